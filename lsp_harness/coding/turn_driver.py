@@ -129,7 +129,8 @@ class TurnDriver:
             raise
         except BaseException:
             # cancelled, or a bug: the log must not end in the middle of a state
-            self.states.enter("CANCELLED")
+            if self.context.item is None:
+                self.states.enter("CANCELLED")
             raise
 
     async def check_edits(self, edits: Sequence[Edit], maker: str) -> Proposal:
@@ -188,8 +189,12 @@ class TurnDriver:
             NoAnswer: No candidate passes.
         """
         self._planned_count = sum(len(plan.numbers) for plans in rounds for plan in plans)
+        if self.context.item:
+            # other items of the plan may be written at the same time
+            self._earlier_candidates = self.states.reserve(self._planned_count)
         for number, plans in enumerate(rounds):
-            self.states.enter("GENERATE", round=number, reason=_describe_round(plans, self.context))
+            reason = _describe_round(plans, self.context, self._earlier_candidates)
+            self.states.enter("GENERATE", round=number, reason=reason)
             if passed := await self._run_round(source, plans, number):
                 return self._propose_candidate(self.policy.choose(passed))
         if best := await self._repair_closest(len(rounds)) or await self._find_acceptable():
@@ -278,9 +283,7 @@ class TurnDriver:
         return passed
 
     def _report_start(self, plan: CandidatePlan) -> None:
-        first, *others = plan.numbers
-        candidates = f"candidates {first}–{others[-1]}" if others else f"candidate {first}"
-        percentage = 100 * self.candidate_count // self._planned_count
+        candidates, percentage = _name_candidates(plan.numbers), 100 * self.candidate_count // self._planned_count
         self.context.report(Progress(f"{candidates} of at most {self._planned_count}: {plan.kind}", percentage))
 
     def _record_candidate(self, candidate: Candidate) -> None:
@@ -289,7 +292,7 @@ class TurnDriver:
         if base := self.context.base:
             edits = line_edits(base.data, apply(self.context.document.data, edits)) if edits else ()
         self.states.last_candidate = max(self.states.last_candidate, number)
-        self.context.turn.append(_create_event(number, candidate, edits))
+        self.context.turn.append(_create_event(number, candidate, edits, self.context.item))
 
     @property
     def _quick_checks(self) -> list[Check]:
@@ -360,7 +363,7 @@ def _create_diff(context: TurnContext, changes: ChangeSet) -> str:
     return "".join(diff(c.before.data, c.after.data, name) for c, name in zip(changes, names, strict=True))
 
 
-def _create_event(number: int, candidate: Candidate, edits: Sequence[Edit]) -> CandidateGenerated:
+def _create_event(number: int, candidate: Candidate, edits: Sequence[Edit], item: int | None) -> CandidateGenerated:
     plan, usage = candidate.plan, candidate.usage
     return CandidateGenerated(
         number,
@@ -372,12 +375,21 @@ def _create_event(number: int, candidate: Candidate, edits: Sequence[Edit]) -> C
         reused=usage.reused,
         generated=usage.generated,
         edits=tuple(RecordedEdit(edit.start, edit.end, decode(edit.new)) for edit in edits),
+        item=item,
     )
 
 
-def _describe_round(plans: Sequence[CandidatePlan], context: TurnContext) -> str:
-    count = format_count(sum(len(plan.numbers) for plan in plans), "candidate")
-    return f"Producing {count}{f' for {context.place}' if context.item and context.place else ''}..."
+def _describe_round(plans: Sequence[CandidatePlan], context: TurnContext, earlier_candidates: int) -> str:
+    numbers = [earlier_candidates + number for plan in plans for number in plan.numbers]
+    if not (context.item and context.place):
+        return f"Producing {format_count(len(numbers), 'candidate')}..."
+    # several items are written at the same time
+    return f"Producing {_name_candidates(numbers)} for {context.place}..."
+
+
+def _name_candidates(numbers: Sequence[int]) -> str:
+    first, *others = numbers
+    return f"candidates {first}–{others[-1]}" if others else f"candidate {first}"
 
 
 def _create_changes(context: TurnContext, edits: Sequence[Edit], author: Author) -> ChangeSet:

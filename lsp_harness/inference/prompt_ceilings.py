@@ -65,7 +65,7 @@ class PromptCeiling:
 CEILINGS: dict[PromptName, PromptCeiling] = {
     "understand": PromptCeiling("UNDERSTAND", "coding/plan/understanding.py", 1, 1024),
     "locate": PromptCeiling("LOCATE", "coding/task_location.py", 1, FRAME_TOKENS, ("context.task_budget",)),
-    "plan": PromptCeiling("PLAN", "coding/plan/plan_choice.py", 1, 768),
+    "plan": PromptCeiling("PLAN", "coding/plan/plan_choice.py", 2, 768),
     "edit": PromptCeiling("GENERATE", "coding/instruct.py", 1, FRAME_TOKENS, SECTIONS),
     "new code": PromptCeiling("GENERATE", "coding/write_code.py", 1, FRAME_TOKENS, SECTIONS),
     "fix": PromptCeiling("GENERATE", "coding/candidates/candidate_generator.py", 1, FRAME_TOKENS, SECTIONS),

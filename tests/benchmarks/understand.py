@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from lsp_harness.coding.plan.plan_choice import confirm_item
+from lsp_harness.coding.plan.plan_choice import decide_item
 from lsp_harness.coding.plan.understanding import understand_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.sessions.model_choice import create_model
@@ -44,9 +44,13 @@ async def measure(model: str) -> None:
             print(*(f"  {text!r} is {intent}, not {given}" for text, intent, given in wrong), sep="\n")
         rows, started_s = read_labelled("labelled_items.json"), perf_counter()
         right = 0
-        for task, symbol, role, user, line, answer in rows:
-            item = PlannedItem("app.py", user, 1, role, f"uses {symbol}: {line}")
-            right += await confirm_item(engine, task, symbol, item) == (answer == "change")
+        for task, symbol, role, *uses, answer in rows:
+            # each use is a declaration and its line; the second one is that of the next item
+            items = [
+                PlannedItem("app.py", user, 1, role, f"uses {symbol}: {line}")
+                for user, line in zip(uses[::2], uses[1::2], strict=True)
+            ]
+            right += await decide_item(engine, task, symbol, *items) == answer
         print(f"items of plans: {right} of {len(rows)}, {1000 * (perf_counter() - started_s) / len(rows):.0f} ms each")
     finally:
         await engine.aclose()

@@ -24,7 +24,7 @@ from lsp_harness.coding.finding_location import locate_finding
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.ladder_plan import HolePlan
 from lsp_harness.coding.ladder.ladder_source import LadderSource
-from lsp_harness.coding.plan.plan_choice import confirm_item
+from lsp_harness.coding.plan.plan_choice import decide_item
 from lsp_harness.coding.plan.understanding import understand_prompt
 from lsp_harness.coding.repair_choice import RepairChooser
 from lsp_harness.coding.task_location import TaskPlace, TaskPlaces, choose_place
@@ -251,8 +251,11 @@ async def choose(case: Case) -> None:
 RENDERERS: dict[PromptName, Render] = {
     "understand": lambda case: understand_prompt(case.engine, case.text, 0.1),
     "locate": choose,
-    "plan": lambda case: confirm_item(
-        case.engine, case.text, case.text, PlannedItem(PATH, case.text, 1, "caller", f"uses {case.text}: {case.text}")
+    "plan": lambda case: decide_item(
+        case.engine,
+        case.text,
+        case.text,
+        *[PlannedItem(PATH, case.text, 1, "caller", f"uses {case.text}: {case.text}") for _ in range(2)],
     ),
     "edit": write_edit,
     "new code": write_new_code,

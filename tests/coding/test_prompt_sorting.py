@@ -44,7 +44,7 @@ async def test_a_secret_in_a_prompt_is_not_sent():
     secret = "ghp_" + "a1B2" * 9
     engine = ScriptedEngine([{"text": "edit"}, {"text": "keep"}])
     await understand_prompt(engine, f"use the token {secret} in login", 0.1)
-    await plan_choice.confirm_item(engine, f"use the token {secret} in login", "login", ITEM)
+    await plan_choice.decide_item(engine, f"use the token {secret} in login", "login", ITEM)
     assert secret not in "".join(map(prompt_text, engine.foreground_requests))
 
 

@@ -40,6 +40,29 @@ def plan_edits(place: TaskPlace, dependents: Sequence[Dependent]) -> list[Planne
     ]
 
 
+def find_swappable(items: Sequence[PlannedItem], number: int) -> PlannedItem | None:
+    """Return the item after an item if it may come before it, because it does not depend on it."""
+    following = items[number + 1] if number + 1 < len(items) else None
+    return following if following and number not in following.depends_on else None
+
+
+def find_independent(items: Sequence[PlannedItem]) -> list[list[int]]:
+    """Return the numbers of items in their order, in groups whose items neither depend on nor contain each other."""
+    groups: list[list[int]] = []
+    for number, item in enumerate(items):
+        if groups and not any(other in item.depends_on or _nests(items[other], item) for other in groups[-1]):
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    return groups
+
+
+def _nests(first: PlannedItem, second: PlannedItem) -> bool:
+    """Return whether the declaration of one of two items is a part of the other one."""
+    shorter, longer = sorted((f"{first.symbol}.", f"{second.symbol}."), key=len)
+    return first.path == second.path and longer.startswith(shorter)
+
+
 def describe_skipped_plan(symbol: str, dependents: Dependents) -> str:
     """Return why only the symbol itself is edited."""
     count = len(dependents.certain)

@@ -1,4 +1,4 @@
-"""The model's decision about each item of a plan: a grammar allows "change" and "keep"."""
+"""The model's decision about each item of a plan: a grammar allows "change", "keep" and perhaps "swap"."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -11,10 +11,13 @@ from lsp_harness.inference.grammar import one_of_grammar, parse_one_of
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
 from lsp_harness.session.events.plan_events import PlannedItem
 
-CHANGE, KEEP = "change", "keep"
+CHANGE, KEEP, SWAP = "change", "keep", "swap"
+"""Accept the item, drop it, or accept it after the next one."""
 SYSTEM = """A programmer changes a function. Another function uses it. Must the other one be changed, too? Answer with
-one word. change: the calls no longer fit. keep: the calls still work."""
+one word. change: the calls no longer fit. keep: the calls still work. swap: the calls no longer fit, and the next one,
+which this one calls, must be changed first."""
 EXAMPLES = (
+    ("let read return bytes", "read", "caller main: show(count(read(path)))", "caller count: len(read(path))", SWAP),
     ("rename the parameter size of crop to width", "crop", "caller thumb: crop(image, size=9)", CHANGE),
     ("let load take a path and not a name", "load", "caller main: load('a')", CHANGE),
     ("remove the argument verbose of run", "run", "caller start: run(True, verbose=False)", CHANGE),
@@ -23,6 +26,7 @@ EXAMPLES = (
     ("add a docstring to close", "close", "caller stop: self.close()", KEEP),
     ("return a tuple from split instead of a list", "split", "caller first: split(text).append(1)", CHANGE),
     ("make send faster with a cache", "send", "caller loop: send(message)", KEEP),
+    ("let scan take a limit", "scan", "caller main: print(list_all(scan(path)))", "caller list_all: scan(path)", SWAP),
     ("let area take the radius and a unit", "area", "caller report: total += area(3)", CHANGE),
     ("add input validation to load", "load", "caller main: data = load(path)", KEEP),
     ("check the input of push", "push", "caller fill: stack.push(item)", KEEP),
@@ -33,34 +37,50 @@ EXAMPLES = (
 ANSWER_TOKENS = 3
 
 
-async def confirm_item(engine: Engine, task: str, symbol: str, item: PlannedItem) -> bool:
-    """Return whether the model accepts an item. An answer that is neither word drops it.
+async def decide_item(
+    engine: Engine, task: str, symbol: str, item: PlannedItem, following: PlannedItem | None = None
+) -> str:
+    """Return CHANGE, KEEP or SWAP for an item. An answer that is none of these words is KEEP.
+
+    Args:
+        engine: The client of the model.
+        task: The task in words.
+        symbol: The symbol that the task changes.
+        item: The item.
+        following: The next item, if it may come before this one. Without it, SWAP is no answer.
 
     Raises:
         HarnessError: The model cannot answer.
     """
-    messages = await build_messages(engine, task, symbol, item)
-    sampling = Sampling(n_predict=ANSWER_TOKENS, grammar=one_of_grammar((CHANGE, KEEP)))
+    messages = await build_messages(engine, task, symbol, item, following)
+    words = (CHANGE, KEEP, SWAP) if following else (CHANGE, KEEP)
+    sampling = Sampling(n_predict=ANSWER_TOKENS, grammar=one_of_grammar(words))
     answer = ""
     async with aclosing(cast("Any", engine.stream(ChatRequest(messages, sampling)))) as chunks:
         async for chunk in cast("AsyncIterator[Chunk]", chunks):
             answer += chunk.text
             if chunk.stop:
                 break
-    return parse_one_of(answer, (CHANGE, KEEP)) == CHANGE
+    return parse_one_of(answer, words) or KEEP
 
 
-async def build_messages(engine: Engine, task: str, symbol: str, item: PlannedItem) -> list[tuple[str, str]]:
+async def build_messages(
+    engine: Engine, task: str, symbol: str, item: PlannedItem, following: PlannedItem | None = None
+) -> list[tuple[str, str]]:
     """Return the messages of the question. The ends of long texts are left out.
 
     Raises:
         HarnessError: The model cannot count tokens, or needs too many for a short question.
     """
     examples = [(_format_question(*texts), answer) for *texts, answer in EXAMPLES]
-    use = redact(f"{item.role} {item.symbol or 'code'}: {item.reason.partition(': ')[2] or item.reason}")
-    parts = (" ".join(redact(task).split()), symbol, use)
+    uses = [_describe_use(item), *([_describe_use(following)] if following else [])]
+    parts = (" ".join(redact(task).split()), symbol, *uses)
     return await fit_question(engine, "plan", SYSTEM, examples, parts, _format_question)
 
 
-def _format_question(task: str, symbol: str, use: str) -> str:
-    return f"Task: {task}\nChanged: {symbol}\nOther {use}"
+def _describe_use(item: PlannedItem) -> str:
+    return redact(f"{item.role} {item.symbol or 'code'}: {item.reason.partition(': ')[2] or item.reason}")
+
+
+def _format_question(task: str, symbol: str, use: str, following: str = "") -> str:
+    return f"Task: {task}\nChanged: {symbol}\nOther {use}" + (f"\nNext {following}" if following else "")

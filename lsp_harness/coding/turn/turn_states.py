@@ -65,6 +65,12 @@ class TurnStates:
         self.current, self.outcome, self._entered_s = state, "", now_s
         self._turn.append(StateEntered(state, round, reason))
 
+    def reserve(self, count: int) -> int:
+        """Reserve a number of candidates for a task beside which others run. Return the number before the first one."""
+        first = self.last_candidate
+        self.last_candidate += count
+        return first
+
     def enter_verify(self, round: int) -> None:
         """Enter VERIFY when the first candidates of a round are complete."""
         if self.current == "GENERATE":

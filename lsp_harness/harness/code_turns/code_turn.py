@@ -242,7 +242,7 @@ class CodeTurn:
             return await self._check_together(texts.create_changes(), REPEATED_SUMMARY, is_by_model=True)
         proposal = await run(context)
         self.turn.append(
-            ItemCompleted(0, context.path, document.hash, describe_edits(proposal.changes), proposal.summary)
+            ItemCompleted(0, context.path, document.hash, describe_edits(proposal.changes.main.edits), proposal.summary)
         )
         return self._propose(proposal)
 

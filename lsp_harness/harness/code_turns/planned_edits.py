@@ -1,6 +1,7 @@
 """PLAN and GENERATE: which symbols a task changes, and the edit of each of them.
 
-Each item is an edit of one symbol, in the texts that the items before it have left. An edit is checked on its own, and
+Each item is an edit of one symbol, in the texts that the items before it have left. Items that do not depend on each
+other are edited at the same time, and their edits are made in the order of the plan. An edit is checked on its own, and
 all of them together by the caller.
 """
 
@@ -14,10 +15,12 @@ from lsp_harness.coding.plan.edit_plan import (
     describe_item,
     describe_plan,
     describe_skipped_plan,
+    find_independent,
+    find_swappable,
     plan_edits,
 )
 from lsp_harness.coding.plan.parameter_rename import ParameterRename, parse_rename
-from lsp_harness.coding.plan.plan_choice import confirm_item
+from lsp_harness.coding.plan.plan_choice import CHANGE, SWAP, decide_item
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.config.schema import Verification
@@ -48,6 +51,8 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
 
 MAX_SIGNATURE_CHARS = 160
+MAX_WRITTEN_AT_ONCE = 4
+"""Most items that are written at the same time. Other servers have a time limit for the first token of each request."""
 PLAN_IS_OFF = "one edit; generation.plan is off, so code that depends on it stays as it is"
 REPEATED = "The interrupted turn has written the edit"
 REPEATED_SUMMARY = "the edit of the interrupted turn passes"
@@ -115,14 +120,14 @@ class PlannedEdits:
         if not items[1:]:
             return await self._write_one(items[0])
         changed = 0
-        for number, item in enumerate(items):
-            changed += await self._write_item(number, item, items)
+        for numbers in find_independent(items):
+            changed += await self._write_items(numbers, items)
         self.summary = f"{changed} of {len(items)} planned edits pass"
         return self._texts.create_changes()
 
     # -- plan
     async def _plan(self, dependents: Dependents) -> list[PlannedItem]:
-        """Return the accepted items, the definition first."""
+        """Return the accepted items in the order in which they are edited, the definition first."""
         work, best, known = self.work, self.located.ranking.best, self.work.known
         may_plan = work.edits_dependents and len(dependents.certain) <= MAX_DEPENDENTS
         proposed = plan_edits(best, dependents.certain if may_plan else ())
@@ -130,21 +135,25 @@ class PlannedEdits:
             known.decisions, known.items = {}, {}
             if proposed[1:]:
                 work.turn.append(PlanProposed(tuple(proposed)))
-        accepted = [0]
+        accepted, swapped = [0], list[int]()
         for number, item in enumerate(proposed[1:], 1):
             decision = known.decisions.get(number)
             if decision is None:
-                is_accepted = await confirm_item(self.engine, work.task, best.symbol, item)
-                decision = ItemDecided(number, is_accepted, "model")
+                # what comes before the item that it was swapped with stays there
+                following = None if swapped else find_swappable(proposed, number)
+                word = await decide_item(self.engine, work.task, best.symbol, item, following)
+                decision = ItemDecided(number, word in (CHANGE, SWAP), "model", word == SWAP)
                 work.turn.append(decision)
-            accepted += [number] * decision.is_accepted
+            accepted += [number] * (decision.is_accepted and not decision.is_swapped) + swapped
+            swapped = [number] * decision.is_swapped
         if not accepted[1:]:
             reason = describe_skipped_plan(best.symbol, dependents) if work.edits_dependents else PLAN_IS_OFF
             if proposed[1:]:
                 reason = f"one edit; the {len(proposed) - 1} dependents of {best.symbol} stay as they are"
             work.turn.append(PlanSkipped(reason))
             work.states.outcome = f"Skipped: {reason}"
-        return [proposed[number] for number in accepted]
+        kept = [proposed[number] for number in accepted]
+        return [replace(item, depends_on=_renumber(item, proposed, kept)) for item in kept]
 
     # -- items
     async def _write_one(self, item: PlannedItem) -> Proposal | ChangeSet:
@@ -156,34 +165,75 @@ class PlannedEdits:
         document = self._texts.present(item.path)
         context = await self.work.create_context(document, "edit", "")
         proposal = await Instruct(context, self.located.span(self.located.ranking.best), self.work.task).run()
-        self._record(0, item, document, describe_edits(proposal.changes), proposal.summary)
+        self._record(0, item, document, describe_edits(proposal.changes.main.edits), proposal.summary)
         return proposal
 
-    async def _write_item(self, number: int, item: PlannedItem, items: Sequence[PlannedItem]) -> bool:
-        """Edit the symbol of one item. Return whether it was changed.
+    async def _write_items(self, numbers: Sequence[int], items: Sequence[PlannedItem]) -> int:
+        """Edit the symbols of items that do not depend on each other. Return how many of them were changed.
 
         Raises:
             NoAnswer: The symbol is the one that the task is about, and cannot be edited.
         """
-        if self._repeat(number):
-            self.work.states.enter("GENERATE", reason=f"{REPEATED} of {describe_item(item)}")
-            return bool(self.work.known.items[number].edits)
-        document = self._texts.present(item.path)
+        states, changed = self.work.states, 0
+        missing: list[int] = []
+        for number in numbers:
+            if self._repeat(number):
+                states.enter("GENERATE", reason=f"{REPEATED} of {describe_item(items[number])}")
+                changed += bool(self.work.known.items[number].edits)
+            else:
+                missing.append(number)
+        limit = asyncio.Semaphore(MAX_WRITTEN_AT_ONCE)
+        tasks = [asyncio.ensure_future(self._write_item(number, items, limit)) for number in missing]
+        done: dict[str, list[Edit]] = {}
         try:
-            tree = await asyncio.to_thread(parse, document)
-            span = _find_span(document, tree, item)
-            context = await self.work.create_context(document, "edit", describe_item(item))
-            instruction = self._write_instruction(number, items)
-            proposal = await Instruct(_as_item(context, number), span, instruction).run()
+            for number, task in zip(missing, tasks, strict=True):
+                edits, reason = await task
+                changed += self._make_edits(number, items[number], edits, reason, done)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return changed
+
+    async def _write_item(
+        self, number: int, items: Sequence[PlannedItem], limit: asyncio.Semaphore
+    ) -> tuple[Sequence[Edit], str]:
+        """Return the edits of the symbol of one item in the present text of its file, and how they were made.
+
+        Raises:
+            NoAnswer: The symbol is the one that the task is about, and cannot be edited.
+        """
+        item = items[number]
+        document, instruction = self._texts.present(item.path), self._write_instruction(number, items)
+        try:
+            async with limit:
+                tree = await asyncio.to_thread(parse, document)
+                span = _find_span(document, tree, item)
+                context = await self.work.create_context(document, "edit", describe_item(item))
+                proposal = await Instruct(_as_item(context, number), span, instruction).run()
         except NoAnswer as error:
             if number == 0:
                 raise
             # a dependent may fit as it is; the checks of all edits together decide
-            self._record(number, item, document, (), error.message)
-            return False
-        self._texts.change(item.path, document, proposal.changes.main.after)
-        self._record(number, item, document, describe_edits(proposal.changes), proposal.summary)
-        return True
+            return (), error.message
+        return proposal.changes.main.edits, proposal.summary
+
+    def _make_edits(
+        self, number: int, item: PlannedItem, edits: Sequence[Edit], reason: str, done: dict[str, list[Edit]]
+    ) -> bool:
+        """Make the edits of an item and add them to `done`: the edits that were written for the same texts before it.
+
+        Returns:
+            Whether anything was edited.
+        """
+        before, earlier = self._texts.present(item.path), done.setdefault(item.path, [])
+        if any(edit.start < other.end and other.start < edit.end for edit in edits for other in earlier):
+            edits, reason = (), "another edit of the plan has changed these lines"
+        moved = [_move(edit, earlier) for edit in edits]
+        earlier += edits
+        self._texts.change(item.path, before, with_data(before, apply(before.data, moved)))
+        self._record(number, item, before, describe_edits(moved), reason)
+        return bool(moved)
 
     def _write_instruction(self, number: int, items: Sequence[PlannedItem]) -> str:
         """Return the instruction of one item: the task, and what the items before it have changed."""

@@ -1,5 +1,6 @@
 """The texts that a prompt changes: as they are, and with the edits of the items that are finished."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_harness.coding.task_location import TextReader
@@ -71,9 +72,9 @@ class TurnTexts:
         )
 
 
-def describe_edits(changes: ChangeSet) -> tuple[TextEdit, ...]:
-    """Return the edits of the main document as the log keeps them."""
-    return tuple(TextEdit(edit.start, edit.end, decode(edit.new)) for edit in changes.main.edits)
+def describe_edits(edits: Sequence[Edit]) -> tuple[TextEdit, ...]:
+    """Return edits as the log keeps them."""
+    return tuple(TextEdit(edit.start, edit.end, decode(edit.new)) for edit in edits)
 
 
 def with_data(document: Document, data: bytes) -> Document:

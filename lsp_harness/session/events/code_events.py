@@ -78,6 +78,7 @@ class CandidateGenerated:
         reused: The prompt tokens that the engine had evaluated before.
         generated: The tokens of the answer.
         edits: Its edits of the document of the turn. There are none if the answer was not usable.
+        item: The number of the item of a plan that it is for, or None.
     """
 
     candidate: int
@@ -89,6 +90,7 @@ class CandidateGenerated:
     reused: int = 0
     generated: int = 0
     edits: tuple[RecordedEdit, ...] = ()
+    item: int | None = None
 
 
 @event_type("candidate.rejected")

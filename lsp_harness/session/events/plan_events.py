@@ -86,11 +86,13 @@ class ItemDecided:
         item: The number of the item in the proposed plan, from 0.
         is_accepted: Whether it is edited.
         by: "model", "index" if no choice was left, or "failure" of the model.
+        is_swapped: Whether it is edited after the next item of the plan instead of before it.
     """
 
     item: int
     is_accepted: bool
     by: str
+    is_swapped: bool = False
 
 
 @event_type("plan.skipped")

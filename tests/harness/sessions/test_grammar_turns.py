@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lsp_harness.chat.chat_model import Model
-from lsp_harness.coding.plan.plan_choice import CHANGE, KEEP
+from lsp_harness.coding.plan.plan_choice import CHANGE, KEEP, SWAP
 from lsp_harness.coding.plan.understanding import INTENTS
 from lsp_harness.coding.turn.turn_states import NEXT_STATES, State
 from lsp_harness.errors import HarnessError
@@ -46,6 +46,7 @@ RIGHT = (UNIT, UNIT_REPORT, "```python\ndef area(radius):\n    return {number} *
 CHOICES: dict[frozenset[str], State] = {
     frozenset(INTENTS): "UNDERSTAND",
     frozenset({CHANGE, KEEP}): "PLAN",
+    frozenset({CHANGE, KEEP, SWAP}): "PLAN",
     frozenset(ANSWERS): "VERIFY",
 }
 
