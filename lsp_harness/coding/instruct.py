@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from lsp_harness.coding.attempt_repair import repair_attempt
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
-from lsp_harness.coding.candidates.partial_answer import complete_answer
+from lsp_harness.coding.candidates.partial_answer import AskedCode
 from lsp_harness.coding.candidates.sampling import (
     Candidate,
     CandidatePlan,
@@ -163,6 +163,10 @@ class Rewriter:
     instruction: str
     comments: tuple[str, ...] = ()
     refusal: str = field(default="", init=False)
+    _asked: AskedCode = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._asked = AskedCode(self.tree, self.span)
 
     async def generate(
         self, plan: CandidatePlan, feedback: Sequence[str] = (), on_evaluated: Callable[[], None] = lambda: None
@@ -223,6 +227,6 @@ class Rewriter:
             is_unchanged = code.strip() == remove_comments(to_lf(old), self.comments).strip()
             if is_unchanged or has_mark(code):
                 return None
-        new = reindent(complete_answer(self.tree, self.span, code).rstrip(), old)
+        new = reindent(self._asked.complete(code).rstrip(), old)
         new += "\n" if old.endswith("\n") else ""
         return Edit(self.span.start, self.span.end, encode(new.replace("\n", document.newline)))

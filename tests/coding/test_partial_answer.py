@@ -4,7 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from lsp_harness.coding.candidates.partial_answer import complete_answer
+from lsp_harness.coding.candidates import partial_answer
+from lsp_harness.coding.candidates.partial_answer import AskedCode
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
@@ -15,7 +16,7 @@ ADD = "export function add(a: number, b: number): number {\n  return a;\n}\n"
 
 def complete(source: str, code: str, start: int = 0, file: str = "names.py") -> str:
     document = Document.from_text(f"file:///{file}", source)
-    return complete_answer(parse(document), Span(start, len(source.encode())), code)
+    return AskedCode(parse(document), Span(start, len(source.encode()))).complete(code)
 
 
 def test_an_answer_without_a_head_is_the_body() -> None:
@@ -38,7 +39,7 @@ def test_the_body_of_a_method_keeps_its_indentation() -> None:
     start = source.index("    def size")
     end = source.index("\n    def other")
     document = Document.from_text("file:///box.py", source)
-    completed = complete_answer(parse(document), Span(start, end), "if self:\n    return 2\nreturn 3")
+    completed = AskedCode(parse(document), Span(start, end)).complete("if self:\n    return 2\nreturn 3")
     assert completed == "    def size(self):\n        if self:\n            return 2\n        return 3\n"
 
 
@@ -64,3 +65,17 @@ def test_a_changed_function_keeps_the_imports_above_it() -> None:
 )
 def test_other_answers_stay_as_they_are(source: str, code: str) -> None:
     assert complete(source, code) == code
+
+
+def test_the_function_is_looked_for_once_for_all_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = parse(Document.from_text("file:///names.py", NAMES))
+    assert parsed
+    searched: list[object] = []
+    find = partial_answer.find_declarations
+    monkeypatch.setattr(
+        partial_answer, "find_declarations", lambda *found: (searched.append(found[2] == parsed.root), find(*found))[1]
+    )
+    asked = AskedCode(parsed, Span(0, len(NAMES)))
+    assert [asked.complete(f"return {number}")[-2:] for number in range(3)] == ["0\n", "1\n", "2\n"]
+    # each answer is searched, too
+    assert searched == [True, False, False, False]

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 from lsp_harness.coding.candidates.hole_fill import Hole, HoleFill, build_fill
-from lsp_harness.coding.candidates.partial_answer import complete_answer
+from lsp_harness.coding.candidates.partial_answer import AskedCode
 from lsp_harness.coding.candidates.sampling import (
     Candidate,
     CandidateKind,
@@ -244,13 +244,14 @@ class CandidateGenerator:
             self.refusal = error.message
             return None
         sampling = plan.create_sampling(candidates, n_predict=answer_tokens, grammar=code_block_grammar())
+        asked = AskedCode(self._tree, self._place.function)
 
         def parse_edit(answer: str) -> Edit | None:
             # servers without grammars write around the block; an answer that was cut off would remove code
             code = find_code_block(to_lf(answer))
             if code is None:
                 return None
-            new = reindent(complete_answer(self._tree, Span(start, end), code).rstrip(), old)
+            new = reindent(asked.complete(code).rstrip(), old)
             if old.endswith("\n"):
                 new += "\n"
             return Edit(start, end, encode(new.replace("\n", document.newline)))

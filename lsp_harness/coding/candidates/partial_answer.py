@@ -3,6 +3,9 @@
 Small models often leave out the head of a function, or the imports above it. Such an answer would remove them.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
+
 from lsp_harness.coding.candidates.sampling import reindent
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations
@@ -15,31 +18,47 @@ STRING_STARTS = ('"""', "'''", '"', "'", 'r"""')
 BRACE_INDENT = "    "
 
 
-def complete_answer(tree: SyntaxTree | None, span: Span, code: str) -> str:
-    """Return an answer with what it left out of the code of a span, or the answer as it is.
+@dataclass(frozen=True)
+class AskedCode:
+    """The code that a model is asked to write again.
 
-    An answer is only completed if the span has a single function, with nothing but imports and the like around it:
-
-    - An answer without any declaration is the body of that function. A docstring is kept if it has none.
-    - An answer that is only that function, changed, leaves the lines before it as they are.
-
-    Args:
+    Attributes:
         tree: The syntax tree of the document, or None if it has none.
-        span: The code that the model was asked to write again, in whole lines.
-        code: The answer, with LF line ends.
+        span: The place of the code, in whole lines.
     """
-    function = _find_only_function(tree, span) if tree else None
-    if tree is None or function is None:
-        return code
-    old = _decode(tree, span)
-    answered = find_outermost(Document.from_text(tree.document.uri, code, language=tree.document.language))
-    if not answered:
-        return _replace_body(tree, span, function, code) or code
-    head = _decode(tree, Span(span.start, function.start))
-    is_only_function = [item.name for item in answered] == [function.name] and not code[: answered[0].start].strip()
-    if head.strip() and is_only_function and code.strip() not in old:
-        return head + code.lstrip("\n")
-    return code
+
+    tree: SyntaxTree | None
+    span: Span
+
+    @cached_property
+    def function(self) -> Declaration | None:
+        """The only function of the code. It is found once for all answers."""
+        return _find_only_function(self.tree, self.span) if self.tree else None
+
+    def complete(self, answer: str) -> str:
+        """Return an answer with what it left out, or the answer as it is.
+
+        An answer is only completed if the code has a single function, with nothing but imports and the like around it:
+
+        - An answer without any declaration is the body of that function. A docstring is kept if it has none.
+        - An answer that is only that function, changed, leaves the lines before it as they are.
+
+        Args:
+            answer: The answer, with LF line ends.
+        """
+        tree, span, function = self.tree, self.span, self.function
+        if tree is None or function is None:
+            return answer
+        document = Document.from_text(tree.document.uri, answer, language=tree.document.language)
+        answered = find_outermost(document)
+        if not answered:
+            return _replace_body(tree, span, function, answer) or answer
+        head = _decode(tree, Span(span.start, function.start))
+        has_same_name = [item.name for item in answered] == [function.name]
+        is_only_function = has_same_name and not answer[: answered[0].start].strip()
+        if head.strip() and is_only_function and answer.strip() not in _decode(tree, span):
+            return head + answer.lstrip("\n")
+        return answer
 
 
 def _find_only_function(tree: SyntaxTree, span: Span) -> Declaration | None:
