@@ -10,20 +10,18 @@ import pytest
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config, Generation
-from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Span, decode
 from lsp_harness.verify.check import CheckTools
-from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.wire.event import Event
 from tests.harness.tools import of_type
+from tests.support.project_suites import create_suites, require_sandbox
 
 SOURCE = "def interest(amount, rate):\n    return amount * rate / 100\n"
 TESTS = """from rates import interest
@@ -78,14 +76,7 @@ class Bench:
         self.log.listeners.append(self.events.append)
         self.file.write_text(SOURCE)
         (root / "test_rates.py").write_text(TESTS)
-
-        async def find_affected(root: Path, path: str) -> list[AffectedTest]:
-            return [AffectedTest("test_rates.py", f"imports {path}", 1)]
-
-        async def allow(command: object) -> str:
-            return ""
-
-        self.suites = SuiteComparison(ProjectAccess(find_affected, allow, machine_sandbox))
+        self.suites = create_suites("test_rates.py")
 
     async def edit(self, *answers: str, retries: int = 0, fill: str = "") -> Proposal:
         """Return the proposal if the model gives these answers, all but the retries in the first round.
@@ -104,8 +95,7 @@ class Bench:
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncGenerator[Bench]:
-    if not machine_sandbox().is_confined:
-        pytest.skip("no sandbox works here")
+    require_sandbox()
     bench = Bench(tmp_path)
     yield bench
     await bench.suites.aclose()

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Verification
-from lsp_harness.index.query.affected_tests import AffectedTest
-from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
@@ -18,7 +16,6 @@ from lsp_harness.verify.checks.review_check import ReviewCheck
 from lsp_harness.verify.checks.types_check import TypesCheck
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.lint_check import LintCheck
-from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from lsp_harness.verify.review.reviewer import Reviewer
@@ -26,6 +23,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.suite_check import SuiteCheck
 from lsp_harness.verify.syntax_check import SyntaxCheck
 from lsp_harness.verify.types.checker_pool import CheckerPool
+from tests.support.project_suites import create_suites, require_sandbox
 
 DOCUMENT = Document.from_text(Path("/a.py").as_uri(), "x = 1\n" * 20, language="python")
 LINE_12 = DOCUMENT.line_starts[11]
@@ -40,7 +38,7 @@ def no_engine() -> None:
 
 
 ACCESS = ToolAccess(nobody, lambda: pytest.fail("no sandbox is needed"))
-SUITES = SuiteComparison(ProjectAccess(nobody, nobody, ACCESS.choose_sandbox))  # type: ignore[arg-type]
+SUITES = create_suites("")
 FORMS: list[tuple[Check, Finding, str]] = [
     (SyntaxCheck(), Finding(LINE_12, LINE_12, "unexpected indent"), "SYNTAX ERROR at line 12: unexpected indent"),
     (
@@ -90,15 +88,10 @@ PARSER_TESTS = "from parser_module import parse_input\n\n\ndef test_parse_input(
 
 @pytest.fixture
 async def real_tools(tmp_path: Path) -> AsyncGenerator[CheckContext]:
-    if not machine_sandbox().is_confined:
-        pytest.skip("no sandbox works here")
+    require_sandbox()
     (tmp_path / "parser_module.py").write_text(PARSER)
     (tmp_path / "test_parser.py").write_text(PARSER_TESTS)
-
-    async def find_affected(root: Path, path: str) -> list[AffectedTest]:
-        return [AffectedTest("test_parser.py", f"imports {path}", 1)]
-
-    suites = SuiteComparison(ProjectAccess(find_affected, nobody, machine_sandbox))
+    suites = create_suites("test_parser.py")
     yield CheckContext(CheckTools(Ruff(), suites))
     await suites.aclose()
 

@@ -6,37 +6,26 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Verification
-from lsp_harness.index.query.affected_tests import AffectedTest
-from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.check_runner import run_checks
-from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.suite_check import SuiteCheck
+from tests.support.project_suites import create_suites, require_sandbox
 
 SOURCE = "def double(x):\n    return 2 * x\n"
 TESTS = "from numbers_module import double\n\n\ndef test_double():\n    assert double(3) == 6\n"
 
 
-async def _find_affected(root: Path, path: str) -> list[AffectedTest]:
-    return [AffectedTest("test_numbers.py", f"imports {path}", 1)]
-
-
-async def _allow(command: object) -> str:
-    return ""
-
-
 @pytest.fixture
 async def context(tmp_path: Path) -> AsyncGenerator[CheckContext]:
-    if not machine_sandbox().is_confined:
-        pytest.skip("no sandbox works here")
+    require_sandbox()
     (tmp_path / "numbers_module.py").write_text(SOURCE)
     (tmp_path / "test_numbers.py").write_text(TESTS)
-    suites = SuiteComparison(ProjectAccess(_find_affected, _allow, machine_sandbox))
+    suites = create_suites("test_numbers.py")
     yield CheckContext(CheckTools(Ruff(), suites))
     await suites.aclose()
 
@@ -68,11 +57,8 @@ async def test_the_setting_turns_it_off_and_without_runner_there_is_no_such_chec
 
 
 async def test_a_repair_of_tests_that_do_not_run_fails(tmp_path: Path) -> None:
-    async def forbid(command: object) -> str:
-        return "the mode plan runs nothing"
-
     (tmp_path / "numbers_module.py").write_text(SOURCE)
-    suites = SuiteComparison(ProjectAccess(_find_affected, forbid, machine_sandbox))
+    suites = create_suites("test_numbers.py", objection="the mode plan runs nothing")
     changes = proposal(tmp_path, SOURCE.replace("2 *", "3 *"))
     plain, repair = SuiteCheck(suites), SuiteCheck(suites, frozenset({"test_numbers.py::test_double"}))
     assert [(await check.judge(changes)).status for check in (plain, repair)] == ["skipped", "failed"]

@@ -10,19 +10,17 @@ from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import NoAnswer
-from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.check import CheckTools
-from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.wire.event import Event
+from tests.support.project_suites import create_suites, require_sandbox
 
 COUNT = """def count_bits(n):
     count = 0
@@ -77,14 +75,7 @@ class Bench:
         self.events: list[Event] = []
         self.log.listeners.append(self.events.append)
         (root / "test_code_module.py").write_text(TESTS)
-
-        async def find_affected(root: Path, path: str) -> list[AffectedTest]:
-            return [AffectedTest("test_code_module.py", f"imports {path}", 1)]
-
-        async def allow(command: object) -> str:
-            return ""
-
-        self.suites = SuiteComparison(ProjectAccess(find_affected, allow, machine_sandbox))
+        self.suites = create_suites("test_code_module.py")
 
     async def repair(self, text: str, reply: Reply, generation: Generation | None = None) -> Proposal:
         self.file.write_text(text)
@@ -111,8 +102,7 @@ class Bench:
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncGenerator[Bench]:
-    if not machine_sandbox().is_confined:
-        pytest.skip("no sandbox works here")
+    require_sandbox()
     found = Bench(tmp_path)
     yield found
     await found.suites.aclose()

@@ -20,6 +20,7 @@ from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.project_tests import comparison, warm_suites
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
+from tests.support.project_suites import require_sandbox
 
 SOURCE = "def parse(text):\n    return text.split('=')\n"
 TESTS = (
@@ -68,8 +69,7 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
-    if not machine_sandbox().is_confined:
-        pytest.skip("no sandbox works here")
+    require_sandbox()
     desk = Desk(tmp_path)
     yield desk
     if hasattr(desk, "comparison"):
