@@ -23,6 +23,7 @@ from lsp_harness.harness.index_service import IndexService, ReadyIndex
 from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
+from lsp_harness.text.uri import local_path
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.document_syntax import SyntaxService
 from lsp_harness.workspace.open_document import OpenDocument
@@ -258,7 +259,7 @@ class Services:
         if checkers := self.checkers_if_any:
             checkers.record_file_change(uri)
         if verifier := self.verifier_if_any:
-            verifier.record_file_change()
+            verifier.record_file_change(local_path(uri))
 
     @property
     def verifier_if_any(self) -> "Verifier | None":

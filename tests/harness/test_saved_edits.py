@@ -14,9 +14,11 @@ from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
 from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench, Make
 from tests.harness.tools import settings
+from tests.support.project_suites import create_suites
 from tests.support.verification import wait_until_verified
 
 ON_SAVE = settings(QUICK, verification={"on_save": True})
@@ -225,3 +227,16 @@ async def test_a_document_that_is_gone_leaves_nothing(bench: Make, end: str) -> 
     }[end]
     close()
     assert steps.b.published[-1] == (2, [])
+
+
+async def test_the_tests_of_the_project_learn_which_file_was_saved(
+    bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded: list[Path | None] = []
+    monkeypatch.setattr(SuiteComparison, "record_file_change", lambda _, file=None: recorded.append(file))
+    b = bench(config=ON_SAVE, verifier=Verifier(CheckTools(Ruff(), create_suites("test_a.py"))))
+    assert b.harness.services.verifier.tools.suites
+    for uri in ((tmp_path / "a.py").as_uri(), "untitled:a.py"):
+        b.harness.record_save(uri)
+    # a text without a file may stand for any
+    assert recorded == [tmp_path / "a.py", None]

@@ -54,12 +54,16 @@ class Verifier:
         """The linter."""
         return self.tools.ruff
 
-    def record_file_change(self) -> None:
-        """Forget what programs said about the files of the project, because one of them changed."""
+    def record_file_change(self, file: Path | None) -> None:
+        """Forget what programs said about the files of the project, because one of them changed.
+
+        Args:
+            file: The file, or None if it may be any.
+        """
         if self.tools.linters:
             self.tools.linters.record_file_change()
         if self.tools.suites:
-            self.tools.suites.record_file_change()
+            self.tools.suites.record_file_change(file)
 
     async def aclose(self) -> None:
         """End the programs that still run, and remove what programs have written for the checks."""

@@ -176,10 +176,10 @@ class SuiteComparison:
             raise SuiteSkippedError(f"the tests could not run: {error}") from error
         return FailureTrace(before, tests)
 
-    def record_file_change(self) -> None:
-        """Forget all runs, because a file changed on disk."""
+    def record_file_change(self, file: Path | None = None) -> None:
+        """Forget all runs, because a file changed on disk. Without a file, it may be any."""
         self._baselines.clear()
-        self._warm.record_file_change()
+        self._warm.record_file_change(file)
 
     async def aclose(self) -> None:
         """End the warm process."""

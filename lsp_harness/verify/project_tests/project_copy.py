@@ -17,8 +17,8 @@ class TooLargeError(Exception):
     """The project is too large to copy. The message says what is too large."""
 
 
-def copy_project(root: Path, target: Path) -> None:
-    """Copy the files of a project that are not ignored.
+def copy_project(root: Path, target: Path) -> frozenset[Path]:
+    """Copy the files of a project that are not ignored, and return these files.
 
     Args:
         root: The folder of the project.
@@ -29,13 +29,15 @@ def copy_project(root: Path, target: Path) -> None:
         OSError: A file cannot be copied.
     """
     target.mkdir(parents=True)
-    count = size = 0
+    copied: set[Path] = set()
+    size = 0
     for file in walk(root, IgnoreFiles()):
         if isinstance(file, SkippedFile) and not (root / file.path).is_file():
             continue
         source, copy = root / file.path, target / file.path
-        count, size = count + 1, size + source.stat().st_size
-        if count > MAX_FILES or size > MAX_BYTES:
+        copied.add(source)
+        size += source.stat().st_size
+        if len(copied) > MAX_FILES or size > MAX_BYTES:
             raise TooLargeError(f"it has more than {MAX_FILES:,} files or {MAX_BYTES >> 20} MiB")
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, copy)
@@ -43,3 +45,4 @@ def copy_project(root: Path, target: Path) -> None:
     for name in LINKED_FOLDERS:
         if (root / name).is_dir() and not os.path.lexists(target / name):
             (target / name).symlink_to(root / name)
+    return frozenset(copied)

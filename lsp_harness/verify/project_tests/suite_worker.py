@@ -9,14 +9,17 @@ import base64
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ulid import ULID
 
+from lsp_harness.disk.file_reading import read_file
+from lsp_harness.errors import FileError
+from lsp_harness.files.ignore_files import IGNORE_FILE_NAMES
 from lsp_harness.process.process_tree import ProcessTree
 from lsp_harness.process.sandbox.confined_run import (
     COUNT_INTERVAL_S,
@@ -41,6 +44,19 @@ GRACE_S = 5.0
 """Time after the limit of a run in which the worker itself has to answer."""
 
 
+MAX_CHANGED_FILES = 32
+"""Most files that changed since the copy was made. The content of each of them is sent with each request."""
+MAX_CHANGED_BYTES = 1 << 20
+"""Most bytes of such a file."""
+
+
+class CopiedProject(NamedTuple):
+    """The folder of a project, and its files that were copied."""
+
+    root: Path
+    files: frozenset[Path]
+
+
 @dataclass(frozen=True, slots=True)
 class TracedTest:
     """The lines of one file that a test ran.
@@ -61,9 +77,13 @@ class SuiteWorker:
         is_broken: Whether it can run no more tests.
     """
 
-    def __init__(self, root: Path, folder: ScratchFolder, tree: ProcessTree, requests: int, test_s: float) -> None:
-        self._root, self._folder, self._tree, self._requests, self._test_s = root, folder, tree, requests, test_s
+    def __init__(
+        self, copied: CopiedProject, folder: ScratchFolder, tree: ProcessTree, requests: int, test_s: float
+    ) -> None:
+        self._root, self._copied = copied
+        self._folder, self._tree, self._requests, self._test_s = folder, tree, requests, test_s
         self._scratch = folder.path
+        self._changed: set[Path] = set()
         self._writing: asyncio.Future[None] | None = None
         self._lock = asyncio.Lock()
         self.is_broken = False
@@ -117,7 +137,7 @@ class SuiteWorker:
     ) -> "SuiteWorker":
         scratch = folder.path
         copy, script = scratch / "project", scratch / PROGRAM.name
-        await asyncio.to_thread(copy_project, root, copy)
+        copied = CopiedProject(root, await asyncio.to_thread(copy_project, root, copy))
         await asyncio.to_thread(shutil.copyfile, PROGRAM, script)
         policy = hide_home(SandboxPolicy(copy, (scratch,)), (*runner.programs, root), limits)
         command = sandbox.wrap([str(runner.python), str(script)], policy)
@@ -137,12 +157,24 @@ class SuiteWorker:
             raise
         finally:
             os.close(reading)
-        return cls(root, folder, tree, writing, test_s)
+        return cls(copied, folder, tree, writing, test_s)
 
     @property
     def is_busy(self) -> bool:
         """Return whether tests run now."""
         return self._lock.locked()
+
+    def follow(self, file: Path) -> bool:
+        """Use the present content of a file that changed on disk from now on, without a new copy of the project.
+
+        Returns:
+            Whether this is possible. It is not if the file is new or gone, or decides which files are copied.
+        """
+        is_plain = file in self._copied and file.is_file() and file.name not in IGNORE_FILE_NAMES
+        if is_plain and len(self._changed | {file}) <= MAX_CHANGED_FILES:
+            self._changed.add(file)
+            return True
+        return False
 
     async def run(self, texts: Mapping[Path, bytes], choice: SuiteChoice) -> SuiteRun:
         """Run tests, with other contents of some files than the disk has.
@@ -189,6 +221,8 @@ class SuiteWorker:
             # a run that is ended early writes neither, and must not be taken for the one before it
             report.unlink(missing_ok=True)
             trace.unlink(missing_ok=True)
+            # the process in the sandbox writes them: tests may have put links into the copy
+            texts = {**await self._read_changed(self._changed - texts.keys()), **texts}
             options = ["-q", "-p", "no:cacheprovider", CONTINUE, f"--junitxml={report}"]
             request = {
                 "texts": {self._name(file): base64.b64encode(data).decode() for file, data in texts.items()},
@@ -204,6 +238,13 @@ class SuiteWorker:
             digest = digest_output(await asyncio.to_thread(read_report, report), "pytest", str(self._root))
             tests = _read_trace(await asyncio.to_thread(read_report, trace)) if traced else {}
             return SuiteRun(digest, result, (perf_counter() - start) * 1000, is_on_copy=True), tests
+
+    async def _read_changed(self, files: Iterable[Path]) -> dict[Path, bytes]:
+        try:
+            return await asyncio.to_thread(lambda: {file: read_file(file, MAX_CHANGED_BYTES) for file in files})
+        except FileError as error:
+            self.is_broken = True
+            raise OSError(error.message) from error
 
     def _name(self, file: Path) -> str:
         return file.relative_to(self._root).as_posix()

@@ -66,9 +66,12 @@ class WarmSuites:
             self._schedule_end()
             return self._worker
 
-    def record_file_change(self) -> None:
-        """Make the copy of the project again before the next use, because a file changed on disk."""
-        self._is_outdated = True
+    def record_file_change(self, file: Path | None) -> None:
+        """Use the present content of a file that changed on disk, or make the copy of the project again before the
+        next use. None stands for any file."""
+        if not (self._worker and file and self._worker.follow(file)):
+            # without a worker, the copy may be made just now
+            self._is_outdated = True
 
     async def aclose(self) -> None:
         """End the process."""

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,8 @@ from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.project_tests import comparison, warm_suites
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
+from lsp_harness.verify.project_tests.runner_registry import SuiteRunner
+from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
 from tests.support.project_suites import require_sandbox
 
 SOURCE = "def parse(text):\n    return text.split('=')\n"
@@ -240,10 +243,38 @@ async def test_a_slow_test_that_passed_before_is_not_taken_for_a_failing_one(
     assert [finding.code for finding in broken.findings] == ["test_slow"]
 
 
-async def test_a_changed_test_file_is_read_again(desk: Desk) -> None:
+async def test_a_changed_test_file_is_read_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[Path] = []
+    start = SuiteWorker.start
+
+    async def count_start(runner: SuiteRunner, root: Path, *more: Any) -> SuiteWorker:
+        starts.append(root)
+        return await start(runner, root, *more)
+
+    monkeypatch.setattr(SuiteWorker, "start", count_start)
     assert (await desk.compare(SOURCE + "\n")).reason == f"1 test in 1 file{STILL}"
     (desk.root / "test_config.py").write_text(TESTS + "\n\ndef test_new():\n    assert parse('n') == ['n']\n")
-    desk.comparison.record_file_change()
+    desk.comparison.record_file_change(desk.root / "test_config.py")
     assert (await desk.compare(SOURCE + "\n")).reason == f"2 tests in 1 file{STILL}"
     broken = await desk.compare(SOURCE.replace("text.split('=')", "text.split('=') if '=' in text else []"))
     assert [finding.code for finding in broken.findings] == ["test_new"]
+    # the process goes on, with the new content of a file that it has copied
+    assert len(starts) == 1
+
+    helper, new_test = desk.root / "conftest.py", "\n\ndef test_one(one):\n    assert parse('=')[one] == ''\n"
+    helper.write_text("import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n")
+    (desk.root / "test_config.py").write_text(TESTS + new_test)
+    desk.comparison.record_file_change(helper)
+    assert (await desk.compare(SOURCE + "\n")).reason == f"2 tests in 1 file{STILL}"
+    # a new file needs a new copy
+    assert len(starts) == 2
+    (desk.root / ".gitignore").write_text("*.txt\n")
+    for _ in range(2):
+        desk.comparison.record_file_change(desk.root / ".gitignore")
+        await desk.compare(SOURCE + "\n")
+    # so does a file that decides what is copied
+    assert len(starts) == 4
+    helper.unlink()
+    desk.comparison.record_file_change(helper)
+    assert (await desk.compare(SOURCE + "\n")).reason != f"2 tests in 1 file{STILL}"
+    assert len(starts) == 5
