@@ -1,6 +1,10 @@
-"""The sandbox of Landlock: rules of the Linux kernel that a process sets for itself and its descendants."""
+"""The sandbox of Landlock: rules of the Linux kernel that a process sets for itself and its descendants.
+
+A filter of system calls (seccomp) refuses the sockets about which Landlock has no rules.
+"""
 
 import json
+import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +18,10 @@ MAX_ARGUMENT_CHARS = 100_000
 
 
 class Landlock(Sandbox):
-    """Rules about files and TCP ports. It needs no other program, but it does not hide processes or other sockets."""
+    """Rules about files, and a filter of sockets. It needs no other program, but it does not hide other processes."""
 
     name = "landlock"
+    has_network = platform.machine() not in landlock_launcher.SOCKET_CALLS
 
     def wrap(self, argv: Sequence[str], policy: SandboxPolicy) -> list[str]:
         """Return the command that runs a command under a policy."""

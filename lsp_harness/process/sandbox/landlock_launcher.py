@@ -1,6 +1,9 @@
-"""A program that confines itself with Landlock and then becomes another program.
+"""A program that confines itself with Landlock and a filter of system calls, and then becomes another program.
 
-    python landlock_launcher.py '{"folder": …, "writable": […], "readable": […]}' COMMAND…
+    python landlock_launcher.py COUNT '{"folder": …, "writable": […], "readable": […]}' COMMAND…
+
+Landlock knows files and TCP ports. The filter refuses all other sockets: those of UDP, and those by which services of
+the user, such as docker, are told what to do.
 
 It imports the standard library only, so that it starts fast, and it runs without site packages.
 """
@@ -8,6 +11,7 @@ It imports the standard library only, so that it starts fast, and it runs withou
 import ctypes
 import json
 import os
+import platform
 import stat
 import sys
 
@@ -28,6 +32,19 @@ TCP_ABI = 4
 SCOPES = 3
 """Abstract Unix sockets and signals to processes outside, from version 6 on."""
 SCOPE_ABI = 6
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
+SOCKET_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
+"""Processor → its number for filters (`AUDIT_ARCH_…`), and that of the system call `socket`."""
+IO_URING_SETUP = 425
+"""A ring opens sockets, too, and its system calls are not filtered."""
+X32_CALLS = 0x40000000
+"""The first number of the second table of system calls of x86-64."""
+LOAD, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
+"""Instructions of a filter (linux/filter.h)."""
+CALL_OFFSET, PROCESSOR_OFFSET = 0, 4
+"""Offsets in `struct seccomp_data`."""
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 1
+"""The system call happens, or it fails with EPERM."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 EXIT_UNAVAILABLE = 126
 
@@ -43,6 +60,18 @@ class PathAttributes(ctypes.Structure):
 
     _pack_ = 1
     _fields_ = (("rights", ctypes.c_uint64), ("descriptor", ctypes.c_int32))
+
+
+class Instruction(ctypes.Structure):
+    """One instruction of a filter (`struct sock_filter`)."""
+
+    _fields_ = (("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("value", ctypes.c_uint32))
+
+
+class Program(ctypes.Structure):
+    """A filter (`struct sock_fprog`)."""
+
+    _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction)))
 
 
 def confine(writable: "list[str]", readable: "list[str]") -> None:
@@ -63,6 +92,33 @@ def confine(writable: "list[str]", readable: "list[str]") -> None:
         raise OSError(ctypes.get_errno(), "PR_SET_NO_NEW_PRIVS failed")
     _call(libc, RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
+
+
+def refuse_sockets() -> None:
+    """Refuse new sockets to this process and its descendants, except for connected pairs. Raise OSError if it fails.
+
+    It needs `PR_SET_NO_NEW_PRIVS`, which `confine` sets. On a processor that is not in `SOCKET_CALLS` nothing happens.
+    """
+    if platform.machine() not in SOCKET_CALLS:
+        return
+    processor, socket_call = SOCKET_CALLS[platform.machine()]
+    # each jump counts the instructions that it leaves out; the last instruction refuses
+    code = (
+        (LOAD, 0, 0, PROCESSOR_OFFSET),
+        (JUMP_EQUAL, 0, 5, processor),
+        (LOAD, 0, 0, CALL_OFFSET),
+        (JUMP_AT_LEAST, 3, 0, X32_CALLS),
+        (JUMP_EQUAL, 2, 0, socket_call),
+        (JUMP_EQUAL, 1, 0, IO_URING_SETUP),
+        (RETURN, 0, 0, ALLOW),
+        (RETURN, 0, 0, REFUSE),
+    )
+    instructions = (Instruction * len(code))(*(Instruction(*fields) for fields in code))
+    program = Program(len(code), instructions)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0):
+        error = ctypes.get_errno()
+        raise OSError(error, f"the filter of system calls does not work: {os.strerror(error)}")
 
 
 def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
@@ -96,6 +152,7 @@ def main() -> int:
     try:
         os.chdir(rules["folder"])
         confine(rules["writable"], rules["readable"])
+        refuse_sockets()
         os.execvp(command[0], command)
     except OSError as error:
         sys.stderr.write(f"{error.strerror or error}: {error.filename or command[0]}\n")

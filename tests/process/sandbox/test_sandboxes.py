@@ -118,6 +118,28 @@ async def test_the_network_cannot_be_reached(sandbox: Sandbox, project: Project)
     assert b"refused" in result.output
 
 
+@pytest.mark.parametrize("address", ["udp", "unix"])
+async def test_services_of_the_machine_cannot_be_reached(address: str, sandbox: Sandbox, project: Project) -> None:
+    # bubblewrap hides the folders in which services have their sockets, and the home of the user, where this one is
+    family = socket.AF_INET if address == "udp" else socket.AF_UNIX
+    with socket.socket(family, socket.SOCK_DGRAM) as service:
+        service.settimeout(0.2)
+        service.bind(("127.0.0.1", 0) if address == "udp" else str(project.home / "s"))
+        target = repr(service.getsockname())
+        call = f"import socket; socket.socket({family:d}, socket.SOCK_DGRAM).sendto(b'x', {target})"
+        result = await project.run(ATTEMPT.format(attempt=call), sandbox)
+        with pytest.raises(TimeoutError):
+            service.recv(1)
+    assert result.end == "exited"
+
+
+async def test_the_processes_of_a_program_can_talk_to_each_other(sandbox: Sandbox, project: Project) -> None:
+    code = (
+        "import asyncio, socket; a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1)); asyncio.new_event_loop()"
+    )
+    assert (await project.run(code, sandbox)).output == b"b'x'\n"
+
+
 async def test_a_run_that_takes_too_long_is_killed(sandbox: Sandbox, project: Project) -> None:
     result = await project.run("while True: pass", sandbox, limits=ResourceLimits(wall_s=0.5))
     assert (result.end, result.left) == ("timeout", ())
