@@ -170,6 +170,7 @@ class Services:
             CheckPermission(lambda: self.permission.check_gate),
             self._find_affected_tests,
             self.checkers,
+            self._trusts_folder,
             Reviewer(lambda: self.engines.current, self.workspace.private_files.reason),
             self.works_ahead,
         )
@@ -246,13 +247,12 @@ class Services:
         """The type checkers, which suggestions and edits share."""
         from lsp_harness.verify.types.checker_pool import CheckerPool
 
-        def may_run_code(root: Path) -> bool:
-            # where no editor says whether the user trusts a folder, the settings do
-            trusts_folder = self.works_ahead or is_in_trusted_folder(root, self._config)
-            return self.workspace.is_trusted and trusts_folder
-
         read_python, list_texts = lambda: self._config.knowledge.python, lambda: [o.text for o in self.documents]
-        return CheckerPool(read_python, list_texts, may_run_code=may_run_code)
+        return CheckerPool(read_python, list_texts, may_run_code=self._trusts_folder)
+
+    def _trusts_folder(self, root: Path) -> bool:
+        # where no editor says whether the user trusts a folder, the settings do
+        return self.workspace.is_trusted and (self.works_ahead or is_in_trusted_folder(root, self._config))
 
     def record_file_change(self, uri: str) -> None:
         """Tell the checkers that a file changed on disk."""

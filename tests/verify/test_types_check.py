@@ -26,7 +26,7 @@ __all__ = ["make"]
 SETTINGS = Verification(parse_check=False, kept=False, lint=False, test=False, type_check="on")
 
 
-async def allow(argv: object) -> str:
+async def allow(argv: object, confinement: object) -> str:
     return ""
 
 
@@ -41,7 +41,7 @@ def propose(desk: Desk, **texts: tuple[str, str]) -> ChangeSet:
 
 
 async def check(desk: Desk, changes: ChangeSet, settings: Verification = SETTINGS, objection: str = "") -> Outcome:
-    async def find_objection(argv: object) -> str:
+    async def find_objection(argv: object, confinement: object) -> str:
         return objection
 
     tools = ToolComparison(ToolAccess(find_objection, lambda: SandboxChoice(NoSandbox())))

@@ -251,12 +251,12 @@ async def _create_parts(
 
     # the gate decides about each program, as it does about the commands of this session
     is_trusted = surroundings.is_trusted or is_in_trusted_folder(root, config)
-    checkers = CheckerPool(lambda: config.knowledge.python, may_run_code=lambda root: is_trusted)
+    checkers = CheckerPool(lambda: config.knowledge.python, may_run_code=lambda folder: is_trusted)
     stack.push_async_callback(checkers.aclose)
     private_files = PrivateFiles([root])
     # the model of a session may be changed
     reviewer = Reviewer(lambda: models[0].engine, private_files.reason)
-    supply = CheckSupply(CheckPermission(lambda: gate), find_affected, checkers, reviewer)
+    supply = CheckSupply(CheckPermission(lambda: gate), find_affected, checkers, lambda folder: is_trusted, reviewer)
     verifier = create_verifier(supply, is_trusted=True)
     stack.push_async_callback(verifier.aclose)
     environment = ToolEnvironment(

@@ -11,8 +11,8 @@ from lsp_harness.session.permission.permission_gate import PermissionGate
 class CheckPermission:
     """Asks the permission gate before a check runs a program.
 
-    The gate decides once for each turn and action, and the turn records it. Outside of a turn, such as for a list of
-    fixes, the settings alone decide.
+    The gate decides once for each turn and action, and the turn records it. Outside of a turn, such as after an
+    accepted edit, nobody is asked, and the verdict says why a program did not run.
 
     Args:
         gate: Returns the gate of the session.
@@ -32,10 +32,11 @@ class CheckPermission:
         turn, gate = current_turn.get(), self._gate()
         if turn is None:
             explained = gate.explain(action)
-            decision = explained.decision
+            # lists of fixes are often requested, and hooks have nothing to say about mere reading there
+            decision = explained.decision if explained.only_reads else await gate.unattended.check(action)
             reason = decision.reason if decision else explained.question
             return "" if decision and decision.is_allowed else f"{name} may not run: {reason}"
-        problems, key = self._problems.setdefault(turn, {}), (action.tool, *action.argv)
+        problems, key = self._problems.setdefault(turn, {}), (action.tool, *action.argv, repr(action.confinement))
         if key not in problems:
             decision = await gate.check(action)
             problems[key] = "" if decision.is_allowed else f"{name} may not run: {decision.reason}"

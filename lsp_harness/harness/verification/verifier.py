@@ -8,6 +8,7 @@ from lsp_harness.config.schema import Verification
 from lsp_harness.harness.verification.check_permission import CheckPermission
 from lsp_harness.harness.verification.gated_ruff import GatedRuff
 from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.session.permission.action import LINT_TOOL, SUITE_TOOL, Action
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
@@ -81,6 +82,8 @@ class CheckSupply:
         permission: Asks the permission gate before a program runs.
         find_affected: Finds the tests for a changed file.
         checkers: The checkers that run all the time.
+        trusts_folder: Returns whether the user trusts a folder, by an editor or by the settings. A command in a
+            terminal does not say so.
         reviewer: Asks the model for its opinion. None if there is no model.
         is_lasting: Whether the client stays, so that a server for the linter is worth its start.
     """
@@ -88,6 +91,7 @@ class CheckSupply:
     permission: CheckPermission
     find_affected: FindAffected
     checkers: CheckerPool
+    trusts_folder: Callable[[Path], bool]
     reviewer: Reviewer | None = None
     is_lasting: bool = True
 
@@ -102,12 +106,15 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
     if not is_trusted:
         return Verifier(CheckTools(UntrustedRuff(), reviewer=supply.reviewer))
 
-    async def find_test_objection(command: Sequence[str]) -> str:
-        action = Action(SUITE_TOOL, "execute", argv=tuple(command))
-        return await supply.permission.find_problem(action, "the tests")
+    def describe(tool: str, command: Sequence[str], confinement: Confinement | None) -> Action:
+        is_certain = confinement is not None and supply.trusts_folder(confinement.folder)
+        return Action(tool, "execute", argv=tuple(command), confinement=confinement if is_certain else None)
 
-    async def find_tool_objection(command: Sequence[str]) -> str:
-        action = Action(LINT_TOOL, "execute", argv=tuple(command))
+    async def find_test_objection(command: Sequence[str], confinement: Confinement | None) -> str:
+        return await supply.permission.find_problem(describe(SUITE_TOOL, command, confinement), "the tests")
+
+    async def find_tool_objection(command: Sequence[str], confinement: Confinement | None) -> str:
+        action = describe(LINT_TOOL, command, confinement)
         return await supply.permission.find_problem(action, Path(command[0]).name)
 
     ruff = WarmRuff(supply.checkers) if supply.is_lasting else Ruff()

@@ -4,8 +4,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
+from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox import Sandbox
@@ -30,6 +32,10 @@ class SandboxChoice:
     def is_confined(self) -> bool:
         """Return whether a program can be kept from changing other files."""
         return not isinstance(self.sandbox, NoSandbox)
+
+    def confine(self, folder: Path) -> Confinement | None:
+        """Return the assurance about programs that run on a folder, or None if they could reach the network."""
+        return None if self.sandbox.has_network else Confinement(self.sandbox, folder)
 
     @property
     def problem_text(self) -> str:

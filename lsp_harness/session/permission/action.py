@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from lsp_harness.process.sandbox.confinement import Confinement
+
 ActionKind = Literal["read", "edit", "execute", "network", "agent"]
 """The effect of an action: read files, change files, run a program, call another machine, or start a subagent."""
 Verdict = Literal["allow", "deny"]
@@ -31,6 +33,7 @@ class Action:
         argv: The program and its arguments, if it runs one without a shell.
         call_id: The id of the tool call.
         session_id: The id of the session.
+        confinement: The sandbox of a check of ours on a folder that the user trusts. No tool of a model has one.
     """
 
     tool: str
@@ -41,6 +44,7 @@ class Action:
     argv: tuple[str, ...] = ()
     call_id: str = ""
     session_id: str = ""
+    confinement: Confinement | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.session.permission.action import Action, ActionKind
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_parts import (
@@ -31,6 +32,7 @@ class ActionPart:
         paths: The files that it reads or changes, each as it is written and with its links resolved.
         texts: What patterns are compared with, if it is neither a command nor about files.
         opaque: Why nobody can see what it does; empty if it is clear.
+        is_confined: Whether it runs in a sandbox that contains whatever it does.
     """
 
     tool: str
@@ -40,6 +42,7 @@ class ActionPart:
     paths: tuple[tuple[str, ...], ...] = ()
     texts: tuple[str, ...] = ()
     opaque: str = ""
+    is_confined: bool = False
 
     @property
     def is_wrapper(self) -> bool:
@@ -156,11 +159,12 @@ def _path_problem(action: Action, protected: ProtectedPaths) -> str:
 
 
 def _command_parts(action: Action, split: CommandSplit, files: CommandFiles) -> Iterator[ActionPart]:
+    is_confined = isinstance(action.confinement, Confinement)
     for part in split.parts:
         risk = command_risk(part)
         if risk == "low" and not part.is_wrapper and not files.reads_inside(part):
             risk = "medium"
-        yield ActionPart(action.tool, "execute", risk, part, opaque=part.opaque)
+        yield ActionPart(action.tool, "execute", risk, part, opaque=part.opaque, is_confined=is_confined)
     for item in split.redirections:
         if not item.target.is_known:
             # this is one of the reasons in `split.opaque`

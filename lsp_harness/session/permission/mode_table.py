@@ -9,8 +9,9 @@ from lsp_harness.session.permission.action_parts import ActionPart
 PermissionMode = Literal["ask", "trust", "deny", "acceptEdits", "plan", "auto", "bypassPermissions"]
 MODES: tuple[PermissionMode, ...] = get_args(PermissionMode)
 ModeVerdict = Literal["allow", "ask", "deny"]
-ActionClass = Literal["low", "outside", "edit", "command", "dangerous", "opaque", "network", "agent"]
-"""Groups of actions that a mode treats alike. `low` only reads files of the workspace; `outside` reads other files."""
+ActionClass = Literal["low", "outside", "edit", "confined", "command", "dangerous", "opaque", "network", "agent"]
+"""Groups of actions that a mode treats alike. `low` only reads files of the workspace; `outside` reads other files;
+`confined` are programs of checks in a sandbox without network, on a folder that the user trusts."""
 CLASSES: tuple[ActionClass, ...] = get_args(ActionClass)
 
 
@@ -28,18 +29,22 @@ def _row(meaning: str, verdicts: str) -> ModeRow:
 
 
 MODE_TABLE: Mapping[PermissionMode, ModeRow] = {
-    "ask": _row("Asks before everything but reading in the workspace.", "+???????"),
-    "trust": _row("Allows everything. For sandboxes and programs without a person.", "++++++++"),
-    "deny": _row("Allows only reading in the workspace.", "+-------"),
-    "acceptEdits": _row("Allows edits of files in the workspace, and asks about the rest.", "+?+?????"),
-    "plan": _row("Allows reading only, and asks about files outside of the workspace.", "+?------"),
-    "auto": _row("Allows everything but dangerous commands and commands that cannot be seen.", "++++??++"),
-    "bypassPermissions": _row("Allows everything, as `trust`; a surface warns before it is chosen.", "++++++++"),
+    "ask": _row("Asks before everything but reading in the workspace and checks in a sandbox.", "+??+?????"),
+    "trust": _row("Allows everything. For sandboxes and programs without a person.", "+++++++++"),
+    "deny": _row("Allows only reading in the workspace.", "+--------"),
+    "acceptEdits": _row("Allows edits of files in the workspace, and asks about the rest.", "+?++?????"),
+    # nothing is changed in this mode, so there is nothing to check, and running the code of a project is not reading
+    "plan": _row("Allows reading only, and asks about files outside of the workspace.", "+?-------"),
+    "auto": _row("Allows everything but dangerous commands and commands that cannot be seen.", "+++++??++"),
+    "bypassPermissions": _row("Allows everything, as `trust`; a surface warns before it is chosen.", "+++++++++"),
 }
 
 
 def class_of(part: ActionPart) -> ActionClass:
     """Return the class of a part of an action."""
+    if part.is_confined:
+        # first, because a mode that forbids such checks must not take one for mere reading
+        return "confined"
     if part.opaque:
         return "opaque"
     if part.risk == "low":

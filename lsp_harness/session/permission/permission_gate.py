@@ -101,11 +101,18 @@ class PermissionGate:
         except Exception as error:  # noqa: BLE001 - whatever fails, nothing is allowed
             decision = _fail(error)
         try:
-            self._record_decision(action, decision, check.request_id if check else "")
+            self._record(_as_event(action, decision, check.request_id if check else ""))
         except Exception as error:  # noqa: BLE001 - whatever fails, nothing is allowed
             # an action that cannot be recorded does not happen
             return _fail(error)
         return decision
+
+    @property
+    def unattended(self) -> "PermissionGate":
+        """The gate of work in the background: nobody can answer, and the log does not get its decisions."""
+        gate = PermissionGate(self.policy, None, self._hooks, self.callback, rebuild=self._rebuild)
+        gate._session_rules = self._session_rules
+        return gate
 
     def explain(self, action: Action) -> Explanation:
         """Decide without hooks, a program or a person, and record nothing."""
@@ -161,7 +168,8 @@ class PermissionGate:
         """Take over a changed input, and return the denial if the settings deny the changed action."""
         if updated is None:
             return None
-        changed = self._judge.begin(self._rebuild(check.action, updated))
+        # another input may be another program, about which nothing is assured
+        changed = self._judge.begin(replace(self._rebuild(check.action, updated), confinement=None))
         check.action, check.split, check.verdicts = changed.action, changed.split, changed.verdicts
         check.updated_input = updated
         decision = self._judge.decide(check)
@@ -285,20 +293,19 @@ class PermissionGate:
                 reason = f"{reason}; the rule counts for this session only, because {problem}"
         return Decision("allow", "person", reason, ", ".join(question.suggestions if answer.choice != "once" else ()))
 
-    def _record_decision(self, action: Action, decision: Decision, request_id: str) -> None:
-        self._record(
-            PermissionDecided(
-                tool=action.tool,
-                action=describe_action(action),
-                decision=decision.verdict,
-                by=decision.by,
-                reason=decision.reason,
-                rule=decision.rule,
-                call_id=action.call_id,
-                request_id=request_id,
-                updated_input=decision.updated_input,
-            )
-        )
+
+def _as_event(action: Action, decision: Decision, request_id: str) -> PermissionDecided:
+    return PermissionDecided(
+        tool=action.tool,
+        action=describe_action(action),
+        decision=decision.verdict,
+        by=decision.by,
+        reason=decision.reason,
+        rule=decision.rule,
+        call_id=action.call_id,
+        request_id=request_id,
+        updated_input=decision.updated_input,
+    )
 
 
 def _drop(event: SessionEvent) -> None:

@@ -14,6 +14,7 @@ CLASS_TITLES: dict[ActionClass, str] = {
     "low": "reading in the workspace",
     "outside": "reading elsewhere",
     "edit": "edit",
+    "confined": "check in a sandbox",
     "command": "command",
     "dangerous": "dangerous command",
     "opaque": "command that cannot be seen",

@@ -1,7 +1,7 @@
 """Decisions by the settings alone: protected paths, lists of tools, rules and the mode. Nobody is asked here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lsp_harness.session.permission.action import CHECK_TOOLS, Action, Decision
@@ -98,6 +98,9 @@ class SettingsJudge:
 
     def begin(self, action: Action) -> GateCheck:
         """Return the check of an action, with what the rules say."""
+        if not self.policy.is_complete:
+            # a rule that cannot be read might deny this check, so the mode does not allow it
+            action = replace(action, confinement=None)
         split, rules = split_action(action, self.policy.protected), self.rules
         return GateCheck(action, split, [rules.judge(part) for part in split.parts])
 

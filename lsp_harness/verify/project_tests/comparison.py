@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
@@ -43,12 +44,12 @@ class ProjectAccess:
 
     Attributes:
         find_affected: Returns the test files that a change of a file can break. It gets the folder and the path.
-        find_objection: Returns why a command may not run, or an empty text.
+        find_objection: Returns why a command may not run, or an empty text. It gets the command and its confinement.
         choose_sandbox: Returns the sandbox of this machine.
     """
 
     find_affected: Callable[[Path, str], Awaitable[Sequence[AffectedTest]]]
-    find_objection: Callable[[Sequence[str]], Awaitable[str]]
+    find_objection: Callable[[Sequence[str], Confinement | None], Awaitable[str]]
     choose_sandbox: Callable[[], SandboxChoice]
 
 
@@ -263,7 +264,8 @@ class SuiteComparison:
         choice = self._access.choose_sandbox()
         if not choice.is_confined:
             raise SuiteSkippedError(f"tests run only in a sandbox, and none works here ({choice.problem_text})")
-        if objection := await self._access.find_objection((suite.runner.name, *suite.files)):
+        command = (suite.runner.name, *suite.files)
+        if objection := await self._access.find_objection(command, choice.confine(suite.root)):
             raise SuiteSkippedError(objection)
         return choice.sandbox
 

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.process.scratch_folder import ScratchFolder
@@ -37,12 +39,22 @@ class ToolAccess:
     """The functions by which tools are allowed.
 
     Attributes:
-        find_objection: Returns why a command may not run, or an empty text.
+        find_objection: Returns why a command may not run, or an empty text. It gets the command and its confinement.
         choose_sandbox: Returns the sandbox of this machine.
     """
 
-    find_objection: Callable[[Sequence[str]], Awaitable[str]]
+    find_objection: Callable[[Sequence[str], Confinement | None], Awaitable[str]]
     choose_sandbox: Callable[[], SandboxChoice]
+
+
+@dataclass(frozen=True, slots=True)
+class _ToolUse:
+    """A tool that may run on a project, and the sandbox for which this was allowed."""
+
+    tool: ProjectTool
+    program: str
+    root: Path
+    sandbox: Sandbox
 
 
 class ToolComparison:
@@ -83,20 +95,12 @@ class ToolComparison:
         Raises:
             NothingComparedError: The tool cannot say anything about the proposal.
         """
-        root, main = changes.main.root, changes.main.file
-        if root is None or not all(change.file.is_relative_to(root) for change in changes):
-            raise NothingComparedError("the file is in no workspace folder")
-        program = await asyncio.to_thread(tool.find_program, root, main)
-        if program is None:
-            reason = tool.find_configuration(root, main)
-            raise NothingComparedError(f"{reason} asks for {tool.name}, which is not installed ({tool.install_hint})")
-        if objection := await self.access.find_objection((program, *tool.name.split()[1:])):
-            raise NothingComparedError(objection)
+        use = await self._find_use(tool, changes)
         # two runs would write to one cache
         async with self._lock:
-            before = await self._find_before(tool, program, root, changes)
+            before = await self._find_before(use, changes)
             texts = {change.file: change.after.data for change in changes}
-            after = await self._ask(tool, program, root, texts)
+            after = await self._ask(use, texts)
             counting = SEVERITY_ORDER[: SEVERITY_ORDER.index(least) + 1]
             new = _find_new(
                 changes,
@@ -104,11 +108,28 @@ class ToolComparison:
                 [problem for problem in after if problem.severity in counting],
             )
             if tool.needs_files and not new:
-                known = {root / problem.path for problem in (*before, *after)}
-                await self._require_reading(tool, program, root, [c for c in changes if c.file not in known])
+                known = {use.root / problem.path for problem in (*before, *after)}
+                await self._require_reading(use, [c for c in changes if c.file not in known])
         return new
 
-    async def _require_reading(self, tool: ProjectTool, program: str, root: Path, changes: Sequence[Change]) -> None:
+    async def _find_use(self, tool: ProjectTool, changes: ChangeSet) -> _ToolUse:
+        root, main = changes.main.root, changes.main.file
+        if root is None or not all(change.file.is_relative_to(root) for change in changes):
+            raise NothingComparedError("the file is in no workspace folder")
+        program = await asyncio.to_thread(tool.find_program, root, main)
+        if program is None:
+            reason = tool.find_configuration(root, main)
+            raise NothingComparedError(f"{reason} asks for {tool.name}, which is not installed ({tool.install_hint})")
+        choice = self.access.choose_sandbox()
+        if not choice.is_confined:
+            problem = f"none works here ({choice.problem_text})"
+            raise NothingComparedError(f"{tool.name} runs only in a sandbox, and {problem}")
+        command = (program, *tool.name.split()[1:])
+        if objection := await self.access.find_objection(command, choice.confine(root)):
+            raise NothingComparedError(objection)
+        return _ToolUse(tool, program, root, choice.sandbox)
+
+    async def _require_reading(self, use: _ToolUse, changes: Sequence[Change]) -> None:
         """Raise NothingComparedError if a tool, which chooses its files itself, does not read a changed file.
 
         A file is read if a syntax error in it is found.
@@ -116,33 +137,26 @@ class ToolComparison:
         for change in changes:
 
             async def ask(change: Change = change) -> bool:
-                problems = await self._ask(tool, program, root, {change.file: change.before.data + SYNTAX_ERROR})
-                return any(root / problem.path == change.file for problem in problems)
+                problems = await self._ask(use, {change.file: change.before.data + SYNTAX_ERROR})
+                return any(use.root / problem.path == change.file for problem in problems)
 
-            if not await self._readings.find((tool.name, root, change.file), ask):
-                name = change.file.relative_to(root).as_posix()
-                raise NothingComparedError(f"{tool.name} does not look at {name}, which is no part of the build")
+            if not await self._readings.find((use.tool.name, use.root, change.file), ask):
+                name = change.file.relative_to(use.root).as_posix()
+                raise NothingComparedError(f"{use.tool.name} does not look at {name}, which is no part of the build")
 
-    async def _find_before(
-        self, tool: ProjectTool, program: str, root: Path, changes: ChangeSet
-    ) -> tuple[Problem, ...]:
-        key = tool.name, root, tuple((change.file, change.before.hash) for change in changes)
+    async def _find_before(self, use: _ToolUse, changes: ChangeSet) -> tuple[Problem, ...]:
+        key = use.tool.name, use.root, tuple((change.file, change.before.hash) for change in changes)
         texts = {change.file: change.before.data for change in changes}
-        return await self._baselines.find(key, lambda: self._ask(tool, program, root, texts))
+        return await self._baselines.find(key, lambda: self._ask(use, texts))
 
-    async def _ask(
-        self, tool: ProjectTool, program: str, root: Path, texts: Mapping[Path, bytes]
-    ) -> tuple[Problem, ...]:
+    async def _ask(self, use: _ToolUse, texts: Mapping[Path, bytes]) -> tuple[Problem, ...]:
         """Return what a tool finds in a project with other contents of some files."""
-        choice = self.access.choose_sandbox()
-        if not choice.is_confined:
-            problem = f"none works here ({choice.problem_text})"
-            raise NothingComparedError(f"{tool.name} runs only in a sandbox, and {problem}")
+        tool, root = use.tool, use.root
         try:
             scratch = await asyncio.to_thread(self._prepare, tool, root, texts)
             named = {file.relative_to(root): scratch / f"text-{n}" for n, file in enumerate(texts)}
-            job = ToolJob(root, program, named, scratch / "cache")
-            overlay = ProjectOverlay(root, texts if tool.needs_files else {}, scratch, choice.sandbox)
+            job = ToolJob(root, use.program, named, scratch / "cache")
+            overlay = ProjectOverlay(root, texts if tool.needs_files else {}, scratch, use.sandbox)
             problems: list[Problem] = []
             for command in tool.create_commands(job):
                 problems += await self._run(tool, overlay, command, job)

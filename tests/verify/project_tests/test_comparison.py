@@ -55,7 +55,7 @@ class Desk:
             assert (root, path) == (self.root, "config.py")
             return self.affected
 
-        async def find_objection(command: Sequence[str]) -> str:
+        async def find_objection(command: Sequence[str], confinement: object) -> str:
             self.asked.append(command)
             return self.objection
 

@@ -134,6 +134,7 @@ async def test_why_there_is_no_answer(bench: Workbench) -> None:
     with pytest.raises(NothingComparedError, match="a rule denies it"):
         await compare(bench, "x\n")
     assert bench.asked[-1] == (sys.executable, "check")
+    assert bench.confinements[-1] == machine_sandbox().confine(bench.root)
     bench.objection, bench.sandbox = "", SandboxChoice(NoSandbox(), {"landlock": "it is too old"})
     with pytest.raises(
         NothingComparedError, match=r"only in a sandbox, and none works here \(landlock: it is too old\)"
@@ -157,7 +158,7 @@ async def test_after_a_failure_no_further_comparison_is_begun() -> None:
 
 
 async def test_a_tool_without_an_end_is_killed(workbench: Workbench, needs_sandbox: None) -> None:
-    async def allow(argv: Sequence[str]) -> str:
+    async def allow(argv: Sequence[str], confinement: object) -> str:
         return ""
 
     workbench.write({"a.txt": "x\n"})

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
@@ -22,20 +23,23 @@ class Workbench:
 
     Attributes:
         asked: The commands that the permission gate was asked about.
+        confinements: The sandboxes that the gate was told of.
         objection: The answer of the gate.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.asked: list[Sequence[str]] = []
+        self.confinements: list[Confinement | None] = []
         self.objection = ""
         self.sandbox: SandboxChoice | None = None
         self.pool = CheckerPool()
         self.tools = ToolComparison(ToolAccess(self._find_objection, lambda: self.sandbox or machine_sandbox()))
         self.types = TypeComparison(self.pool, self.tools)
 
-    async def _find_objection(self, argv: Sequence[str]) -> str:
+    async def _find_objection(self, argv: Sequence[str], confinement: Confinement | None) -> str:
         self.asked.append(argv)
+        self.confinements.append(confinement)
         return self.objection
 
     def write(self, files: Mapping[str, str]) -> None:

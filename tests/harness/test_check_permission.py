@@ -1,0 +1,116 @@
+"""The permission of the programs that check edits: by the trust of the user, the sandbox, and hooks."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from lsp_harness.harness.verification import verifier as verifier_module
+from lsp_harness.harness.verification.check_permission import CheckPermission
+from lsp_harness.harness.verification.gated_ruff import LINT
+from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
+from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.process.sandbox.landlock import Landlock
+from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, choose_sandbox
+from lsp_harness.session.permission.action import SUITE_TOOL, Action
+from lsp_harness.session.permission.hook import Hook
+from lsp_harness.session.permission.hooks import Hooks
+from lsp_harness.session.permission.permission_gate import PermissionGate
+from lsp_harness.text.document import Document
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.finding import Outcome
+from lsp_harness.verify.types.checker_pool import CheckerPool
+from tests.session.permission.gates import policy
+
+SOURCE = "def one():\n    return 1\n"
+
+
+class Counted:
+    """A hook that counts its calls."""
+
+    def __init__(self, decision: str) -> None:
+        self.decision = decision
+        self.tools: list[str] = []
+
+    def __call__(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        self.tools.append(payload["tool"])
+        return {"decision": self.decision}
+
+
+class OpenLandlock(Landlock):
+    """Landlock on a processor whose sockets it cannot refuse."""
+
+    has_network: ClassVar[bool] = True
+
+
+async def run_tests(root: Path, *, trusted: bool, hook: Counted | None = None, is_workspace_trusted: bool = True):
+    """Return the outcome of the tests about a change in the mode `ask`, where no person is. None if there are none."""
+
+    async def find_affected(root: Path, path: str) -> Sequence[AffectedTest]:
+        return [AffectedTest("test_one.py", "imports one.py", 1)]
+
+    file = root / "one.py"
+    file.write_text(SOURCE)
+    (root / "test_one.py").write_text("import one\n\n\ndef test_one():\n    assert one.one() == 1\n")
+    gate = PermissionGate(policy(root), hooks=Hooks([Hook("preToolUse", function=hook)] if hook else []))
+    supply = CheckSupply(CheckPermission(lambda: gate), find_affected, CheckerPool(), lambda folder: trusted)
+    verifier = create_verifier(supply, is_trusted=is_workspace_trusted)
+    before = Document.from_text(file.as_uri(), SOURCE.encode(), language="python")
+    after = Document.from_text(file.as_uri(), SOURCE.replace("1", "2 - 1").encode(), language="python")
+    try:
+        suites = verifier.tools.suites
+        change = Change.from_documents(before, after, file, root)
+        return await suites.compare(ChangeSet.of(change)) if suites else None
+    finally:
+        await verifier.aclose()
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> None:
+    if (choice := choose_sandbox()).confine(tmp_path) is None:
+        pytest.skip(f"no sandbox without network works here: {choice.problem_text}")
+
+
+async def test_tests_of_a_trusted_folder_run_without_a_question(closed: None, tmp_path: Path) -> None:
+    hook = Counted("")
+    outcome = await run_tests(tmp_path, trusted=True, hook=hook)
+    assert outcome == Outcome("tests", "passed", reason="1 test in 1 file")
+    # the hooks of the user were asked, although nobody waits for this check
+    assert set(hook.tools) == {SUITE_TOOL}
+
+
+async def test_tests_of_another_folder_are_a_command(tmp_path: Path) -> None:
+    outcome = await run_tests(tmp_path, trusted=False)
+    assert outcome is not None
+    assert outcome.status == "skipped"
+    assert outcome.reason.startswith(
+        "the tests may not run: the permission mode ask asks, and nobody is there to answer"
+    )
+    assert await run_tests(tmp_path, trusted=True, is_workspace_trusted=False) is None
+
+
+async def test_tests_without_a_closed_sandbox_are_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifier_module, "machine_sandbox", lambda: SandboxChoice(OpenLandlock()))
+    outcome = await run_tests(tmp_path, trusted=True)
+    assert outcome is not None
+    assert (outcome.status, "the permission mode ask asks" in outcome.reason) == ("skipped", True)
+    monkeypatch.setattr(verifier_module, "machine_sandbox", lambda: choose_sandbox([]))
+    outcome = await run_tests(tmp_path, trusted=True)
+    assert outcome is not None
+    assert (outcome.status, "tests run only in a sandbox" in outcome.reason) == ("skipped", True)
+
+
+async def test_a_hook_denies_what_the_mode_allows(closed: None, tmp_path: Path) -> None:
+    outcome = await run_tests(tmp_path, trusted=True, hook=Counted("deny"))
+    assert outcome is not None
+    assert (outcome.status, "may not run" in outcome.reason) == ("skipped", True)
+
+
+async def test_mere_reading_runs_no_hook_for_a_list_of_fixes(tmp_path: Path) -> None:
+    hook = Counted("deny")
+    gate = PermissionGate(policy(tmp_path), hooks=Hooks([Hook("preToolUse", function=hook)]))
+    assert await CheckPermission(lambda: gate).find_problem(LINT, "the linter") == ""
+    assert await CheckPermission(lambda: gate).find_problem(Action(SUITE_TOOL, "execute", argv=("x",)), "it") != ""
+    assert hook.tools == [SUITE_TOOL]
