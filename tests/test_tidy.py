@@ -208,7 +208,7 @@ LANGUAGE_WORDS = {
     "lsp_harness/session/permission/person.py": {"go"},
     "lsp_harness/session/permission/rules.py": {"bash"},
     "lsp_harness/session/permission/shell/command_wrappers.py": {"bash", "python", "perl", "sh"},
-    "lsp_harness/verify/allowed_changes.py": {"go"},
+    "lsp_harness/verify/preservation/allowed_changes.py": {"go"},
     "lsp_harness/verify/digest/digest.py": {"go"},
     "lsp_harness/verify/types/tsserver_conversation.py": {"jsx"},
     "lsp_harness/verify/types/ty_checker.py": {"python"},

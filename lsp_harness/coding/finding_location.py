@@ -1,4 +1,4 @@
-"""The place of a finding in its file: its statement, its function, and the place for an import."""
+"""The place of a finding in its file: its statement, the code that may be rewritten, and the place for an import."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ UNKNOWN_NAME_MESSAGE = re.compile(
 )
 QUOTED_NAME = re.compile(r"[`'\"“]([A-Za-z_][A-Za-z_0-9]*)[`'\"”]")
 MAX_REWRITE_LINES = 80
-"""A function with so many lines or more is not rewritten as a whole."""
+"""Code with so many lines or more is not rewritten as a whole."""
 MODULE_HEAD = re.compile(rb'(?:#[^\n]*\n)*(?:("""|\'\'\')(?:.|\n)*?\1[^\n]*\n)?')
 """The comments and the docstring at the beginning of a Python module."""
 MAX_HEAD_BYTES = 4096
@@ -21,23 +21,26 @@ MAX_HEAD_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class FindingPlace:
-    """The statement and the function that contain a finding, and where an import can be added.
+    """The statement and the block that contain a finding, and where an import can be added.
 
     Spans and offsets are in bytes.
 
     Attributes:
         statement: The statement of the finding.
-        function: The function around it, or None if there is none or it is too long to rewrite.
-        line_in_function: The line of the finding in the function, from 1.
+        block: The code that may be rewritten: the function around the statement, or else the outermost statement. None
+            if it is too long.
+        line_in_block: The line of the finding in the block, from 1.
         imports_end: The offset where an import can be added.
         unknown_name: The Python name that the finding calls unknown, or an empty text.
+        is_in_function: Whether the block is a function.
     """
 
     statement: Span
-    function: Span | None
-    line_in_function: int
+    block: Span | None
+    line_in_block: int
     imports_end: int
-    unknown_name: str
+    unknown_name: str = ""
+    is_in_function: bool = True
 
 
 def locate_finding(tree: SyntaxTree, finding: Finding) -> FindingPlace | None:
@@ -50,15 +53,19 @@ def locate_finding(tree: SyntaxTree, finding: Finding) -> FindingPlace | None:
             return None
         statement = Span(*line)
     function = scope.function_text_span(tree, statement.start)
+    block = function or scope.outermost_statement(tree, statement.start)
     line = 1
-    if function:
-        line = document.line_of(finding.start) - document.line_of(function.start) + 1
-        if document.line_of(function.end) - document.line_of(function.start) >= MAX_REWRITE_LINES:
-            function = None
+    if block:
+        line = document.line_of(finding.start) - document.line_of(block.start) + 1
+        if document.line_of(block.end) - document.line_of(block.start) >= MAX_REWRITE_LINES:
+            block = None
     # the model writes only imports of this form
     is_unknown_name = tree.language.imports.form == "from-import" and UNKNOWN_NAME_MESSAGE.search(finding.message)
     name = QUOTED_NAME.search(finding.message) if is_unknown_name else None
-    return FindingPlace(statement, function, line, find_imports_end(tree), name.group(1) if name else "")
+    unknown_name = name.group(1) if name else ""
+    return FindingPlace(
+        statement, block, line, find_imports_end(tree), unknown_name, is_in_function=function is not None
+    )
 
 
 def find_imports_end(tree: SyntaxTree) -> int:

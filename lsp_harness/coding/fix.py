@@ -121,7 +121,7 @@ class Fix(EditTask):
         # a test that fails somewhere else says nothing about the statement, so the function is rewritten
         failing_tests = context.output.failing_tests if context.output else frozenset[str]()
         is_test = self.finding.code in failing_tests and not place.unknown_name
-        if is_test and not place.function:
+        if is_test and not (place.block and place.is_in_function):
             raise NoAnswer("no statement of this file makes the test fail; name a line of the function that it tests")
         fills, rewrites = plan_candidates(
             context.config,
@@ -134,7 +134,7 @@ class Fix(EditTask):
         rounds = [plans for plans in (fills, *([plan] for plan in rewrites)) if plans]
         if not rounds:
             raise NoAnswer(
-                "this model cannot fill in single statements, and there is no function here that it could rewrite"
+                "this model cannot fill in single statements, and no code here is short enough to be rewritten"
             )
         return rounds
 

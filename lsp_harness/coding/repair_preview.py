@@ -16,7 +16,7 @@ from lsp_harness.text.position import decode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check_runner import run_check
-from lsp_harness.verify.preservation_check import PreservationCheck
+from lsp_harness.verify.preservation.preservation_check import PreservationCheck
 
 CreateChange = Callable[[tuple[Edit, ...]], Change]
 """Returns the change of the document that edits make."""

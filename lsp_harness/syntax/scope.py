@@ -81,6 +81,13 @@ def statement_at(tree: SyntaxTree, start: int, end: int) -> Span | None:
     return Span(node.start_byte, statement_end)
 
 
+def outermost_statement(tree: SyntaxTree, offset: int) -> Span | None:
+    """Return the bytes of the statement of the file around an offset, such as a class, or None if there is none."""
+    nodes = (node for node in tree.root.children if node.start_byte <= offset < node.end_byte and not node.is_extra)
+    node = next(nodes, None)
+    return Span(node.start_byte, _trimmed_end(tree.data, node.start_byte, node.end_byte)) if node else None
+
+
 def find_imports(tree: SyntaxTree) -> list[Span]:
     """Return the import statements of a file in the order of the source, without those inside of functions."""
     nodes = captures(tree.language, "outline", tree.root, depth=MAX_IMPORT_DEPTH).get("import", [])

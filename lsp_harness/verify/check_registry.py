@@ -7,7 +7,7 @@ from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.verify.checks.review_check import ReviewCheck
 from lsp_harness.verify.checks.types_check import TypesCheck
 from lsp_harness.verify.lint_check import LintCheck
-from lsp_harness.verify.preservation_check import PreservationCheck
+from lsp_harness.verify.preservation.preservation_check import PreservationCheck
 from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.suite_check import SuiteCheck
 from lsp_harness.verify.syntax_check import SyntaxCheck

@@ -1,7 +1,7 @@
 """The subject of a finding: an unknown name, a syntax error, an argument, or unused code.
 
 Each tool has its own words and codes for these. The kind of the subject decides what an edit may change
-(`verify.allowed_changes`), which repairs are tried (`coding.repair`), and how to tell whether the finding still holds.
+(`verify.preservation`), which repairs are tried (`coding.repair`), and how to tell whether the finding still holds.
 """
 
 import re
@@ -112,12 +112,16 @@ class Subject:
         span: The bytes of `name`, or the range of the finding if there is no such name.
         name: The name that the finding is about, as it stands in the text; empty if the text does not have it there.
         quoted: The names in the message, whether the text has them or not.
+        reported: The range of the finding.
+        message: The message of the finding.
     """
 
     kind: SubjectKind
     span: Span
-    name: str = ""
-    quoted: tuple[str, ...] = ()
+    name: str
+    quoted: tuple[str, ...]
+    reported: Span
+    message: str
 
     @property
     def is_absent(self) -> bool:
@@ -136,25 +140,28 @@ def find_subject(finding: Finding, document: Document, tree: SyntaxTree | None =
         document: The text of the finding.
         tree: The syntax tree of the text. With it, a finding at a syntax error is recognized as one.
     """
-    start, end = _clamp(finding, document)
+    start, end = reported = _clamp(finding, document)
+    message = finding.message
     kind = find_subject_kind(finding)
     if kind == "rule" and tree is not None and _has_syntax_error(tree, document, Span(start, end)):
         kind = "syntax"
-    quoted = find_names(finding.message)
+    quoted = find_names(message)
     if kind in ("syntax", "test"):
-        return Subject(kind, Span(start, end), "", quoted)
+        return Subject(kind, Span(start, end), "", quoted, reported, message)
     if not quoted:
         # a message without a name is about the first name in its range
         match = next(IDENTIFIER.finditer(document.data, start, end), None) if kind == "name" else None
-        return Subject(kind, Span(start, end), decode(match.group()) if match else "", quoted)
-    names = tuple(match.group(1) for match in ANNOUNCED_NAME.finditer(finding.message)) or quoted
+        return Subject(kind, Span(start, end), decode(match.group()) if match else "", quoted, reported, message)
+    names = tuple(match.group(1) for match in ANNOUNCED_NAME.finditer(message)) or quoted
     names += tuple(name.removesuffix(ATTRIBUTE_SUFFIX) for name in names if name[1:].endswith(ATTRIBUTE_SUFFIX))
     first, last = document.line_of(start), document.line_of(max(start, end - 1))
     line = Span(document.line_span(first)[0], document.line_span(last)[1])
     for place in (Span(start, max(end, min(start + 1, len(document.data)))), line):
         if name_span := _find_identifier(document, place, names):
-            return Subject(kind, name_span, decode(document.data[name_span.start : name_span.end]), quoted)
-    return Subject(kind, Span(start, end), "", quoted)
+            return Subject(
+                kind, name_span, decode(document.data[name_span.start : name_span.end]), quoted, reported, message
+            )
+    return Subject(kind, Span(start, end), "", quoted, reported, message)
 
 
 def find_subject_kind(finding: Finding) -> SubjectKind:

@@ -40,7 +40,7 @@ async def rewritten(engine: EngineClient, row: Case) -> str:
     longest = max(functions, key=lambda node: node.end_byte - node.start_byte)
     finding = Finding(longest.start_byte, longest.end_byte, given.get("docstring") or given["issue"])
     place = locate_finding(tree, finding)
-    if place is None or place.function is None:
+    if place is None or place.block is None:
         return document.text
     path = given["path"]
     turn = SessionLog(is_saved=False).turn()

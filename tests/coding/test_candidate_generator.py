@@ -49,7 +49,7 @@ async def test_a_name_nobody_knows_may_be_imported(check) -> None:
 # -- told what was wrong
 async def test_a_rewrite_is_told_what_the_gates_said_of_those_before(check) -> None:
     rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
-    result = await check(AREA, STILL, NEW, rewritten, config=edits(3, 1))
+    result = await check(AREA, STILL, "return nobody(width) is None", rewritten, config=edits(3, 1))
     assert winner(result.events) == 3
     prompt = result.engine.prompt(2)
     assert "Problem at line 3: what is this\nEarlier attempts failed:\n" in prompt
@@ -157,9 +157,19 @@ async def test_without_holes_the_settings_say_how_many_rewrites_there_are(check)
         assert result.error
 
 
-async def test_a_model_that_fills_no_holes_has_nothing_to_do_outside_of_functions(check) -> None:
-    result = await check("x = int == None\n#          ^^^^ E711 what is this\n", config=edits(3, 2), facts=NO_HOLES)
-    assert "cannot fill in single statements, and there is no function here" in str(result.error)
+async def test_the_outermost_statement_is_rewritten_outside_of_functions(check) -> None:
+    source = "cases = [1]\nif cases == None:\n#           ^^^^ E711 what is this\n    cases = []\n"
+    rewritten = "```python\nif cases is None:\n    cases = []\n```"
+    result = await check(source, rewritten, config=edits(3, 2), facts=NO_HOLES)
+    assert "```python\nif cases == None:\n    cases = []\n```" in result.engine.prompt(0)
+    assert result.text == "cases = [1]\nif cases is None:\n    cases = []\n"
+
+
+async def test_a_model_that_fills_no_holes_has_nothing_to_do_in_long_statements(check) -> None:
+    rows = "".join(f"    {number},\n" for number in range(80))
+    source = f"cases = [\n{rows}    int == None,\n    #      ^^^^ E711 what is this\n]\n"
+    result = await check(source, config=edits(3, 2), facts=NO_HOLES)
+    assert "cannot fill in single statements, and no code here is short enough" in str(result.error)
     assert states(result.events)[-1] == "FAILED"
 
 

@@ -9,7 +9,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
-from lsp_harness.verify.preservation_check import PreservationCheck
+from lsp_harness.verify.preservation.preservation_check import PreservationCheck
 from tests.verify.single_change import check_change
 
 EXTENSIONS = {

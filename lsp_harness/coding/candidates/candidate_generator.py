@@ -1,4 +1,4 @@
-"""Generates candidates for a fix: fills of the statement, new imports, and rewrites of the function.
+"""Generates candidates for a fix: fills of the statement, new imports, and rewrites of the block.
 
 Small models are best at filling a hole, so most candidates are fills. Only the last ones are rewrites, which get the
 findings of the checks in the candidates before them.
@@ -42,7 +42,7 @@ DEFAULT_FILLS = 5
 MAX_CANDIDATES = 32
 MAX_FILL_TOKENS = 400
 EXTRA_TOKENS = 128
-"""Tokens that a rewrite may add to the function."""
+"""Tokens that a rewrite may add to the code."""
 EXTRA_TEMPERATURE = 0.1
 """Fills are sampled so much above the temperature of the settings: the first of each kind is the most likely text."""
 FIRST_REWRITE_SEED = 100
@@ -59,16 +59,16 @@ def plan_candidates(
 
     Args:
         config: The settings.
-        place: The place of the finding. Without a function there are no rewrites.
+        place: The place of the finding. Without a block there are no rewrites.
         engine_fills: The number of fills that the engine generates best at once, or 0 if it is unknown.
         has_fills: Whether the model can fill holes. If not, there is at least one rewrite.
         first_number: The number of the first candidate.
     """
-    retries = config.generation.max_retries if place.function else 0
+    retries = config.generation.max_retries if place.block else 0
     total = min(max(1, config.generation.candidates or MAX_CANDIDATES), MAX_CANDIDATES)
     temperature = config.generation.temperature
     if not has_fills:
-        count = min(max(1, retries), total) if place.function else 0
+        count = min(max(1, retries), total) if place.block else 0
         return [], _plan_rewrites(first_number, count, temperature)
     if config.generation.candidates:
         rewrites = min(retries, total - 1)
@@ -207,10 +207,10 @@ class CandidateGenerator:
         return await build_fill(self._context, "fill", self._tree.language, hole, plan, MAX_FILL_TOKENS)
 
     async def _request_rewrite(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest | None:
-        """Return the request to rewrite the function, or None if it is too long or contains a secret."""
-        assert self._place.function is not None
+        """Return the request to rewrite the block, or None if it is too long or contains a secret."""
+        assert self._place.block is not None
         context, document = self._context, self._document
-        start, end = self._place.function
+        start, end = self._place.block
         old = decode(document.data[start:end])
         # the whole text is searched, too: the function may lie inside a secret of many lines
         lines = range(document.line_of(start), document.line_of(max(start, end - 1)) + 1)
@@ -221,14 +221,14 @@ class CandidateGenerator:
         [size] = await self._engine.count([old])
         if size > self._config.context.code_budget:
             return None
-        problem = f"Problem at line {self._place.line_in_function}: {self._finding.message}"
+        problem = f"Problem at line {self._place.line_in_block}: {self._finding.message}"
         count, answer_tokens = self._engine.count, size + EXTRA_TOKENS
-        other_findings = await describe_existing_findings(context, self._tree, self._place.function, self._finding)
+        other_findings = await describe_existing_findings(context, self._tree, self._place.block, self._finding)
         # the task names the finding already
         session_lines = [line for line in context.session_lines if self._finding.message not in line]
         try:
             inputs = InstructionInputs(
-                CodeSelection(document, self._tree, self._place.function, context.path),
+                CodeSelection(document, self._tree, self._place.block, context.path),
                 await create_budget(self._engine, self._config.context, answer_tokens),
                 count,
                 context.workspace,

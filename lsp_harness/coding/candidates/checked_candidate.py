@@ -12,7 +12,7 @@ from lsp_harness.text.position import decode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding import Verdict
-from lsp_harness.verify.preservation_check import count_changed_tokens
+from lsp_harness.verify.preservation.preservation_check import count_changed_tokens
 
 MAX_SHOWN_CHARS = 60
 """Most characters of a changed line in a message."""

@@ -139,7 +139,7 @@ class RepairTests(EditTask):
         finding = Finding(*statement, "; ".join(self._notes()), "tests", self.trace.failures[0].title)
         line = document.line_of(statement.start) - first + 1
         return CandidateGenerator(
-            self.context, tree, FindingPlace(statement, region, line, find_imports_end(tree), ""), finding
+            self.context, tree, FindingPlace(statement, region, line, find_imports_end(tree)), finding
         )
 
     def _notes(self) -> list[str]:

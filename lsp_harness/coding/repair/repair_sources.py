@@ -11,6 +11,7 @@ from lsp_harness.coding.repair.name_prefixes import add_receiver, add_sigil
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest, RepairSource
 from lsp_harness.coding.repair.similar_names import find_similar_names
+from lsp_harness.coding.repair.suggested_replacement import replace_by_suggestion
 from lsp_harness.coding.repair.token_repairs import repair_tokens
 from lsp_harness.coding.repair.unused_removal import remove_unused_code
 from lsp_harness.verify.finding_subject import SubjectKind
@@ -20,7 +21,7 @@ SOURCES_BY_KIND: Mapping[SubjectKind, tuple[RepairSource, ...]] = {
     "name": (find_similar_names, find_missing_imports, add_sigil, add_receiver, declare_name),
     "removal": (remove_unused_code,),
     "argument": (swap_arguments,),
-    "rule": (fix_interpolation,),
+    "rule": (fix_interpolation, replace_by_suggestion),
 }
 
 

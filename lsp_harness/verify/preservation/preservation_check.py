@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping
 
 from lsp_harness.process.offload import offload
 from lsp_harness.text.document import Document
-from lsp_harness.verify.allowed_changes import (
-    check_argument_repair,
-    check_name_repair,
-    check_removal,
-    check_rule_repair,
-    check_syntax_repair,
-)
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import Subject, SubjectKind
-from lsp_harness.verify.token_difference import TokenDifference, compare_lexemes, compare_tokens
+from lsp_harness.verify.preservation.allowed_changes import (
+    check_argument_repair,
+    check_name_repair,
+    check_removal,
+    check_syntax_repair,
+)
+from lsp_harness.verify.preservation.rule_changes import check_rule_repair
+from lsp_harness.verify.preservation.token_difference import TokenDifference, compare_lexemes, compare_tokens
 
 ChangeRule = Callable[[Subject, TokenDifference, Change], str]
 """Returns what an edit changes beyond the subject of its finding, in words, or an empty text."""

@@ -16,7 +16,12 @@ from lsp_harness.text.misspelling import is_misspelling
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding_subject import Subject
-from lsp_harness.verify.token_difference import TokenDifference, TokenReplacement, describe_tokens, is_called
+from lsp_harness.verify.preservation.token_difference import (
+    TokenDifference,
+    TokenReplacement,
+    describe_tokens,
+    is_called,
+)
 
 MAX_SYNTAX_TOKENS = 4
 """Most tokens that the repair of a syntax error may change: a pair of brackets, or a misspelt keyword and a colon."""
@@ -259,7 +264,7 @@ def check_removal(subject: Subject, difference: TokenDifference, change: Change)
         return describe_tokens("drops", comments, difference.before)
     if subject.name and not any(token.text.lstrip("$@") == subject.name for token in difference.old):
         return describe_tokens("drops", lost, difference.before) or f"does not remove `{subject.name}`"
-    if other_names := _find_lost_bindings(subject, change):
+    if other_names := find_lost_bindings(subject, change):
         return f"drops {', '.join(f'`{name}`' for name in other_names)}, which the finding is not about"
     # unreachable code has no effect; its finding quotes no name
     is_unreachable = not subject.quoted
@@ -276,7 +281,7 @@ def _are_all_imports(lost: Sequence[Token], change: Change) -> bool:
     return bool(lost) and all(any(span.start <= token.start < span.end for span in spans) for token in lost)
 
 
-def _find_lost_bindings(subject: Subject, change: Change) -> list[str]:
+def find_lost_bindings(subject: Subject, change: Change) -> list[str]:
     """Return the names that only the text before the change declares or imports and that the finding is not about."""
     before, after = change.tree_before, change.tree_after
     if before is None or after is None:
@@ -326,30 +331,6 @@ def _wraps_argument(token: Token, difference: TokenDifference) -> bool:
 
 def _is_in(span: Span, token: Token) -> bool:
     return token.start < max(span.end, span.start + 1) and token.end > span.start
-
-
-def check_rule_repair(subject: Subject, difference: TokenDifference, change: Change) -> str:
-    """Allow other operators and literals in the range of the finding.
-
-    Names, comments, calls and control keywords must stay.
-    """
-    del change
-
-    def may_be_lost(token: Token) -> bool:
-        if token.kind in ("separator", "operator"):
-            return True
-        is_quoted = any(token.text == word or token.text in word.split(".") for word in subject.quoted)
-        return is_quoted or (_is_in(subject.span, token) and token.kind == "literal")
-
-    lost = [token for token in difference.lost_tokens() if not may_be_lost(token)]
-    if lost:
-        return describe_tokens("drops", lost, difference.before)
-    added = [
-        token
-        for token in difference.gained_tokens()
-        if token.text in CONTROL_KEYWORDS and token.text not in subject.quoted
-    ]
-    return describe_tokens("adds", added, difference.after)
 
 
 def _describe(difference: TokenDifference) -> str:

@@ -1,0 +1,1 @@
+"""The check that an edit keeps the code that its finding is not about."""
