@@ -68,7 +68,7 @@ CEILINGS: dict[PromptName, PromptCeiling] = {
     "plan": PromptCeiling("PLAN", "coding/plan/plan_choice.py", 2, 768),
     "edit": PromptCeiling("GENERATE", "coding/instruct.py", 1, FRAME_TOKENS, SECTIONS),
     "new code": PromptCeiling("GENERATE", "coding/write_code.py", 1, FRAME_TOKENS, SECTIONS),
-    "fix": PromptCeiling("GENERATE", "coding/candidates/candidate_generator.py", 1, FRAME_TOKENS, SECTIONS),
+    "fix": PromptCeiling("GENERATE", "coding/candidates/candidate_generator.py", 2, FRAME_TOKENS, SECTIONS),
     "fill": PromptCeiling("GENERATE", "coding/candidates/candidate_generator.py", 1, HOLE_FRAME_TOKENS, WINDOW),
     "ladder fill": PromptCeiling("GENERATE", "coding/ladder/ladder_source.py", 1, HOLE_FRAME_TOKENS, WINDOW),
     "docstring": PromptCeiling("GENERATE", "coding/docstring.py", 1, HOLE_FRAME_TOKENS, WINDOW),

@@ -48,15 +48,17 @@ async def test_a_name_nobody_knows_may_be_imported(check) -> None:
 
 # -- told what was wrong
 async def test_a_rewrite_is_told_what_the_gates_said_of_those_before(check) -> None:
-    rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
-    result = await check(AREA, STILL, "return nobody(width) is None", rewritten, config=edits(3, 1))
+    rewritten = "```python\ndef area(r):\n    width = r\n    return {}\n```"
+    answers = (STILL, rewritten.format("nobody(width) is None"), rewritten.format("width is None"))
+    result = await check(AREA, *answers, config=edits(3, 2))
     assert winner(result.events) == 3
+    assert "Earlier attempts failed" not in result.engine.prompt(1), "the first rewrite is no second attempt"
     prompt = result.engine.prompt(2)
-    assert "Problem at line 3: what is this\nEarlier attempts failed:\n" in prompt
+    assert "Problem at line 3, `None`: what is this\nEarlier attempts failed:\n" in prompt
     assert "STILL THERE: E711 Comparison to `None` should be `cond is None`\n" in prompt
     assert "LINT: F821 Undefined name `nobody`\n" in prompt
     assert result.text == "def area(r):\n    width = r\n    return width is None\n"
-    assert states(result.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "GENERATE", "VERIFY", "COMPLETE"]
+    assert states(result.events) == ["UNDERSTAND", "LOCATE", *["GENERATE", "VERIFY"] * 3, "COMPLETE"]
 
 
 async def test_what_changes_from_one_rewrite_to_the_next_comes_last(check) -> None:
@@ -126,13 +128,14 @@ async def test_a_function_too_long_for_the_budget_is_not_rewritten(check) -> Non
 async def test_feedback_too_long_for_the_task_budget_is_left_out(check) -> None:
     rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
     result = await check(AREA, STILL, rewritten, config=edits(2, 1, context={"task_budget": 8}))
-    assert "Problem at line 3: what is this" in result.engine.prompt(1)
+    assert "Problem at line 3, `None`: what is this" in result.engine.prompt(1)
     assert "Earlier attempts failed" not in result.engine.prompt(1)
 
 
 async def test_of_feedback_that_is_too_long_the_last_lines_are_left_out(check) -> None:
-    rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
-    result = await check(AREA, STILL, NEW, rewritten, config=edits(3, 1, context={"task_budget": 25}))
+    rewritten = "```python\ndef area(r):\n    width = r\n    return {}\n```"
+    answers = (STILL, rewritten.format("nobody(width) is None"), rewritten.format("width is None"))
+    result = await check(AREA, *answers, config=edits(3, 2, context={"task_budget": 26}))
     prompt = result.engine.prompt(2)
     assert "Earlier attempts failed:\nSTILL THERE: E711 Comparison to `None` should be `cond is None`" in prompt
     assert "LINT:" not in prompt

@@ -35,12 +35,15 @@ from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding_subject import find_subject_kind
 
 SYSTEM = "You repair code. Answer with the corrected code in one code block and nothing else."
 DEFAULT_FILLS = 5
 """Fills if neither the settings nor the engine give a number."""
 MAX_CANDIDATES = 32
 MAX_FILL_TOKENS = 400
+MIN_QUOTED_CHARS, MAX_QUOTED_CHARS = 2, 120
+"""Lengths of marked code that the prompt of a rewrite quotes."""
 EXTRA_TOKENS = 128
 """Tokens that a rewrite may add to the code."""
 EXTRA_TEMPERATURE = 0.1
@@ -188,6 +191,12 @@ class CandidateGenerator:
             f"{indent}{comment} right:\n{indent}"
         )
 
+    def _quote(self) -> str:
+        """Return the marked code for the prompt, or an empty text if it is no short piece of one line."""
+        code = decode(self._document.data[self._finding.start : self._finding.end])
+        is_short = MIN_QUOTED_CHARS <= len(code) <= MAX_QUOTED_CHARS and not {"\n", "`"} & set(code)
+        return f", `{code}`" if is_short else ""
+
     async def _request_import(self, plan: CandidatePlan) -> CandidateRequest:
         """Return the request for a line that imports the unknown name."""
         offset = self._place.imports_end
@@ -209,6 +218,9 @@ class CandidateGenerator:
     async def _request_rewrite(self, plan: CandidatePlan, feedback: Sequence[str]) -> CandidateRequest | None:
         """Return the request to rewrite the block, or None if it is too long or contains a secret."""
         assert self._place.block is not None
+        if not plan.temperature and find_subject_kind(self._finding) == "rule":
+            # a small model that reads of lost code writes the code as it was
+            feedback = ()
         context, document = self._context, self._document
         start, end = self._place.block
         old = decode(document.data[start:end])
@@ -221,7 +233,7 @@ class CandidateGenerator:
         [size] = await self._engine.count([old])
         if size > self._config.context.code_budget:
             return None
-        problem = f"Problem at line {self._place.line_in_block}: {self._finding.message}"
+        problem = f"Problem at line {self._place.line_in_block}{self._quote()}: {self._finding.message}"
         count, answer_tokens = self._engine.count, size + EXTRA_TOKENS
         other_findings = await describe_existing_findings(context, self._tree, self._place.block, self._finding)
         # the task names the finding already
