@@ -14,7 +14,7 @@ from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
-from tests.coding.conftest import AREA, BROKEN, FIXED, GOOD, NEW, STILL, edits
+from tests.coding.conftest import AREA, BROKEN, FIXED, GOOD, STILL, edits
 from tests.files.test_secrets import TOKEN
 from tests.harness.tools import Script, checked, of_type, states, winner
 from tests.support import markup
@@ -97,7 +97,7 @@ async def test_after_three_retries_nothing_was_changed_and_the_closest_is_named(
 
 async def test_the_closest_is_shown_shortened_and_without_secrets(check) -> None:
     unknown, long = " + ".join("abcdefgh"), " + ".join(["width"] * 40)
-    code = f'def area(r):\n    width = r\n    key = "{TOKEN}"\n    key = {long}\n    return width == {unknown}'
+    code = f'def area(r):\n    width = r\n    key = "{TOKEN}"\n    key = {long}\n    return width is None, {unknown}'
     result = await check(AREA, BROKEN, f"```python\n{code}\n```", config=edits(2, 1))
     start, _, rest = str(result.error).partition(" (`")
     excerpt, _, failure = rest.partition("`): ")

@@ -256,7 +256,7 @@ class CandidateGenerator:
             self.refusal = error.message
             return None
         sampling = plan.create_sampling(candidates, n_predict=answer_tokens, grammar=code_block_grammar())
-        asked = AskedCode(self._tree, self._place.function)
+        asked = AskedCode(self._tree, self._place.block)
 
         def parse_edit(answer: str) -> Edit | None:
             # servers without grammars write around the block; an answer that was cut off would remove code
