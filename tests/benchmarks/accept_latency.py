@@ -43,8 +43,9 @@ CHECKS: Mapping[str, Mapping[str, str]] = {
     "tests": {"VERIFICATION__TYPE_CHECK": "on", "VERIFICATION__TEST": "true"},
 }
 """Name of a set of checks → its settings."""
-PERMISSIONS = {"PERMISSIONS__ALLOW": '["Lint", "Tests"]'}
-"""By default, a type checker and tests run after a question only, and nobody is asked after an accepted edit."""
+PERMISSIONS = {"PERMISSIONS__ALLOW": '["Lint"]'}
+"""A type checker that runs all the time is in no sandbox, so by default it runs after a question only, and nobody is asked
+after an accepted edit."""
 KINDS = ("alone", "typing", "quiet")
 MODULES = ("utils/urls", "cli/main_parser", "index/collector", "utils/packaging", "utils/misc", "operations/check")
 """The modules of `pip._internal` that are edited."""
