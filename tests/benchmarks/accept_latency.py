@@ -43,9 +43,6 @@ CHECKS: Mapping[str, Mapping[str, str]] = {
     "tests": {"VERIFICATION__TYPE_CHECK": "on", "VERIFICATION__TEST": "true"},
 }
 """Name of a set of checks → its settings."""
-PERMISSIONS = {"PERMISSIONS__ALLOW": '["Lint"]'}
-"""A type checker that runs all the time is in no sandbox, so by default it runs after a question only, and nobody is asked
-after an accepted edit."""
 KINDS = ("alone", "typing", "quiet")
 MODULES = ("utils/urls", "cli/main_parser", "index/collector", "utils/packaging", "utils/misc", "operations/check")
 """The modules of `pip._internal` that are edited."""
@@ -191,7 +188,7 @@ async def measure(checks: str, todo: Sequence[Trial], keep: Callable[[Row], None
         root = folder / "project"
         root.mkdir()
         print(f"{checks}: {make_project(root)} files of Python", file=sys.stderr)
-        env = make_environment(folder / "h", BACKGROUND__PREPARE_FIXES="0", **PERMISSIONS, **CHECKS[checks])
+        env = make_environment(folder / "h", BACKGROUND__PREPARE_FIXES="0", **CHECKS[checks])
         async with LintedEditor.start(root, env) as editor:
             await editor.warm_up(root)
             await editor.wait_for_index(INDEX_LIMIT_S)

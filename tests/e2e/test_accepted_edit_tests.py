@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
+from lsp_harness.verify.types.ty_checker import PROGRAM_VARIABLE
 from tests.server.test_verification import with_lenses
 from tests.support.lsp import Editor
+from tests.support.real_checkers import REAL_TY
 
 HEAD = "def area(r):\n    return "
 TESTS = "from shapes import area\n\n\ndef test_area():\n    assert area(2) == 12\n"
@@ -72,7 +74,14 @@ async def accept(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_the_lens_counts_the_tests_of_an_accepted_suggestion(accept: Accept) -> None:
-    assert (await accept("3 * r ** 2")).endswith("checks, 1 test")
+    assert await accept("3 * r ** 2") == "verified ✓ 3 checks, 1 test"
+
+
+@pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
+async def test_the_lens_counts_the_check_of_types(accept: Accept, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv("LSP_HARNESS_VERIFICATION__TYPE_CHECK", "on")
+    assert await accept("3 * r ** 2") == "verified ✓ 4 checks, 1 test"
 
 
 async def test_a_suggestion_that_fails_a_test_is_reported(accept: Accept, tmp_path: Path) -> None:

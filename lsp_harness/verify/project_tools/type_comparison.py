@@ -102,8 +102,9 @@ class TypeComparison:
         session = self._pool.find(choice.name, main.root)
         if session is None:
             raise NothingComparedError(f"{choice.name} is not among the checkers")
-        # the command of the conversation, whose arguments are the checker's own business; it runs in no sandbox
-        if objection := await self._tools.access.find_objection((choice.name,), None):
+        confinement = await asyncio.to_thread(session.find_confinement)
+        # the command of the conversation, whose arguments are the checker's own business
+        if objection := await self._tools.access.find_objection((choice.name,), confinement):
             raise NothingComparedError(objection)
         try:
             return await _ask(session, changes)

@@ -5,6 +5,7 @@ checker looks at another document, it gets the present text of every document.
 """
 
 import asyncio
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -15,6 +16,9 @@ from typing import Any, Literal
 from lsp_harness.config.load import trust_remedy
 from lsp_harness.errors import HarnessError
 from lsp_harness.languages.language_table import find_language
+from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
+from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
@@ -54,6 +58,7 @@ class CheckerSession:
         list_open_texts: Returns the present texts of the open documents.
         now_s: Returns the present time in seconds.
         may_run_code: Returns whether code of the folder may run without a sandbox.
+        choose_sandbox: Returns the sandbox of this machine.
 
     Attributes:
         checker: The type checker.
@@ -68,6 +73,7 @@ class CheckerSession:
         list_open_texts: Callable[[], Iterable[Document]],
         now_s: Callable[[], float] = monotonic,
         may_run_code: Callable[[], bool] = lambda: True,
+        choose_sandbox: Callable[[], SandboxChoice] = machine_sandbox,
     ) -> None:
         self.checker = checker
         self.reason = ""
@@ -76,6 +82,7 @@ class CheckerSession:
         self._list_open_texts = list_open_texts
         self._now_s = now_s
         self._may_run_code = may_run_code
+        self._choose_sandbox = choose_sandbox
         self._conversation: Conversation | None = None
         self._starting: asyncio.Task[None] | None = None
         self._is_warm = False
@@ -97,6 +104,10 @@ class CheckerSession:
         if self._starting:
             return "starting"
         return "ready" if self._is_warm else "off"
+
+    def find_confinement(self) -> Confinement | None:
+        """Return the sandbox in which the checker runs, or None. The first call takes some milliseconds."""
+        return self._choose_sandbox().confine(self._root) if self.checker.only_reads else None
 
     @property
     def is_busy(self) -> bool:
@@ -127,7 +138,9 @@ class CheckerSession:
                 self.reason = self._missing_reason
                 self._next_start_s = self._now_s() + LOOK_AGAIN_S
                 return
-            self._conversation = await program.start(program.argv, self._root, self._settings)
+            self._conversation = await program.start(
+                await asyncio.to_thread(self._confine, program.argv), self._root, self._settings
+            )
             await self._ask(document, self._find_texts(document))
             self._is_warm, self.reason = True, ""
         except TimeoutError:
@@ -136,6 +149,14 @@ class CheckerSession:
             self._record_failure(f"it did not start: {error}")
         finally:
             self._starting = None
+
+    def _confine(self, argv: Sequence[str]) -> Sequence[str]:
+        if not (confinement := self.find_confinement()):
+            return argv
+        # its own folder and the environment of the project may lie where a sandbox hides files of other programs
+        program, python = Path(argv[0]), self._read_python()
+        visible = (program.parent, program.resolve().parent, Path(sys.prefix), self._root / Path(python).expanduser())
+        return confinement.sandbox.wrap(argv, SandboxPolicy(self._root, visible=visible))
 
     def _find_program(self, document: Document) -> Program | None:
         if not self._may_run_code():

@@ -24,6 +24,7 @@ class TyChecker(TypeChecker):
 
     name: ClassVar[str] = "ty"
     install_hint: ClassVar[str] = "pip install ty"
+    only_reads: ClassVar[bool] = True
     counting_rules: ClassVar[Mapping[str, Condition]] = {
         # names
         "unresolved-reference": "always",

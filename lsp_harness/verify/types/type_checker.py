@@ -40,12 +40,14 @@ class TypeChecker(ABC):
         counting_rules: The rules whose findings count, and when.
         install_hint: How to install it.
         stands_for: The checker that a language names and that this one replaces in projects that configure it.
+        only_reads: Whether it needs neither the network nor a folder to write to, so that it can run in a sandbox.
     """
 
     name: ClassVar[str]
     counting_rules: ClassVar[Mapping[str, Condition]]
     install_hint: ClassVar[str]
     stands_for: ClassVar[str] = ""
+    only_reads: ClassVar[bool] = False
 
     def find_configuration(self, root: Path, file: Path) -> str:
         """Return where a project says that it uses this checker, or an empty text.

@@ -1,0 +1,64 @@
+"""Type checkers that only read run in a sandbox."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
+from lsp_harness.text.document import Document
+from lsp_harness.verify.types.checker_session import CheckerSession
+from lsp_harness.verify.types.conversation import Conversation
+from lsp_harness.verify.types.message_child import Json
+from lsp_harness.verify.types.ty_checker import TyChecker
+from lsp_harness.verify.types.type_checker import Program
+
+WRITE = "open('written', 'w')"
+
+
+class WritingChecker(TyChecker):
+    """A checker whose program writes into the folder."""
+
+    def __init__(self) -> None:
+        self.codes: list[int] = []
+
+    def find_program(self, root: Path, file: Path) -> Program | None:
+        return Program([sys.executable, "-c", WRITE], self._run)
+
+    async def _run(self, argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> Conversation:
+        result = await asyncio.to_thread(subprocess.run, argv, cwd=root, check=False, capture_output=True)
+        self.codes.append(result.returncode)
+        raise OSError("it is no server")
+
+
+class NeedyChecker(WritingChecker):
+    """A checker that needs more than to read."""
+
+    only_reads: ClassVar[bool] = False
+
+
+@pytest.mark.parametrize(
+    ("checker", "choice", "can_write"),
+    [
+        (WritingChecker(), None, False),
+        (WritingChecker(), SandboxChoice(NoSandbox()), True),
+        (NeedyChecker(), None, True),
+    ],
+    ids=["sandbox", "no sandbox", "needy"],
+)
+async def test_a_checker_that_only_reads_cannot_write(
+    checker: WritingChecker, choice: SandboxChoice | None, can_write: bool, tmp_path: Path
+) -> None:
+    found = choice or machine_sandbox()
+    if not choice and not found.confine(tmp_path):
+        pytest.skip("no sandbox without network works here")
+    session = CheckerSession(checker, tmp_path, str, tuple, choose_sandbox=lambda: found)
+    assert not await session.wait_until_ready(Document.from_text((tmp_path / "a.py").as_uri(), b""))
+    assert (session.find_confinement() is None) == can_write
+    assert ((tmp_path / "written").exists(), checker.codes == [0]) == (can_write, can_write)
+    await session.aclose()
