@@ -92,7 +92,7 @@ async def generate_waves(
             is_changed.clear()
             while wave := take_wave():
                 yield wave
-            _raise_failure(tasks)
+        # what other prompts gave counts, so a failure waits for them
         _raise_failure(tasks)
     finally:
         for task in tasks:
