@@ -11,10 +11,10 @@ about this version. The clock starts when the changed text is sent. Each set of 
 - `types`: also ty;
 - `tests`: also the tests that the index names for the module, in the sandbox.
 
-There are three kinds of trials, in turns: `alone` (accept and wait), `typing` (accept, and write in another module
-until the verdict is there), and `quiet` (write there without an accepted edit). After each key a completion is
-requested from the real model, and the next key waits for its answer. The keys that were pressed before the verdict came
-are compared with those of the quiet trials of the same server.
+There are two kinds of trials, in turns: `alone` (accept and wait) and `typing` (accept, and write in another module
+meanwhile). After each key a completion is requested from the real model, and the next key waits for its answer. All
+servers get the same trials, so their keys are compared with those of the set `lint`, whose verdict comes before the
+second key. The same keys in the same server again would be no measure, because it knows its answers.
 
 A run with the same file continues where the last one ended.
 """
@@ -43,7 +43,9 @@ CHECKS: Mapping[str, Mapping[str, str]] = {
     "tests": {"VERIFICATION__TYPE_CHECK": "on", "VERIFICATION__TEST": "true"},
 }
 """Name of a set of checks → its settings."""
-KINDS = ("alone", "typing", "quiet")
+KINDS = ("alone", "typing")
+UNDISTURBED = "lint"
+"""The set of checks that end before the second key."""
 MODULES = ("utils/urls", "cli/main_parser", "index/collector", "utils/packaging", "utils/misc", "operations/check")
 """The modules of `pip._internal` that are edited."""
 TYPED_MODULES = ("network/download", "req/req_file", "models/link", "operations/prepare", "vcs/versioncontrol")
@@ -121,7 +123,7 @@ class AcceptedEdits:
         faulty, repaired = (insert_line(text, line.format(number=unique)) for line in (FAULT, REPAIRED))
         uri = editor.open(file, faulty)
         try:
-            fix = Fix() if trial.kind == "quiet" else await self._choose_fix(uri, repaired)
+            fix = await self._choose_fix(uri, repaired)
             if fix.reason:
                 return {"error": fix.reason}
             if trial.kind == "alone":
@@ -133,9 +135,6 @@ class AcceptedEdits:
             try:
                 # the prompt of the place is evaluated before
                 await editor.ours.inline_completion(other, before, trigger=INVOKED)
-                if trial.kind == "quiet":
-                    editor.change(uri, repaired)
-                    return await self._write(other, (before, typed, after), None)
                 verdict = asyncio.ensure_future(self._accept(uri, fix))
                 return await self._write(other, (before, typed, after), verdict) | await verdict
             finally:
@@ -168,13 +167,13 @@ class AcceptedEdits:
             return {"error": f"there was no verdict in {VERDICT_LIMIT_S:g} s"}
         return {"ms": round(1000 * (perf_counter() - start_s), 1), "verdict": title}
 
-    async def _write(self, uri: str, parts: tuple[str, str, str], verdict: "asyncio.Future[Row] | None") -> Row:
+    async def _write(self, uri: str, parts: tuple[str, str, str], verdict: "asyncio.Future[Row]") -> Row:
         """Write a part of a line. Return the times of the completions, and how many keys came before the verdict."""
         before, typed, after = parts
         keys: list[float] = []
         awaited = 0
         for count in range(1, len(typed) + 1):
-            awaited += verdict is not None and not verdict.done()
+            awaited += not verdict.done()
             self._editor.change(uri, before + typed[:count] + after)
             keys.append(await self._editor.complete(uri, before + typed[:count]))
             await asyncio.sleep(KEY_GAP_S)
@@ -205,31 +204,31 @@ async def measure(checks: str, todo: Sequence[Trial], keep: Callable[[Row], None
 def summarize(rows: Sequence[Row]) -> str:
     """Return the table with a row for each set of checks."""
     lines = [
-        "| checks | accepted | verdict p50 / p95, ms | while typing | keys meanwhile | quiet keys | ratio of p95 |",
+        "| checks | accepted | verdict p50 / p95, ms | while typing | keys before it | keys p50 / p95, ms | ratio |",
         "| --- " * 7 + "|",
     ]
     for checks in CHECKS:
         found = [row for row in rows if row["checks"] == checks and "error" not in row]
         times = {kind: [row["ms"] for row in found if row["kind"] == kind and "ms" in row] for kind in KINDS}
-        during, quiet = split_keys(found)
-        busy_ms, quiet_ms = p95(during), p95(quiet)
-        ratio = f"{busy_ms / quiet_ms:.2f}" if busy_ms and quiet_ms else "–"
-        cells = (str(len(times["alone"])), *map(_times, (times["alone"], times["typing"], during, quiet)), ratio)
-        lines.append(f"| {checks} | {' | '.join(cells)} |")
+        keys, undisturbed = pair_keys(rows, checks)
+        ratio = f"{p95(keys) / p95(undisturbed):.2f}" if keys and p95(undisturbed) else "–"
+        awaited = sum(row.get("awaited", 0) for row in found)
+        cells = (len(times["alone"]), _times(times["alone"]), _times(times["typing"]), awaited, _times(keys), ratio)
+        lines.append(f"| {checks} | {' | '.join(map(str, cells))} |")
     verdicts = sorted({f"{row['checks']}: {row['verdict']}" for row in rows if "verdict" in row})
     errors = [f"{row['checks']}, {row['kind']} {row['number']}: {row['error']}" for row in rows if "error" in row]
     return "\n".join([*lines, "", *verdicts, *errors])
 
 
-def split_keys(rows: Sequence[Row]) -> tuple[list[float], list[float]]:
-    """Return the times of the keys before a verdict, and those of as many first keys of the quiet trials.
-
-    The first keys after a pause are slower than others, so only keys of the same places are compared.
-    """
-    typing = [row for row in rows if row["kind"] == "typing"]
-    most = max((row["awaited"] for row in typing), default=0)
-    during = [ms for row in typing for ms in row["keys"][: row["awaited"]]]
-    return during, [ms for row in rows if row["kind"] == "quiet" for ms in row["keys"][:most]]
+def pair_keys(rows: Sequence[Row], checks: str) -> tuple[list[float], list[float]]:
+    """Return the times of the keys with a set of checks, and those of the same keys with `UNDISTURBED`."""
+    keys = {
+        name: {row["number"]: row["keys"] for row in rows if row["checks"] == name and row.get("keys")}
+        for name in (checks, UNDISTURBED)
+    }
+    both = sorted(keys[checks].keys() & keys[UNDISTURBED].keys())
+    slow, fast = ([ms for number in both for ms in keys[name][number]] for name in (checks, UNDISTURBED))
+    return slow, fast
 
 
 def _times(values: Sequence[float]) -> str:

@@ -5,7 +5,7 @@ import pytest
 from lsp_harness.evaluation.suites.eval_task import EvalTask, ReportedFinding
 from lsp_harness.evaluation.suites.hidden_check import DiagnosticCheck
 from tests.benchmarks import accept_latency, fix_ruff_editor, ready_fixes
-from tests.benchmarks.accept_latency import choose_line, insert_line, plan_trials, split_keys
+from tests.benchmarks.accept_latency import choose_line, insert_line, pair_keys, plan_trials
 from tests.benchmarks.linted_editor import Fix, describe_fix, order_fixes, read_marks
 from tests.benchmarks.ready_fixes import Case, Row, find_cases, plan_writing, schedule, thought_s
 
@@ -164,15 +164,16 @@ def test_a_part_of_a_statement_is_typed():
     assert after == "\n        return total\n"
 
 
-def test_only_keys_of_the_same_places_are_compared():
+def test_only_keys_of_the_same_trials_are_compared():
     rows: list[Row] = [
-        {"checks": "lint", "kind": "alone", "ms": 20.0, "verdict": "verified ✓ 2 checks"},
-        {"checks": "lint", "kind": "typing", "ms": 30.0, "keys": [60.0, 60.0, 1.0], "awaited": 2},
-        {"checks": "lint", "kind": "quiet", "keys": [50.0, 50.0, 2.0]},
+        {"checks": "lint", "kind": "alone", "number": 0, "ms": 20.0, "verdict": "verified ✓ 2 checks"},
+        {"checks": "lint", "kind": "typing", "number": 0, "ms": 30.0, "keys": [50.0, 50.0], "awaited": 1},
+        {"checks": "lint", "kind": "typing", "number": 1, "ms": 30.0, "keys": [900.0, 900.0], "awaited": 1},
+        {"checks": "types", "kind": "typing", "number": 0, "ms": 90.0, "keys": [60.0, 60.0], "awaited": 2},
         {"checks": "types", "kind": "alone", "number": 3, "error": "there was no verdict"},
     ]
-    assert split_keys(rows[:3]) == ([60.0, 60.0], [50.0, 50.0])
+    assert pair_keys(rows, "types") == ([60.0, 60.0], [50.0, 50.0])
     table = accept_latency.summarize(rows)
-    assert "| lint | 1 | 20 / 20 | 30 / 30 | 60 / 60 | 50 / 50 | 1.20 |" in table
+    assert "| types | 0 | – | 90 / 90 | 2 | 60 / 60 | 1.20 |" in table
     assert "lint: verified ✓ 2 checks" in table
     assert "types, alone 3: there was no verdict" in table
