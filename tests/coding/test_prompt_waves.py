@@ -6,9 +6,10 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 import pytest
 
 from lsp_harness.coding.candidates.prompt_waves import generate_waves
-from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
+from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan, plan_samples
 from lsp_harness.errors import EngineError
-from lsp_harness.inference.request import Usage
+from lsp_harness.inference.dialect import MAX_CANDIDATES
+from lsp_harness.inference.request import Props, Usage
 
 FIRST, OTHERS = CandidatePlan("rewrite", 0.0, 0, (1,)), CandidatePlan("rewrite", 0.5, 1, (2, 3, 4))
 
@@ -61,3 +62,17 @@ async def test_a_candidate_that_fails_is_not_waited_for():
     with pytest.raises(EngineError, match="gone"):
         await take(LateFirst("gone"), waves, in_order=True)
     assert waves == [[2], [3]]
+
+
+@pytest.mark.parametrize(
+    ("can_mix", "samples", "sizes"),
+    [(True, 3, [4]), (True, 0, [1]), (False, 3, [1, 3]), (True, MAX_CANDIDATES, [1, MAX_CANDIDATES])],
+)
+def test_the_most_likely_text_and_samples_are_one_request_if_the_engine_can(
+    can_mix: bool, samples: int, sizes: list[int]
+):
+    plans = plan_samples("fill", 0.5, Props("m", 0, 0, {}, {"greedy_first": can_mix}), samples)
+    assert [len(plan.numbers) for plan in plans] == sizes
+    candidates = [Candidate(number, plan, (), Usage()) for plan in plans for number in plan.numbers]
+    assert [candidate.temperature for candidate in candidates] == [0.0, *[0.5] * samples]
+    assert [candidate.seed for candidate in candidates] == [*range(1 + samples)]

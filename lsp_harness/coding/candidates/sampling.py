@@ -12,6 +12,7 @@ from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.infill_prompt import InfillPrompt, build_infill_prompt
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.inference.client import Engine
+from lsp_harness.inference.dialect import MAX_CANDIDATES
 from lsp_harness.inference.prompt_ceilings import PromptLimit, PromptName, PromptTooLongError
 from lsp_harness.inference.request import Chunk, InfillContext, ModelRequest, Props, Sampling, Usage
 from lsp_harness.process.offload import offload
@@ -66,11 +67,12 @@ def plan_samples(
 ) -> list[CandidatePlan]:
     """Return plans for the most likely text and for some samples at a temperature.
 
-    They are one request if the engine can do that. Two requests begin a little apart, and how much decides which tokens
-    are evaluated in the same step. A step over other tokens rounds differently, so the samples may become others.
+    They are one request if the engine can do that and takes so many candidates at once. Two requests begin a little
+    apart, and how much decides which tokens are evaluated in the same step. A step over other tokens rounds
+    differently, so the samples may become others.
     """
     first, *others = numbers = tuple(range(1, 2 + sample_count))
-    if others and props.features.get("greedy_first"):
+    if props.features.get("greedy_first") and 1 < len(numbers) <= MAX_CANDIDATES:
         return [CandidatePlan(kind, temperature, 0, numbers, greedy_first=True)]
     plans = [CandidatePlan(kind, 0.0, 0, (first,)), CandidatePlan(kind, temperature, 1, tuple(others))]
     return plans if others else plans[:1]
