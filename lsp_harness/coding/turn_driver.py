@@ -199,10 +199,8 @@ class TurnDriver:
                 return self._propose_candidate(self.policy.choose(passed))
         if best := await self._repair_closest(len(rounds)) or await self._find_acceptable():
             return self._propose_candidate(best)
-        closest = [
-            f"the closest is candidate {self._number(result.candidate)} (`{result.excerpt}`): {result.failure}"
-            for result in self._best_failures()[:1]
-        ]
+        best_failures = self._best_failures()[:1]
+        closest = [f"the closest is {r.describe_failure(self._number(r.candidate))}" for r in best_failures]
         reasons = closest or [source.refusal] * bool(source.refusal)
         raise self.fail("; ".join(["no candidate passed the checks", *reasons]))
 

@@ -211,7 +211,8 @@ def summarize(rows: Sequence[Row]) -> str:
         found = [row for row in rows if row["checks"] == checks and "error" not in row]
         times = {kind: [row["ms"] for row in found if row["kind"] == kind and "ms" in row] for kind in KINDS}
         keys, undisturbed = pair_keys(rows, checks)
-        ratio = f"{p95(keys) / p95(undisturbed):.2f}" if keys and p95(undisturbed) else "–"
+        slow_ms, fast_ms = p95(keys), p95(undisturbed)
+        ratio = f"{slow_ms / fast_ms:.2f}" if slow_ms and fast_ms else "–"
         awaited = sum(row.get("awaited", 0) for row in found)
         cells = (len(times["alone"]), _times(times["alone"]), _times(times["typing"]), awaited, _times(keys), ratio)
         lines.append(f"| {checks} | {' | '.join(map(str, cells))} |")

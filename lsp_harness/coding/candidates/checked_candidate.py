@@ -68,6 +68,10 @@ class CheckedCandidate:
         text = redact(" ⏎ ".join(f"{line[0]} {line[1:].strip()}" for line in shown if line[1:].strip()))
         return text if len(text) <= MAX_EXCERPT_CHARS else f"{text[: MAX_EXCERPT_CHARS - 1]}…"
 
+    def describe_failure(self, number: int) -> str:
+        """Return the number of the candidate in its turn, its changed lines and its findings, in one line."""
+        return f"candidate {number} (`{self.excerpt}`): {self.failure}"
+
     @property
     def failure(self) -> str:
         """The first findings of the failed checks, on one line."""
