@@ -100,7 +100,7 @@ def test_a_server_is_named_with_what_it_lacks(shell: Shell, url: str) -> None:
     [(state, missing)] = rows_about(shell, "missing")
     assert (state, missing) == (
         "note",
-        "shorter, tools, expected, cancel, persist, priority (docs/team.md says what is done instead)",
+        "shorter, tools, greedy_first, expected, cancel, persist, priority (docs/team.md says what is done instead)",
     )
     [(_, limited)] = rows_about(shell, "limited")
     assert "n: up to 2, its slots (--parallel)" in limited

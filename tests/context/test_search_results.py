@@ -33,7 +33,7 @@ FILES = {
     "shop/till.py": TILL.replace("<|>", ""),
     "shop/money.py": "def rounded(price):\n    '''Of a price with value added tax.'''\n    return price\n",
     "shop/tax.py": f"import os\n\n\n{VAT}",
-    "copy/tax.py": VAT,
+    "taxes/copy.py": VAT,
     "shop/tax.js": "function with_vat(price) { return price; }\n",
     "notes.md": "Value added tax is added to the price: with_vat.\n",
 }
@@ -97,7 +97,7 @@ async def test_where_there_is_no_room_for_all_of_it_the_signature_is_shown(index
 
 async def test_a_key_is_not_shown(tmp_path: Path):
     secret = VAT.replace("price * (1", "'sk-" + "a1B2" * 8 + "' * (1")
-    with closing(Indexed(tmp_path, {**FILES, "shop/tax.py": secret, "copy/tax.py": ""})) as other:
+    with closing(Indexed(tmp_path, {**FILES, "shop/tax.py": secret, "taxes/copy.py": ""})) as other:
         assert not any("a1B2" in fragment.text for fragment in await find_results(other))
 
 

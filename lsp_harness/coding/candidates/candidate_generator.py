@@ -1,7 +1,7 @@
 """Generates candidates for a fix: fills of the statement, new imports, and rewrites of the block.
 
 Small models are best at filling a hole, so most candidates are fills. Only the last ones are rewrites, which get the
-findings of the checks in the candidates before them.
+findings of the checks in the candidates before them. The first rewrite for a linter's rule gets none.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence

@@ -38,8 +38,6 @@ scripted:replies.json in {folder} · permission mode ask · /help
 [VERIFY] Candidate 1 is rejected: LINT: F821 Undefined name `Path`
 [VERIFY] Candidate 2 is rejected: the same as candidate 1
 [VERIFY] Candidate 3 passes (parse ✓, lint ✓, tests –)
-[VERIFY] Candidate 4 is rejected: the same as candidate 3
-[VERIFY] Candidate 5 is rejected: the same as candidate 3
 --- a/src/config.py
 +++ b/src/config.py
 @@ -2,5 +2,7 @@
