@@ -174,7 +174,7 @@ def check_name_repair(subject: Subject, difference: TokenDifference, change: Cha
 def _is_subject(subject: Subject, token: Token) -> bool:
     if subject.name:
         return token.text.lstrip("$@") == subject.name.lstrip("$@")
-    return token.start < max(subject.span.end, subject.span.start + 1) and token.end > subject.span.start
+    return is_in(subject.span, token)
 
 
 def _corrects_spelling(wrong: str, token: Token) -> bool:
@@ -314,7 +314,7 @@ def check_argument_repair(subject: Subject, difference: TokenDifference, change:
     lost = [
         token
         for token in difference.lost_tokens()
-        if token.kind != "separator" and not (_is_in(subject.span, token) and token.kind == "literal")
+        if token.kind != "separator" and not (is_in(subject.span, token) and token.kind == "literal")
     ]
     return describe_tokens("drops", lost, difference.before)
 
@@ -329,7 +329,8 @@ def _wraps_argument(token: Token, difference: TokenDifference) -> bool:
     return token.kind in ("literal", "separator") or (token.kind == "operator" and token.text not in MEMBER_MARKS)
 
 
-def _is_in(span: Span, token: Token) -> bool:
+def is_in(span: Span, token: Token) -> bool:
+    """Return whether a token overlaps a span. An empty span stands for the byte behind it."""
     return token.start < max(span.end, span.start + 1) and token.end > span.start
 
 

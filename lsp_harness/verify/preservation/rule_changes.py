@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.names.occurrences import find_occurrences, occurrence_at
-from lsp_harness.syntax.tokens import Token, scan_tokens
+from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, encode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding_subject import Subject
-from lsp_harness.verify.preservation.allowed_changes import CONTROL_KEYWORDS, find_lost_bindings
+from lsp_harness.verify.preservation.allowed_changes import find_lost_bindings, is_in
 from lsp_harness.verify.preservation.token_difference import TokenDifference, describe_tokens
 from lsp_harness.verify.suggested_code import find_suggestions
 
@@ -42,12 +42,11 @@ def check_rule_repair(subject: Subject, difference: TokenDifference, change: Cha
     before, after = change.tree_before, change.tree_after
     assert before
     assert after
-    comments = difference.describe_lost_comments()
-    if comments:
+    if comments := difference.describe_lost_comments():
         return comments
     lost = [token for token in difference.lost_tokens() if token.kind not in ("separator", "operator")]
     region = _find_region(before, subject)
-    if others := [token for token in lost if not _touches(region, token) and token.text not in subject.quoted]:
+    if others := [token for token in lost if not is_in(region, token) and token.text not in subject.quoted]:
         return describe_tokens("drops", others, difference.before)
     if bindings := find_lost_bindings(subject, change):
         return f"drops {', '.join(f'`{name}`' for name in bindings)}, which the finding is not about"
@@ -76,10 +75,6 @@ def _find_region(tree: SyntaxTree, subject: Subject) -> Span:
     return Span(document.line_span(first)[0], document.line_span(last)[1])
 
 
-def _touches(span: Span, token: Token) -> bool:
-    return token.start < max(span.end, span.start + 1) and token.end > span.start
-
-
 def _has(tokens: Iterable[Token], wanted: Token) -> bool:
     return any(token.text == wanted.text for token in tokens)
 
@@ -94,7 +89,7 @@ def _may_vanish(token: Token, subject: Subject, tree: SyntaxTree, region: Span) 
         return True
     if _is_local(tree, region, token.text):
         return True
-    if not _touches(subject.reported, token):
+    if not is_in(subject.reported, token):
         return False
     if token.text in load_standard(tree.language.id).globals:
         return token.text in WORD.findall(subject.message)
@@ -125,7 +120,7 @@ def _check_literals(subject: Subject, difference: TokenDifference) -> str:
         missing += lost[sum(token.kind == "literal" for token in replacement.new) :]
     missing = [token for token in missing if token.text not in words]
     if REMOVAL_MESSAGE.search(subject.message):
-        missing = [token for token in missing if not _touches(subject.reported, token)]
+        missing = [token for token in missing if not is_in(subject.reported, token)]
     return describe_tokens("drops", missing, difference.before)
 
 
@@ -150,7 +145,7 @@ def _check_endings(subject: Subject, difference: TokenDifference) -> str:
     gained = [
         token
         for token in difference.after
-        if token.text in (ENDING_KEYWORDS & CONTROL_KEYWORDS) - before
+        if token.text in ENDING_KEYWORDS - before
         and token.text not in WORD.findall(subject.message)
         and STANDING_FOR.get(token.text) not in before - after
     ]
@@ -191,21 +186,15 @@ def _first(counts: Counter[str], words: Iterable[str]) -> str:
 
 def _is_suggested(subject: Subject, difference: TokenDifference) -> bool:
     """Return whether the edit puts code that the message suggests at the place of the finding."""
-    before = [token.text for token in difference.before if not _touches(subject.reported, token)]
-    after = _texts(difference.after)
+    rest = _join(token for token in difference.before if not is_in(subject.reported, token))
+    after = _join(difference.after)
     for code in find_suggestions(subject.message):
-        suggested = _texts(scan_tokens(encode(code), 0, len(encode(code))))
-        text, wanted = "".join(after), "".join(suggested)
-        head, found, tail = text.partition(wanted)
-        if found and head + tail == "".join(_plain(before)):
+        head, suggested, tail = after.partition("".join(code.split()))
+        if suggested and head + tail == rest:
             return True
     return False
 
 
-def _texts(tokens: Iterable[Token]) -> list[str]:
-    return _plain(token.text for token in tokens)
-
-
-def _plain(texts: Iterable[str]) -> list[str]:
-    """Return the texts without blanks, so that two ways to divide code into tokens can be compared."""
-    return ["".join(text.split()) for text in texts]
+def _join(tokens: Iterable[Token]) -> str:
+    """Return the text of tokens without blanks, so that two ways to divide code into tokens can be compared."""
+    return "".join("".join(token.text.split()) for token in tokens)
