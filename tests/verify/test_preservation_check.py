@@ -1,6 +1,5 @@
 """An edit keeps the code that its finding is not about."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +7,8 @@ import pytest
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.preservation.preservation_check import PreservationCheck
-from tests.verify.single_change import check_change
+from tests.verify.single_change import check_change, judge_repair
 
 EXTENSIONS = {
     "python": "py",
@@ -30,12 +28,10 @@ EXTENSIONS = {
 async def judged(language: str, before: str, after: str, message: str, code: str = "", *, about: str = "") -> Outcome:
     """The outcome for a finding about the first place of `about` in the text before, or about its start."""
     file = Path(f"/p/a.{EXTENSIONS[language]}")
-    document = Document.from_text(file.as_uri(), before, language=language)
-    at = document.data.find(about.encode()) if about else 0
-    finding = Finding(at, at + len(about.encode()), message, "tool", code)
-    subject = find_subject(finding, document)
-    change = Change.from_documents(document, Document.from_text(document.uri, after, language=language), file)
-    return await check_change(PreservationCheck(subject), replace(change, author="repair"))
+    at = before.encode().find(about.encode()) if about else 0
+    return await judge_repair(
+        file, language, before, after, Finding(at, at + len(about.encode()), message, "tool", code)
+    )
 
 
 UNKNOWN = "Undefined name `valeus`"

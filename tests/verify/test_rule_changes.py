@@ -1,17 +1,13 @@
 """The repair of a linter's rule writes other code that uses the same data."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.finding_subject import find_subject
-from lsp_harness.verify.preservation.preservation_check import PreservationCheck
+from lsp_harness.verify.finding_subject import find_subject_kind
 from lsp_harness.verify.suggested_code import find_replaced_code, find_suggestions
-from tests.verify.single_change import check_change
+from tests.verify.single_change import judge_repair
 
 MEMBERSHIP = "Use `a in (b, c)` instead of multiple equality comparisons"
 GENERATOR = "Unnecessary generator (rewrite as a list comprehension)"
@@ -51,12 +47,10 @@ def read(marked: str) -> tuple[str, int, int]:
 async def judge(message: str, marked: str, after: str, language: str = "python") -> Outcome:
     """Return the outcome for a repair of the finding between the marks."""
     text, start, end = read(marked)
+    finding = Finding(start, end, message, "tool", "X100")
+    assert find_subject_kind(finding) == "rule"
     file = Path(f"/p/a.{'py' if language == 'python' else 'js'}")
-    before = Document.from_text(file.as_uri(), text, language=language)
-    subject = find_subject(Finding(start, end, message, "tool", "X100"), before)
-    assert subject.kind == "rule"
-    change = Change.from_documents(before, Document.from_text(before.uri, after, language=language), file)
-    return await check_change(PreservationCheck(subject), replace(change, author="repair"))
+    return await judge_repair(file, language, text, after, finding)
 
 
 @pytest.mark.parametrize(("message", "before", "after"), ALLOWED)
