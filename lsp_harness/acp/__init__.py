@@ -1,0 +1,1 @@
+"""lsp-harness as an agent of editors, over the Agent Client Protocol."""

@@ -1,0 +1,1 @@
+"""The HTTP, WebSocket and server-sent-event interface of sessions and agents, and the inspector page."""

@@ -1,0 +1,1 @@
+"""Foreign coding agents in terminals and over their protocols: their processes, states, questions and answers."""

@@ -1,0 +1,1 @@
+"""Where agents work: git worktrees, sandboxes, containers and other machines."""

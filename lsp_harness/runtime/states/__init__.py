@@ -1,0 +1,1 @@
+"""The state of an agent, found from several sources of different reliability."""
