@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from lsp_harness.process.process_table import ProcessRow, environment_value, list_processes, stat_fields
 from lsp_harness.process.termination import KILL_WAIT_S, OpenProcess
@@ -33,6 +34,24 @@ PR_SET_CHILD_SUBREAPER = 36
 _prctl = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
 
 
+class LeadingChild(Protocol):
+    """A child of this process that leads its own session.
+
+    Attributes:
+        pid: Its number.
+    """
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """Return the exit status, or None if it runs."""
+        ...
+
+    def wait(self, timeout: float) -> int:
+        """Wait for the end and return the exit status. Raises `subprocess.TimeoutExpired`."""
+        ...
+
+
 class ProcessTree:
     """A running program with all its descendants.
 
@@ -41,7 +60,7 @@ class ProcessTree:
         output: The standard output and standard error of all processes, as one stream.
     """
 
-    def __init__(self, child: "subprocess.Popen[bytes]", mark: str) -> None:
+    def __init__(self, child: LeadingChild, mark: str) -> None:
         """Take charge of a child that leads its own session. Use `start` to start a program."""
         self.pid = child.pid
         self.output = asyncio.StreamReader()
@@ -74,9 +93,6 @@ class ProcessTree:
         Raises:
             OSError: The program cannot be started.
         """
-        environment = dict(os.environ if env is None else env)
-        outer = environment.get(MARK_VARIABLE)
-        environment[MARK_VARIABLE] = f"{outer}:{mark}" if outer else mark
         parent = os.getpid()
         # it starts in the thread of the event loop, because it gets a signal when the thread that started it ends
         child = subprocess.Popen(  # noqa: ASYNC220
@@ -85,7 +101,7 @@ class ProcessTree:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd=cwd,
-            env=environment,
+            env=add_mark(os.environ if env is None else env, mark),
             start_new_session=True,
             preexec_fn=lambda: _prepare(parent, prepare),  # noqa: PLW1509 - it takes no lock
         )
@@ -152,6 +168,12 @@ class ProcessTree:
             return code
         finally:
             process.close()
+
+
+def add_mark(env: Mapping[str, str], mark: str) -> dict[str, str]:
+    """Return an environment with a mark, by which the descendants of a program are found."""
+    outer = env.get(MARK_VARIABLE)
+    return {**env, MARK_VARIABLE: f"{outer}:{mark}" if outer else mark}
 
 
 async def end_marked(mark: str, grace_s: float = GRACE_S, kill_s: float = KILL_WAIT_S) -> list[int]:
