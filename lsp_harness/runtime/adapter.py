@@ -3,9 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from pathlib import Path
+from typing import Literal
 
 from lsp_harness.runtime.agent_spec import AgentSpec, TransportName
+from lsp_harness.runtime.connection import Connection, Observer
 
 AuthState = Literal["ok", "missing", "unknown", "not needed"]
 
@@ -23,6 +25,27 @@ class Launch:
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     removed_env: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOrder:
+    """Everything that a connection needs to start an agent.
+
+    Attributes:
+        agent_id: The agent. It marks its processes, so that all of them are found at the end.
+        spec: The description of the agent.
+        transport: The transport.
+        argv: The command, with what the runner puts before it.
+        env: The whole environment of the program.
+        folder: The private folder of the agent, for its log and its settings.
+    """
+
+    agent_id: str
+    spec: AgentSpec
+    transport: TransportName
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(repr=False)
+    folder: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +76,9 @@ class Adapter(ABC):
         program: The name of the program on PATH.
     """
 
-    name: ClassVar[str] | str
-    transports: ClassVar[tuple[TransportName, ...]] | tuple[TransportName, ...]
-    program: ClassVar[str] | str
+    name: str
+    transports: tuple[TransportName, ...]
+    program: str
 
     @abstractmethod
     def build_launch(self, spec: AgentSpec, transport: TransportName) -> Launch:
@@ -68,3 +91,7 @@ class Adapter(ABC):
     @abstractmethod
     async def probe(self) -> Probe:
         """Look at the installed program by its own commands, without a prompt and without the network."""
+
+    @abstractmethod
+    def connect(self, order: LaunchOrder, observe: Observer) -> Connection:
+        """Return the connection of a new agent over `order.transport`. Nothing is started yet."""

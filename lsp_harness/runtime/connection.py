@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from lsp_harness.runtime.agent_state import BlockKind, StateClaim
+from lsp_harness.runtime.agent_state import BlockKind, StateClaim, StateSource
 
 if TYPE_CHECKING:
+    from lsp_harness.runtime.states.screen_reader import ScreenReading
     from lsp_harness.runtime.terminal.terminal import Terminal
 
 Delivery = Literal["transport", "hook", "keys"]
@@ -19,6 +20,20 @@ class StateClaimed:
     """A source says something about the state of the agent."""
 
     claim: StateClaim
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimWithdrawn:
+    """A source says nothing about the state any more, as after the status report `clear`."""
+
+    source: StateSource
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenRead:
+    """The terminal was looked at: the claims of its title and its screen take the place of those before."""
+
+    reading: "ScreenReading"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +116,16 @@ class AgentEnded:
     reason: str = ""
 
 
-Observation = StateClaimed | AnswerReceived | AgentQuestion | QuestionWithdrawn | FilesTouched | AgentEnded
+Observation = (
+    StateClaimed
+    | ClaimWithdrawn
+    | ScreenRead
+    | AnswerReceived
+    | AgentQuestion
+    | QuestionWithdrawn
+    | FilesTouched
+    | AgentEnded
+)
 Observer = Callable[[Observation], None]
 
 
@@ -156,6 +180,18 @@ class Connection(ABC):
         Returns:
             The numbers of processes that still run. It is nearly always empty.
         """
+
+    def press(self, keys: bytes) -> None:
+        """Give the agent keys as they are, as a person types them. Without a terminal, nothing happens."""
+        if self.terminal:
+            self.terminal.write(keys)
+
+    def read_answer(self) -> str:
+        """Return the answer to the last message as far as the terminal shows it.
+
+        It is asked for if the transport did not say the answer.
+        """
+        return ""
 
     def read_lines(self, count: int, *, raw: bool = False) -> list[str]:
         """Return the last lines of what the agent printed, or of its protocol. `raw` keeps escape sequences."""

@@ -1,0 +1,44 @@
+"""The authority that decides what agents may do: whether one is started, and the answers to its questions."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from lsp_harness.runtime.adapter import LaunchOrder
+from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
+
+if TYPE_CHECKING:
+    from lsp_harness.runtime.agent import Agent
+
+
+class QuestionGate(Protocol):
+    """The authority that decides what agents may do."""
+
+    async def require_spawn(self, order: LaunchOrder) -> None:
+        """Decide whether a program may be started.
+
+        Raises:
+            SpawnDenied: It may not.
+        """
+        ...
+
+    async def decide(self, agent: "Agent", question: AgentQuestion) -> QuestionAnswer:
+        """Return the answer to a question about a permission or about trust. If nobody decides, it is a denial."""
+        ...
+
+    def answer(self, agent_id: str, question_id: str, answer: QuestionAnswer) -> bool:
+        """Give the answer of a person to a question that the gate asks. Return whether it asks this one."""
+        ...
+
+
+class DenyingGate:
+    """The gate where no authority is known: it starts the agents of tests, and denies whatever they ask for."""
+
+    async def require_spawn(self, order: LaunchOrder) -> None:
+        """Let every program be started."""
+
+    async def decide(self, agent: "Agent", question: AgentQuestion) -> QuestionAnswer:
+        """Deny."""
+        return QuestionAnswer(is_allowed=False, reason="nobody is there to answer")
+
+    def answer(self, agent_id: str, question_id: str, answer: QuestionAnswer) -> bool:
+        """Return that nothing is asked."""
+        return False
