@@ -9,9 +9,9 @@
 A later layer overrides an earlier one, key by key. An error in a layer is a `Problem` and not an exception, because a
 language server must start with a broken settings file.
 
-Opening a folder must not decide which server gets the code or which file is loaded. So a project cannot set `[engine]`,
-and an editor, which mixes the settings of the workspace with those of the user, cannot name a server or a key. Neither
-can name a model file in the project.
+Opening a folder must not decide which server gets the code or which file is loaded. So a project cannot set `[engine]`
+and `[runtime]`, and an editor, which mixes the settings of the workspace with those of the user, cannot name a server,
+a key or a program. Neither can name a model file in the project.
 """
 
 import os
@@ -30,11 +30,13 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError, FileMissing
 
 ENV_PREFIX = "LSP_HARNESS_"
-USER_ONLY_TABLES = frozenset({"engine"})
+USER_ONLY_TABLES = frozenset({"engine", "runtime"})
 EDITOR_FORBIDDEN_KEYS = {
     "engine": frozenset({"url", "model", "api_key_env", "script"}),
     # a list of tables, which no editor has a form for
     "actions": frozenset({"custom"}),
+    # programs that are started, and the folders in which they may work
+    "runtime": frozenset({"agents", "allowed_roots", "max_agents"}),
     **EDITOR_FORBIDDEN_PERMISSIONS,
 }
 MODEL_FILE_KEYS = (("model", "path"), ("index", "embedding_model"))
@@ -194,6 +196,8 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
         header = _header_line(layer.text, table)
         if (table, type(values)) == ("actions", list):
             values = {"custom": values}
+        if table == "runtime" and isinstance(values, Mapping):
+            values = _name_agents(cast("Mapping[str, Any]", values))
         if table in schema and not isinstance(values, Mapping):
             problems.append(Problem(f"{table} must be a table, not {values!r}", layer.file, header))
             if table in RULE_TABLES:
@@ -223,6 +227,19 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
             kind, _ = schema[table][key]
             config = _set_value(config, (table, key, kind), value, problems, (layer, line))
     return config
+
+
+def _name_agents(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the table `runtime` with the tables `runtime.agents.NAME` as a list of tables with names."""
+    agents = values.get("agents")
+    if not isinstance(agents, Mapping):
+        return values
+    named = cast("Mapping[str, Any]", agents).items()
+    tables = [
+        {**cast("Mapping[str, Any]", agent), "name": name} if isinstance(agent, Mapping) else agent
+        for name, agent in named
+    ]
+    return {**values, "agents": tables}
 
 
 def _set_value(

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 
 from lsp_harness.config.action_schema import Actions
 from lsp_harness.config.permission_schema import Hooks, Permissions, Sessions
+from lsp_harness.config.runtime_schema import Runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,6 +389,7 @@ class Config:
     permissions: Permissions = field(default_factory=Permissions)
     hooks: Hooks = field(default_factory=Hooks)
     actions: Actions = field(default_factory=Actions)
+    runtime: Runtime = field(default_factory=Runtime)
     missing_rules: tuple[str, ...] = ()
     """Why rules or hooks may be missing: files and values that cannot be read. Then no rule allows anything."""
 
