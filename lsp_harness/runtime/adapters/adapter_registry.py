@@ -1,0 +1,67 @@
+"""All kinds of agents by their names: those of lsp-harness, and those of the settings."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from lsp_harness.config.runtime_schema import AgentSetting
+from lsp_harness.runtime.adapter import Adapter
+from lsp_harness.runtime.agent_errors import InvalidSpec
+
+
+def _create_echo() -> Adapter:
+    from lsp_harness.runtime.adapters.echo import Echo
+
+    return Echo()
+
+
+def _create_shell() -> Adapter:
+    from lsp_harness.runtime.adapters.shell import Shell
+
+    return Shell()
+
+
+BUILT_IN: Mapping[str, Callable[[], Adapter]] = {
+    "echo": _create_echo,
+    "shell": _create_shell,
+}
+"""Name of a kind → the function that creates its adapter, which imports it at its first use."""
+
+
+class AdapterRegistry:
+    """All kinds of agents by their names.
+
+    Args:
+        settings: The agents that the user describes. One with the name of a built-in kind takes its place.
+    """
+
+    def __init__(self, settings: Iterable[AgentSetting] = ()) -> None:
+        self._custom = {setting.name: setting for setting in settings if setting.name}
+        self._created: dict[str, Adapter] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all kinds."""
+        return sorted({*BUILT_IN, *self._custom})
+
+    def require(self, name: str) -> Adapter:
+        """Return the adapter of a kind.
+
+        Raises:
+            InvalidSpec: There is no such kind, or its settings are not valid.
+        """
+        if name not in self._created:
+            if setting := self._custom.get(name):
+                if not setting.command:
+                    raise InvalidSpec(f"runtime.agents.{name} has no command", "write the command into your settings")
+                from lsp_harness.runtime.adapters.custom import CustomAgent
+
+                self._created[name] = CustomAgent(setting)
+            elif create := BUILT_IN.get(name):
+                self._created[name] = create()
+            else:
+                raise InvalidSpec(f"there is no agent type {name!r}", f"the types are {', '.join(self.names)}")
+        return self._created[name]
+
+    def add(self, adapter: Adapter) -> None:
+        """Add a kind, or replace one."""
+        self._created[adapter.name] = adapter
+        self._custom.pop(adapter.name, None)

@@ -1,0 +1,231 @@
+"""All agents of one process: it starts them, finds them by id, and ends them."""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ulid import ULID
+
+from lsp_harness.runtime.adapter import Adapter, Launch, LaunchOrder
+from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
+from lsp_harness.runtime.agent import Agent, AgentContext
+from lsp_harness.runtime.agent_errors import InvalidSpec, TooManyAgents, UnknownAgent
+from lsp_harness.runtime.agent_events import EventFeed
+from lsp_harness.runtime.agent_spec import AgentSpec, TransportName
+from lsp_harness.runtime.question_gate import QuestionGate
+
+TICK_S = 0.5
+"""Time between two looks at the clock for all agents."""
+KEPT_AGENTS = 100
+"""Agents that have ended and can still be read."""
+EARLY_END_S = 0.3
+"""Time for which `spawn` watches whether the program ends at once."""
+AGENT_VARIABLE = "LSP_HARNESS_AGENT_ID"
+"""The variable that tells the processes of an agent whose they are."""
+TERMINAL_ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+HIDDEN_VARIABLES = ("LSP_HARNESS_API_TOKEN", "LSP_HARNESS_API_KEY", "CLAUDECODE", "COLUMNS", "LINES")
+"""Inherited variables that no agent sees: secrets of lsp-harness, and facts about another terminal."""
+CODE_VARIABLES = re.compile(
+    r"(LD_|DYLD_|PYTHON|PERL5|RUBY|NODE_OPTIONS|NODE_PATH|JAVA_TOOL_OPTIONS|GIT_|BASH_|LSP_HARNESS_|PROMPT_COMMAND$)"
+    r"|(PATH|ENV|SHELL|HOME|IFS|PS[0-4]|EDITOR|VISUAL|PAGER|BROWSER)$"
+)
+"""Variables that decide which code runs. A client must not set them."""
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MAX_ARGUMENT_CHARS = 100_000
+MAX_SIZE = 1_000
+WrapCommand = Callable[[AgentSpec, tuple[str, ...]], tuple[str, ...]]
+"""A function that puts a runner before a command, such as a sandbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """The limits of a pool.
+
+    Attributes:
+        max_agents: The largest number of agents that run at once.
+        default_timeout_s: The time for a message without a time of its own.
+        idle_timeout_s: The idle time of agents without one of their own. 0 is no limit.
+        allowed_roots: The folders in which agents may work.
+    """
+
+    max_agents: int = 10
+    default_timeout_s: float = 60.0
+    idle_timeout_s: float = 0.0
+    allowed_roots: Sequence[Path] = field(default_factory=tuple[Path, ...])
+
+
+def keep_command(spec: AgentSpec, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the command as it is. Other runners than `local` are refused."""
+    if spec.runner != "local":
+        raise InvalidSpec(f"the runner {spec.runner} is not available here", "use the runner local")
+    return argv
+
+
+class AgentPool:
+    """All agents of one process. All methods must be called in one event loop.
+
+    Attributes:
+        feed: The events of all agents.
+        limits: The limits. They can be replaced.
+
+    Args:
+        registry: The kinds of agents.
+        limits: The limits.
+        gate: Decides what agents may do.
+        folder: The private folder for the logs and the settings of the agents.
+        wrap_command: Puts a runner before a command.
+    """
+
+    def __init__(
+        self,
+        registry: AdapterRegistry,
+        limits: PoolLimits,
+        gate: QuestionGate,
+        folder: Path,
+        wrap_command: WrapCommand = keep_command,
+    ) -> None:
+        self.feed, self.registry, self.limits = EventFeed(), registry, limits
+        self._gate, self._folder, self._wrap_command = gate, folder, wrap_command
+        self._agents: dict[str, Agent] = {}
+        self._starting = 0
+        self._ticking: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    # -- finding
+    def list(self) -> list[Agent]:
+        """Return all agents, also those that have ended, the oldest first."""
+        return [*self._agents.values()]
+
+    @property
+    def running(self) -> "list[Agent]":
+        """The agents that have not ended."""
+        return [agent for agent in self._agents.values() if not agent.has_ended]
+
+    def require(self, agent_id: str) -> Agent:
+        """Return an agent by its id, or by its name if only one that runs has this name.
+
+        Raises:
+            UnknownAgent: There is none.
+        """
+        if agent := self._agents.get(agent_id.upper()):
+            return agent
+        named = [agent for agent in self.running if agent_id and agent_id == agent.spec.name]
+        if len(named) == 1:
+            return named[0]
+        raise UnknownAgent("there is no such agent", "list the agents")
+
+    # -- starting and ending
+    async def spawn(self, spec: AgentSpec) -> Agent:
+        """Start an agent. It is `starting` then, and an event says when it is ready.
+
+        Raises:
+            AgentError: The description is wrong, there are too many agents, the gate does not allow it, or the program
+                cannot be started.
+        """
+        if self._is_closed:
+            raise InvalidSpec("no more agents are started", "the runtime is closing")
+        if len(self.running) + self._starting >= self.limits.max_agents:
+            raise TooManyAgents(f"{self.limits.max_agents} agents run already", "stop one, or raise runtime.max_agents")
+        self._starting += 1
+        try:
+            adapter, order = self._make_order(spec)
+            await self._gate.require_spawn(order)
+            order.folder.mkdir(mode=0o700, parents=True)
+            agent = Agent(order, adapter, AgentContext(self.feed, self._gate, self.limits.default_timeout_s))
+            self._agents[agent.id] = agent
+        finally:
+            self._starting -= 1
+        self._forget_old()
+        if self._ticking is None:
+            self._ticking = asyncio.ensure_future(self._tick())
+        await agent.start()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(EARLY_END_S):
+                await agent.wait_until(lambda state: state.status != "starting")
+        if agent.state.status == "error":
+            raise agent.failure
+        return agent
+
+    async def aclose(self) -> None:
+        """End all agents."""
+        self._is_closed = True
+        if self._ticking:
+            self._ticking.cancel()
+            await asyncio.gather(self._ticking, return_exceptions=True)
+        stops = [agent.stop(timeout_s=2.0, reason="lsp-harness ended") for agent in self.running]
+        await asyncio.gather(*stops, return_exceptions=True)
+        await asyncio.gather(*(agent.aclose() for agent in self.list()), return_exceptions=True)
+
+    # -- parts
+    def _make_order(self, spec: AgentSpec) -> tuple[Adapter, LaunchOrder]:
+        adapter = self.registry.require(spec.type)
+        spec = replace(
+            check_spec(spec, self.limits.allowed_roots),
+            idle_timeout_s=spec.idle_timeout_s or self.limits.idle_timeout_s,
+        )
+        transport: TransportName = spec.transport or adapter.transports[0]
+        if transport not in adapter.transports:
+            offered = ", ".join(adapter.transports)
+            raise InvalidSpec(f"{spec.type} has no transport {transport!r}", f"it has {offered}")
+        launch, agent_id = adapter.build_launch(spec, transport), str(ULID())
+        env = make_environment(launch, spec, agent_id)
+        argv = self._wrap_command(spec, launch.argv)
+        return adapter, LaunchOrder(agent_id, spec, transport, argv, env, self._folder / agent_id)
+
+    def _forget_old(self) -> None:
+        ended = [agent for agent in self._agents.values() if agent.has_ended]
+        for agent in ended[: max(0, len(ended) - KEPT_AGENTS)]:
+            del self._agents[agent.id]
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            for agent in self.running:
+                agent.tick()
+
+
+def check_spec(spec: AgentSpec, allowed_roots: Sequence[Path]) -> AgentSpec:
+    """Return the description of a new agent with its real working folder.
+
+    Raises:
+        InvalidSpec: Something in it is not allowed.
+    """
+    try:
+        folder = Path(os.path.realpath(os.path.expanduser(spec.workdir), strict=True))
+    except (OSError, ValueError) as error:
+        raise InvalidSpec("the working folder does not exist", "name a folder that exists") from error
+    if not folder.is_dir():
+        raise InvalidSpec("the working folder is not a folder", "name a folder")
+    if not any(folder.is_relative_to(os.path.realpath(root)) for root in allowed_roots):
+        raise InvalidSpec(
+            "the working folder is not in an allowed folder", "use a workspace folder, or set runtime.allowed_roots"
+        )
+    texts = (*spec.args, *spec.env, *spec.env.values(), spec.name, spec.model, spec.permission_mode)
+    if any("\0" in text for text in texts) or sum(map(len, texts)) > MAX_ARGUMENT_CHARS:
+        raise InvalidSpec("an argument has a NUL character, or all together are too long")
+    if any(not sign.isprintable() for sign in spec.name) or len(spec.name) > 100:
+        raise InvalidSpec("the name must have at most 100 printable characters")
+    for name in spec.env:
+        if not VARIABLE_NAME.fullmatch(name) or CODE_VARIABLES.match(name.upper()):
+            raise InvalidSpec(
+                f"the variable {name[:40]!r} cannot be set for an agent", "set it before lsp-harness is started"
+            )
+    if not (1 <= spec.columns <= MAX_SIZE and 1 <= spec.rows <= MAX_SIZE):
+        raise InvalidSpec(f"the size must be from 1 to {MAX_SIZE}")
+    return replace(spec, workdir=folder)
+
+
+def make_environment(launch: Launch, spec: AgentSpec, agent_id: str) -> dict[str, str]:
+    """Return the whole environment of an agent."""
+    removed = (*HIDDEN_VARIABLES, *launch.removed_env)
+    inherited = {name: value for name, value in os.environ.items() if not _is_removed(name, removed)}
+    added: Mapping[str, str] = {**TERMINAL_ENVIRONMENT, **launch.env, **spec.env, AGENT_VARIABLE: agent_id}
+    return {**inherited, **added}
+
+
+def _is_removed(name: str, removed: Sequence[str]) -> bool:
+    return any(name == pattern or (pattern[-1:] == "*" and name.startswith(pattern[:-1])) for pattern in removed)

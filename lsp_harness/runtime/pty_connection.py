@@ -1,0 +1,337 @@
+"""The connection to an agent in a terminal: it types messages, and reads the state from reports and the screen."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from lsp_harness.runtime.adapter import LaunchOrder
+from lsp_harness.runtime.agent_errors import AgentBlocked, AgentNotReady
+from lsp_harness.runtime.agent_state import StateClaim
+from lsp_harness.runtime.connection import (
+    AgentEnded,
+    AgentQuestion,
+    ClaimWithdrawn,
+    Connection,
+    Observer,
+    QuestionAnswer,
+    QuestionWithdrawn,
+    ScreenRead,
+    StateClaimed,
+)
+from lsp_harness.runtime.pty_traits import CTRL_C, ENTER, ESCAPE, PtyTraits
+from lsp_harness.runtime.screen_answer import ANSWER_LINES, find_answer
+from lsp_harness.runtime.states.report_claims import claim_of_reports
+from lsp_harness.runtime.states.screen_reader import ScreenReading
+from lsp_harness.runtime.terminal.terminal import Terminal
+from lsp_harness.runtime.terminal.terminal_signals import (
+    ScreenChanged,
+    StatusReported,
+    TerminalEnded,
+    TerminalSignal,
+    TitleChanged,
+)
+
+LOOK_S = 0.05
+"""Time between two looks at a screen that changes."""
+SETTLE_LOOK_S = 0.25
+SETTLE_S = 3.0
+"""Time between the looks at a screen that does not change any more, and how long they go on."""
+ECHO_WAIT_S = 2.0
+"""Time for a typed text to appear. An agent that shows nothing gets the Enter key all the same."""
+ENTER_WAIT_S = 2.0
+ENTER_TRIES = 3
+"""How often Enter is pressed until the agent takes the message, and how long to wait for it each time."""
+KEY_PAUSE_S = 0.05
+"""Time between two keys of an answer, because dialogs lose keys that arrive together."""
+EXIT_KEY_WAIT_S = 0.7
+"""Time for an agent to end after a key that ends it."""
+DIALOG_WAIT_S = 0.3
+"""Time for a question to appear on the screen after the agent reported that it is blocked."""
+END_CHARS = 12
+"""Characters at the end of a message by which it is recognized on the screen."""
+PASTE_BEGIN, PASTE_END = b"\x1b[200~", b"\x1b[201~"
+
+
+class PtyConnection(Connection):
+    """The connection to an agent in a terminal.
+
+    Args:
+        order: The order to start it.
+        traits: The keys and the screens of its kind.
+        observe: Receives the observations.
+    """
+
+    def __init__(self, order: LaunchOrder, traits: PtyTraits, observe: Observer) -> None:
+        super().__init__(observe)
+        self._order, self._traits = order, traits
+        self._reader = traits.create_reader()
+        self._reading = ScreenReading(("", ""))
+        self._reported: StateClaim | None = None
+        self._looking: asyncio.TimerHandle | None = None
+        self._changed_at = 0.0
+        self._question: AgentQuestion | None = None
+        self._question_count = 0
+        self._blocked_since: float | None = None
+        self._is_submitting = False
+        self._work_signs = 0
+        self._before: list[str] = []
+        self._message = ""
+        self._changed = asyncio.Event()
+        self._ended = asyncio.Event()
+
+    async def start(self) -> None:
+        """Start the program in its terminal."""
+        spec = self._order.spec
+        self.terminal = await Terminal.start(
+            self._order.argv,
+            cwd=spec.workdir,
+            env=self._order.env,
+            columns=spec.columns,
+            rows=spec.rows,
+            log_file=self._order.folder / "terminal.log",
+            mark=self._order.agent_id,
+        )
+        self.terminal.listeners.append(self.take_signal)
+
+    # -- messages
+    async def submit(self, message: str) -> bool:
+        """Type a message, press Enter, and see that the agent takes it."""
+        terminal = self._require_terminal()
+        self._before, self._message = terminal.read_lines(ANSWER_LINES), message
+        self._is_submitting = True
+        try:
+            await self._type(message)
+            return await self._press_enter(message)
+        finally:
+            self._is_submitting = False
+            # a screen that still looks idle is no evidence that the agent has finished
+            self._reader.forget()
+            self._changed_at = self._now()
+            self._look_soon()
+
+    def read_answer(self) -> str:
+        """Return what the screen shows since the last message."""
+        after = self._require_terminal().read_lines(ANSWER_LINES)
+        return find_answer(self._before, after, self._message, self._traits.is_box, self._traits.prompt_rows)
+
+    async def interrupt(self) -> None:
+        """Press the keys that stop the work."""
+        self._require_terminal().write(self._traits.interrupt_keys)
+
+    # -- questions
+    async def answer(self, question: AgentQuestion, answer: QuestionAnswer) -> None:
+        """Press the keys that answer a question, if the screen still shows it."""
+        if self._question is None or self._question.id != question.id:
+            raise AgentNotReady("the agent does not show this question any more")
+        # the answer is for what the screen shows now
+        self._look()
+        if self._question is None or self._question.id != question.id:
+            raise AgentNotReady("the agent shows another question now")
+        keys = self._traits.answer_keys(question, self._reading, answer)
+        if not keys:
+            raise AgentBlocked("no keys are known that answer this question", "answer it in the terminal of the agent")
+        for key in keys:
+            self._require_terminal().write(key)
+            await asyncio.sleep(KEY_PAUSE_S)
+
+    # -- the end
+    async def stop(self, *, force: bool = False, timeout_s: float = 5.0) -> list[int]:
+        """Press the keys that end the agent, then end its processes."""
+        terminal = self.terminal
+        if terminal is None:
+            return []
+        deadline = self._now() + timeout_s
+        if not force and not self._ended.is_set():
+            # a key that ends an agent answers a question that it asks
+            first = (ESCAPE,) if self._question else (CTRL_C,) if self._is_at_work else ()
+            for key in (*first, *self._traits.exit_keys):
+                terminal.write(key)
+                if await self._wait(self._ended.is_set, min(EXIT_KEY_WAIT_S, timeout_s / 4)):
+                    break
+        left = await terminal.end(force=force, timeout_s=max(0.1, deadline - self._now()))
+        self._close_looks()
+        return left
+
+    def explain(self) -> list[dict[str, Any]]:
+        """Return the rules of the screen that were tried last."""
+        return self._reader.explain()
+
+    # -- signals
+    def take_signal(self, signal: TerminalSignal) -> None:
+        """Take what the terminal says. It is called in the event loop."""
+        match signal:
+            case StatusReported():
+                self._take_reports()
+                self._look_soon()
+            case ScreenChanged() | TitleChanged():
+                self._changed_at = self._now()
+                self._look_soon()
+            case TerminalEnded(exit_code):
+                self._close_looks()
+                self._ended.set()
+                self._wake()
+                self.observe(AgentEnded(exit_code, describe_exit(exit_code)))
+            case _:
+                pass
+
+    def _take_reports(self) -> None:
+        self._work_signs += 1
+        self._reported = claim_of_reports(self._require_terminal().status_reports)
+        self.observe(StateClaimed(self._reported) if self._reported else ClaimWithdrawn("osc"))
+        self._wake()
+
+    def _look_soon(self, delay_s: float = LOOK_S) -> None:
+        if self._looking is None and not self._ended.is_set():
+            self._looking = asyncio.get_running_loop().call_later(delay_s, self._look)
+
+    def _look(self) -> None:
+        """Read the screen. Look again for some time, because rules demand that it has settled."""
+        self._close_looks()
+        if self._ended.is_set():
+            return
+        terminal = self._require_terminal()
+        reading = self._reader.read(terminal.screen, tuple(terminal.links))
+        if self._is_submitting and reading.screen and reading.screen.activity in ("idle", "done"):
+            # the message may lie in the prompt still
+            reading = replace(reading, screen=None)
+        if reading.screen and reading.screen.activity == "working" and reading.screen != self._reading.screen:
+            self._work_signs += 1
+        self._reading = reading
+        self.observe(ScreenRead(reading))
+        self._update_question()
+        self._wake()
+        if self._now() - self._changed_at < SETTLE_S:
+            self._look_soon(SETTLE_LOOK_S)
+
+    def _update_question(self) -> None:
+        """Ask the question that the agent shows now, and forget the one that it does not show any more."""
+        reading, now = self._reading, self._now()
+        reported, shown = _if_blocked(self._reported), _if_blocked(reading.screen) or _if_blocked(reading.title)
+        blocked = reported or shown
+        if blocked is None:
+            self._blocked_since = None
+            self._withdraw_question()
+            return
+        if self._blocked_since is None:
+            self._blocked_since = now
+        if shown is None and reading.dialog is None and now - self._blocked_since < DIALOG_WAIT_S:
+            # the report comes before the text
+            self._look_soon(LOOK_S)
+            return
+        dialog = reading.dialog
+        kind = shown.kind if shown and blocked.kind in ("", "dialog") else blocked.kind
+        text = blocked.message or (shown.message if shown else "") or (dialog.body if dialog else "")
+        if self._question and (self._question.kind, self._question.text) == (kind, text):
+            return
+        self._withdraw_question()
+        self._question_count += 1
+        url = (shown.url if shown else "") or (self._require_terminal().find_login_url() if kind == "auth" else "")
+        self._question = AgentQuestion(
+            id=f"q{self._question_count}",
+            kind=kind or "dialog",
+            text=text,
+            input={"text": dialog.body} if dialog else {},
+            options=dialog.options if dialog else (),
+            url=url,
+            delivery="keys",
+        )
+        self.observe(self._question)
+
+    def _withdraw_question(self) -> None:
+        if question := self._question:
+            self._question = None
+            self.observe(QuestionWithdrawn(question.id))
+
+    # -- parts
+    async def _type(self, message: str) -> None:
+        terminal = self._require_terminal()
+        lines = message.split("\n")
+        if len(lines) > 1 and not self._traits.has_paste:
+            for line in lines[:-1]:
+                terminal.write(line.encode() + ENTER)
+                await asyncio.sleep(KEY_PAUSE_S)
+            text = lines[-1].encode()
+        elif len(lines) > 1:
+            text = PASTE_BEGIN + message.encode() + PASTE_END
+        else:
+            text = message.encode()
+        terminal.write(text)
+        # it is no error if nothing appears: a long text may be folded
+        await self._wait(lambda: self._shows_message, ECHO_WAIT_S)
+
+    async def _press_enter(self, message: str) -> bool:
+        terminal, was_shown = self._require_terminal(), self._shows_message
+        for _ in range(ENTER_TRIES):
+            if self._ended.is_set():
+                raise AgentNotReady("the agent ended before it took the message")
+            if self._is_blocked:
+                # Enter would answer the question
+                raise AgentBlocked("the agent asked a question while the message was typed", "answer it first")
+            signs = self._work_signs
+            terminal.write(ENTER)
+
+            def is_taken(signs: int = signs) -> bool:
+                return self._work_signs > signs or (was_shown and not self._shows_message) or self._ended.is_set()
+
+            if await self._wait(is_taken, ENTER_WAIT_S):
+                return not self._ended.is_set()
+        return False
+
+    @property
+    def _shows_message(self) -> bool:
+        """Whether the row of the cursor has the end of the message."""
+        screen = self._require_terminal().screen
+        rows, (row, _) = screen.rows(), screen.cursor
+        end = "".join(self._message.split("\n")[-1].split())[-12:]
+        near = "".join("".join(rows[max(0, row - 1) : row + 1]).split()) if row < len(rows) else ""
+        return (bool(end) and near.endswith(end)) or (bool(end) and row < len(rows) and end in _squeeze(rows[row]))
+
+    @property
+    def _is_blocked(self) -> bool:
+        return bool(_if_blocked(self._reported) or _if_blocked(self._reading.screen))
+
+    @property
+    def _is_at_work(self) -> bool:
+        claims = (self._reported, self._reading.screen)
+        return any(claim is not None and claim.activity == "working" for claim in claims)
+
+    async def _wait(self, is_done: Callable[[], bool], limit_s: float) -> bool:
+        """Wait until something holds, which is looked at after each change of the terminal."""
+        try:
+            async with asyncio.timeout(limit_s):
+                while not is_done():
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            return is_done()
+        return True
+
+    def _wake(self) -> None:
+        self._changed.set()
+
+    def _close_looks(self) -> None:
+        if self._looking:
+            self._looking.cancel()
+            self._looking = None
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def _require_terminal(self) -> Terminal:
+        if self.terminal is None:
+            raise AgentNotReady("the agent was not started")
+        return self.terminal
+
+
+def describe_exit(exit_code: int) -> str:
+    """Return the reason of an end in words."""
+    return f"signal {-exit_code} ended the program" if exit_code < 0 else f"the program ended with {exit_code}"
+
+
+def _if_blocked(claim: StateClaim | None) -> StateClaim | None:
+    return claim if claim and claim.activity == "blocked" else None
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split())

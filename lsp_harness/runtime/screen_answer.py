@@ -1,0 +1,86 @@
+"""The answer of an agent, found by comparing what its terminal showed before and after a message."""
+
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+
+ANSWER_LINES = 2_000
+"""Lines of the output in which an answer is looked for."""
+MAX_LINES_BEFORE_ECHO = 4
+"""Lines between the old text and the echo of a message, such as a separator."""
+MIN_ECHO_CHARS = 3
+"""Characters of a message that a row must have to be its echo."""
+
+
+def find_answer(
+    before: Sequence[str], after: Sequence[str], message: str, is_box: Callable[[str], bool], prompt_rows: int = 0
+) -> str:
+    """Return what an agent printed after a message, without the message and its prompt.
+
+    Args:
+        before: The lines that the terminal showed before.
+        after: The lines that it shows now.
+        message: The message, whose echo is no part of the answer.
+        is_box: Whether a line belongs to the prompt and its frame.
+        prompt_rows: The number of lines at the end that are always the prompt.
+    """
+    before, after = _strip(before), _strip(after)
+    if prompt_rows:
+        before, after = before[:-prompt_rows], after[:-prompt_rows]
+    lines = _drop_echo(_find_new(_drop_box(before, is_box), after), message)
+    return "\n".join(_drop_box(lines, is_box)).strip("\n")
+
+
+def _find_new(before: list[str], after: list[str]) -> list[str]:
+    if after[: len(before)] == before:
+        return after[len(before) :]
+    # old lines have left the memory, or the agent paints its screen anew
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    new = list[str]()
+    for tag, _, _, start, end in matcher.get_opcodes():
+        if tag in ("insert", "replace"):
+            new += after[start:end]
+    return new
+
+
+def _drop_echo(lines: list[str], message: str) -> list[str]:
+    """Return the lines after the echo of a message, which may be wrapped and may follow a prompt."""
+    wanted, number = _squeeze(message), 0
+    has_begun = False
+    for number, line in enumerate(lines):
+        if not wanted:
+            return lines[number:]
+        text = _squeeze(line)
+        size = _overlap(text, wanted)
+        if size:
+            has_begun, wanted = True, wanted[size:]
+        elif has_begun:
+            return lines[number:]
+        elif text and number >= MAX_LINES_BEFORE_ECHO:
+            return lines
+    return lines[number + 1 :] if has_begun and not wanted else ([] if has_begun else lines)
+
+
+def _overlap(text: str, wanted: str) -> int:
+    """Return how many of the wanted characters a row has, which may begin with a prompt."""
+    if wanted in text:
+        return len(wanted)
+    least = min(MIN_ECHO_CHARS, len(wanted))
+    return next((size for size in range(min(len(text), len(wanted)), least - 1, -1) if text.endswith(wanted[:size])), 0)
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split())
+
+
+def _strip(lines: Sequence[str]) -> list[str]:
+    kept = [line.rstrip() for line in lines]
+    while kept and not kept[-1]:
+        kept.pop()
+    return kept
+
+
+def _drop_box(lines: list[str], is_box: Callable[[str], bool]) -> list[str]:
+    kept = list(lines)
+    while kept and (not kept[-1].strip() or is_box(kept[-1])):
+        kept.pop()
+    return kept
