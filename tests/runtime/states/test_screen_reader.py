@@ -1,0 +1,594 @@
+"""Screens of agents at 80 and 120 columns: the state, the question and the options that a reader finds on them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from lsp_harness.runtime.agent_state import AgentStatus, BlockKind
+from lsp_harness.runtime.states.screen_reader import ScreenReader, ScreenReading
+from lsp_harness.runtime.states.state_ladder import StateLadder
+from tests.support.agent_screens import (
+    Drawing,
+    PyteScreen,
+    boxed,
+    claude_composer,
+    claude_dialog,
+    claude_talk,
+    codex_composer,
+    codex_dialog,
+    codex_talk,
+    gemini_composer,
+    gemini_dialog,
+    gemini_talk,
+    opencode_composer,
+    opencode_dialog,
+    opencode_talk,
+)
+
+VERSIONS = {"claude": "2.1.332", "codex": "0.171.0", "gemini": "0.61.0", "opencode": "1.18.33"}
+WIDTHS = (80, 120)
+CLAUDE_IDLE = "⏸ manual mode on · ? for shortcuts"
+CLAUDE_BUSY = "⏸ manual mode on · esc to interrupt"
+CLAUDE_HINT = "Esc to cancel · Tab to amend"
+CLAUDE_OPTIONS = (
+    "1. Yes",
+    "2. Yes, and always allow access to /a/rather/long/path/of/a/project/that/is/wrapped from this project",
+    "3. Yes, and switch to auto mode",
+    "4. No",
+)
+CODEX_OPTIONS = ("Yes, proceed (y)", "Yes, and do not ask again for this command (p)", "No, and say why (esc)")
+CONFIRM = "Enter to confirm · Esc to cancel"
+QUOTED = (
+    "It prints: Do you want to proceed?",
+    "❯ 1. Yes",
+    "  2. No",
+    "",
+    "Esc to cancel · Tab to amend",
+    "Would you like to run the following command? › 1. Yes, proceed (y) Enter to confirm · Esc to cancel",
+)
+"""A dialog that is quoted in an answer, row by row as an agent prints it."""
+LOG = "npm notice press enter to continue or esc to cancel: 12 packages are looking for funding, run `npm fund`"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A screen and what a reader must find on it."""
+
+    name: str
+    agent: str
+    draw: Callable[[int], Drawing]
+    status: AgentStatus
+    kind: BlockKind = ""
+    question: str = ""
+    selected: int = -2
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def claude_permission(columns: int, question: str = "Do you want to proceed?", selected: int = 0) -> Drawing:
+    body = ("Bash command", "", "touch made.txt", "╌" * (columns - 2), "", question)
+    return claude_dialog(claude_talk(columns), body, CLAUDE_OPTIONS, CLAUDE_HINT, selected)
+
+
+def claude_trust(columns: int, options: tuple[str, ...], selected: int) -> Drawing:
+    body = ("Accessing workspace:", "", "/srv/w", "", "Is this a project you created or one you trust?", "")
+    return claude_dialog(Drawing(columns), body, options, CONFIRM, selected)
+
+
+def codex_permission(columns: int, selected: int = 0) -> Drawing:
+    drawing = codex_talk(columns, title="[ ! ] Action Required | w").add("• Running touch made.txt", "", "")
+    body = ("Would you like to run the following command?", "Reason: shall the file be made?", "$ touch made.txt")
+    return codex_dialog(drawing, body, CODEX_OPTIONS, "Press enter to confirm or esc to cancel", selected)
+
+
+def with_quote(drawing: Drawing) -> Drawing:
+    return drawing.add(*(f"  {row}" for row in QUOTED), "")
+
+
+def with_log(drawing: Drawing) -> Drawing:
+    for _ in range(8):
+        drawing.text(LOG, indent="     ", first="  ⎿  ")
+    return drawing
+
+
+CASES = [
+    # claude
+    Case("claude starts", "claude", lambda w: Drawing(w, [""]), "starting"),
+    Case(
+        "claude asks for trust, no first",
+        "claude",
+        lambda w: claude_trust(w, ("No, exit", "Yes, I trust this folder"), 0),
+        "blocked",
+        "trust",
+        "Is this a project you created or one you trust?",
+        0,
+    ),
+    Case(
+        "claude asks for trust, yes first",
+        "claude",
+        lambda w: claude_trust(w, ("1. Yes, I trust this folder", "2. No, exit"), 0),
+        "blocked",
+        "trust",
+        "Is this a project you created or one you trust?",
+        0,
+    ),
+    Case(
+        "claude asks for trust, second selected",
+        "claude",
+        lambda w: claude_trust(w, ("No, exit", "Yes, I trust this folder"), 1),
+        "blocked",
+        "trust",
+        selected=1,
+    ),
+    Case(
+        "claude asks for a theme",
+        "claude",
+        lambda w: claude_dialog(
+            Drawing(w), ("Choose the text style that looks best", ""), ("1. Auto", "2. Dark", "3. Light"), "", 1
+        ),
+        "blocked",
+        "dialog",
+        "Choose the text style that looks best",
+        1,
+    ),
+    Case(
+        "claude asks for a login method",
+        "claude",
+        lambda w: claude_dialog(
+            claude_talk(w), ("Login", "", "Select login method:", ""), ("1. An account", "2. Console"), "Esc to cancel"
+        ),
+        "authenticating",
+        "auth",
+        "Select login method:",
+        0,
+    ),
+    Case(
+        "claude shows the address of a login",
+        "claude",
+        lambda w: (
+            claude_talk(w)
+            .add("▔" * w, "  Login", "")
+            .text("Browser didn't open? Use the URL below to sign in (c to copy)")
+            .add("", "https://example.org/oauth/authorize?client_id=1", "", "  Paste code here if prompted")
+            .add(*boxed(w, [""]), "", "  Esc to cancel")
+        ),
+        "authenticating",
+        "auth",
+    ),
+    Case(
+        "claude found a key",
+        "claude",
+        lambda w: claude_dialog(
+            Drawing(w),
+            ("Detected a custom API key in your environment", "", "Do you want to use this API key?", ""),
+            ("1. Yes", "2. No (recommended)"),
+            CONFIRM,
+            1,
+        ),
+        "authenticating",
+        "auth",
+        "Do you want to use this API key?",
+        1,
+    ),
+    Case("claude is ready", "claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE), "ready"),
+    Case(
+        "claude is ready and suggests a message",
+        "claude",
+        lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, hint="Try to refactor the loader"),
+        "ready",
+    ),
+    Case(
+        "claude has an unsent text",
+        "claude",
+        lambda w: claude_composer(claude_talk(w), "⏸ manual mode on", typed="delete it"),
+        "starting",
+    ),
+    Case(
+        "claude is not logged in",
+        "claude",
+        lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, above="Not logged in · run /login".rjust(w)),
+        "authenticating",
+        "auth",
+    ),
+    Case(
+        "claude works",
+        "claude",
+        lambda w: claude_composer(
+            claude_talk(w, title="◐ Claude Code"), CLAUDE_BUSY, above="✽ Pondering… (2s · ↓ 8 tokens)"
+        ),
+        "busy",
+    ),
+    Case(
+        "claude works without a title",
+        "claude",
+        lambda w: claude_composer(claude_talk(w, title="Claude Code"), CLAUDE_BUSY),
+        "busy",
+    ),
+    Case(
+        "claude asks for a command", "claude", claude_permission, "blocked", "permission", "Do you want to proceed?", 0
+    ),
+    Case(
+        "claude asks for a new file",
+        "claude",
+        lambda w: claude_permission(w, "Do you want to create made.txt?", 2),
+        "blocked",
+        "permission",
+        "Do you want to create made.txt?",
+        2,
+    ),
+    Case(
+        "claude shows a dialog that no rule knows",
+        "claude",
+        lambda w: claude_dialog(
+            claude_talk(w), ("Resume a session", ""), ("yesterday", "last week"), "Enter to select · Esc to cancel"
+        ),
+        "blocked",
+        "dialog",
+        "Resume a session",
+        0,
+    ),
+    Case(
+        "claude shows a form that no rule knows",
+        "claude",
+        lambda w: claude_talk(w).add("─" * w, " Name of the profile", "", f" {CONFIRM}"),
+        "blocked",
+        "dialog",
+    ),
+    Case(
+        "claude quoted a dialog",
+        "claude",
+        lambda w: claude_composer(with_quote(claude_talk(w)), CLAUDE_IDLE),
+        "ready",
+    ),
+    Case(
+        "claude quotes a dialog and works",
+        "claude",
+        lambda w: claude_composer(with_quote(claude_talk(w, title="◑ Claude Code")), CLAUDE_BUSY),
+        "busy",
+    ),
+    Case(
+        "claude quoted its own footers and asks",
+        "claude",
+        lambda w: claude_dialog(
+            with_quote(claude_talk(w, "The footer says ? for shortcuts when it is idle.")),
+            ("Bash command", "", "ls", "", "Do you want to proceed?"),
+            CLAUDE_OPTIONS,
+            CLAUDE_HINT,
+        ),
+        "blocked",
+        "permission",
+        "Do you want to proceed?",
+        0,
+    ),
+    Case(
+        "claude streams a log",
+        "claude",
+        lambda w: claude_composer(with_log(claude_talk(w, title="◐ Claude Code")), CLAUDE_BUSY),
+        "busy",
+    ),
+    # codex
+    Case(
+        "codex asks for a login method",
+        "codex",
+        lambda w: codex_dialog(
+            Drawing(w), ("Choose how you want to use Codex.",), ("Sign in", "A code"), "Press enter to continue", 0, ">"
+        ),
+        "authenticating",
+        "auth",
+        "Choose how you want to use Codex.",
+        0,
+    ),
+    Case(
+        "codex shows the address of a login",
+        "codex",
+        lambda w: Drawing(w, ["  Finish signing in via your browser", ""]).add(
+            "  https://example.org/oauth/authorize?client_id=1", "", "  Press esc to cancel"
+        ),
+        "authenticating",
+        "auth",
+    ),
+    Case(
+        "codex asks for trust",
+        "codex",
+        lambda w: codex_dialog(
+            Drawing(w),
+            ("Trust this folder? Codex can read, edit, and run files here",),
+            ("Trust and continue", "Back"),
+            "enter continue · esc back",
+        ),
+        "blocked",
+        "trust",
+        "Trust this folder? Codex can read, edit, and run files here",
+        0,
+    ),
+    Case("codex shows only a composer", "codex", lambda w: codex_composer(codex_talk(w)), "starting"),
+    Case(
+        "codex works",
+        "codex",
+        lambda w: codex_composer(codex_talk(w, title="⠋ w"), status="• Working (1s • esc to interrupt)"),
+        "busy",
+    ),
+    Case("codex streams", "codex", lambda w: codex_composer(codex_talk(w, title="⠹ w")), "busy"),
+    Case(
+        "codex asks for a command",
+        "codex",
+        codex_permission,
+        "blocked",
+        "permission",
+        "Would you like to run the following command?",
+        0,
+    ),
+    Case("codex asks, third selected", "codex", lambda w: codex_permission(w, 2), "blocked", "permission", selected=2),
+    Case("codex quoted a dialog", "codex", lambda w: codex_composer(with_quote(codex_talk(w))), "starting"),
+    Case(
+        "codex quotes a dialog and works",
+        "codex",
+        lambda w: codex_composer(with_quote(codex_talk(w, title="⠹ w"))),
+        "busy",
+    ),
+    # gemini
+    Case(
+        "gemini asks for trust under a title that says ready",
+        "gemini",
+        lambda w: gemini_dialog(
+            Drawing(w, title="◇  Ready (w)"),
+            ("Do you trust the files in this folder?", "", "It can load its settings."),
+            ("Trust folder (w)", "Trust parent folder (me)", "Don't trust"),
+        ),
+        "blocked",
+        "trust",
+        "Do you trust the files in this folder?",
+        0,
+    ),
+    Case(
+        "gemini asks for a login",
+        "gemini",
+        lambda w: gemini_dialog(
+            Drawing(w, title="◇  Ready (w)"),
+            ("How would you like to authenticate for this project?",),
+            ("Sign in", "Use a key", "Vertex AI"),
+            1,
+        ),
+        "authenticating",
+        "auth",
+        "How would you like to authenticate for this project?",
+        1,
+    ),
+    Case(
+        "gemini shows the address of a login",
+        "gemini",
+        lambda w: (
+            Drawing(w)
+            .text("Please visit the following URL to authorize the application:", indent="")
+            .add("", "https://example.org/o/oauth2/auth?client_id=1", "", "Enter the authorization code:")
+        ),
+        "authenticating",
+        "auth",
+    ),
+    Case("gemini is ready", "gemini", lambda w: gemini_composer(gemini_talk(w)), "ready"),
+    Case("gemini has an unsent text", "gemini", lambda w: gemini_composer(gemini_talk(w), typed="rm"), "starting"),
+    Case(
+        "gemini works",
+        "gemini",
+        lambda w: gemini_composer(gemini_talk(w, title="✦  Working… (w)"), status="⠏ Thinking... (esc to cancel, 2s)"),
+        "busy",
+    ),
+    Case(
+        "gemini works without a title",
+        "gemini",
+        lambda w: gemini_composer(gemini_talk(w, title=""), status="⠏ Thinking... (esc to cancel, 2s)"),
+        "busy",
+    ),
+    Case(
+        "gemini asks for a command",
+        "gemini",
+        lambda w: gemini_dialog(
+            gemini_talk(w, title="✋  Action Required (w)"),
+            ("? Shell touch made.txt", "", "touch made.txt", "", "Allow execution of [Shell]?"),
+            ("Allow once", "Allow for this session", "No, suggest changes (esc)"),
+        ),
+        "blocked",
+        "permission",
+        "Allow execution of [Shell]?",
+        0,
+    ),
+    Case("gemini quoted a dialog", "gemini", lambda w: gemini_composer(with_quote(gemini_talk(w))), "ready"),
+    # opencode
+    Case("opencode is blank", "opencode", lambda w: Drawing(w), "starting"),
+    Case("opencode is ready", "opencode", lambda w: opencode_composer(opencode_talk(w)), "ready"),
+    Case(
+        "opencode has an unsent text", "opencode", lambda w: opencode_composer(opencode_talk(w), typed="rm"), "starting"
+    ),
+    Case(
+        "opencode works",
+        "opencode",
+        lambda w: opencode_composer(opencode_talk(w), footer="■■⬝⬝  esc interrupt"),
+        "busy",
+    ),
+    Case(
+        "opencode asks for a command",
+        "opencode",
+        lambda w: opencode_dialog(opencode_talk(w), ("  # Shell command", "", "$ touch made.txt")),
+        "blocked",
+        "permission",
+        selected=-1,
+    ),
+    Case("opencode quoted a dialog", "opencode", lambda w: opencode_composer(with_quote(opencode_talk(w))), "ready"),
+]
+
+
+class Watch:
+    """A reader and a ladder that look at one screen."""
+
+    def __init__(self, agent: str, columns: int, version: str = "") -> None:
+        self.now = 100.0
+        self.screen = PyteScreen(columns)
+        self.reader = ScreenReader(agent, version or VERSIONS.get(agent, ""), lambda: self.now)
+        self.ladder = StateLadder(lambda: self.now)
+        self.ladder.start()
+
+    def show(self, drawing: Drawing | bytes, settle_s: float = 3.0) -> ScreenReading:
+        """Draw a screen, and read it at once and after a time."""
+        self.screen.feed(drawing if isinstance(drawing, bytes) else drawing.render())
+        self.look()
+        self.now += settle_s
+        return self.look()
+
+    def look(self) -> ScreenReading:
+        reading = self.reader.read(self.screen)
+        self.ladder.observe(reading)
+        return reading
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_screen_is_read(case: Case, columns: int):
+    watch = Watch(case.agent, columns)
+    reading = watch.show(case.draw(columns))
+    state = watch.ladder.state
+    assert (state.status, state.kind) == (case.status, case.kind), watch.reader.explain()
+    if case.question:
+        assert reading.dialog
+        assert reading.dialog.question == case.question
+        assert state.message == case.question
+    if case.selected > -2:
+        assert reading.dialog
+        assert reading.dialog.selected == case.selected
+
+
+def test_the_table_has_enough_screens():
+    assert len(CASES) * len(WIDTHS) >= 60
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_a_dialog_can_be_answered_by_moving_the_selection(columns: int):
+    reading = Watch("claude", columns).show(claude_permission(columns, selected=1))
+    dialog, rule = reading.dialog, reading.rule
+    assert dialog
+    assert rule
+    assert rule.allow
+    assert rule.deny
+    assert dialog.options == tuple(option[3:] for option in CLAUDE_OPTIONS)
+    assert "touch made.txt" in dialog.body
+    assert (dialog.steps_to(dialog.find(rule.allow)), dialog.steps_to(dialog.find(rule.deny))) == (-1, 2)
+
+
+def test_the_wrapped_options_are_whole_on_a_narrow_screen():
+    reading = Watch("claude", 80).show(claude_permission(80))
+    assert reading.dialog
+    assert reading.dialog.options[1] == CLAUDE_OPTIONS[1][3:]
+
+
+def test_there_is_no_way_to_an_option_while_the_selection_is_unknown():
+    reading = Watch("opencode", 80).show(opencode_dialog(opencode_talk(80), ("$ ls",)))
+    assert reading.dialog
+    assert reading.dialog.options == ("Allow once", "Allow always", "Reject")
+    with pytest.raises(ValueError, match="no way"):
+        reading.dialog.steps_to(2)
+
+
+@pytest.mark.parametrize("version", ["2.1.100", "2.2.0", "3.0.0", "0.1", ""])
+def test_the_screen_of_a_version_that_was_not_recorded_is_unknown(version: str):
+    watch = Watch("claude", 120)
+    watch.reader = ScreenReader("claude", version, lambda: watch.now)
+    assert not watch.reader.is_recorded
+    watch.show(claude_composer(claude_talk(120), CLAUDE_IDLE))
+    assert (watch.ladder.state.status, watch.ladder.state.rule) == ("unknown", "claude/version")
+    watch.show(claude_permission(120))
+    assert (watch.ladder.state.status, watch.ladder.state.kind) == ("blocked", "dialog")
+
+
+@pytest.mark.parametrize(
+    ("agent", "version", "is_recorded"),
+    [
+        ("claude", "2.1.197", True),
+        ("claude", "2.1.250 (Claude Code)", True),
+        ("claude", "2.1.196", False),
+        ("codex", "codex-cli 0.169.0", True),
+        ("codex", "0.171.3", True),
+        ("codex", "0.172.0", False),
+        ("gemini", "0.61.9", True),
+        ("gemini", "0.62.0", False),
+        ("opencode", "1.18.33", True),
+        ("opencode", "1.19.0", False),
+    ],
+)
+def test_the_recorded_range_has_both_ends(agent: str, version: str, is_recorded: bool):
+    assert ScreenReader(agent, version).is_recorded == is_recorded
+
+
+def test_an_agent_without_rules_has_only_the_general_ones():
+    watch = Watch("some-agent", 80)
+    watch.show(Drawing(80, ["working on it", "Do you want to proceed?"]))
+    assert watch.ladder.state.status == "starting"
+    watch.show(Drawing(80, ["Delete everything?", "", "Enter to confirm · Esc to cancel"]))
+    assert (watch.ladder.state.status, watch.ladder.state.kind) == ("blocked", "dialog")
+
+
+def test_each_rule_that_was_tried_is_listed_with_its_reason():
+    watch = Watch("claude", 80)
+    watch.show(claude_composer(claude_talk(80, title="◐ Claude Code"), CLAUDE_IDLE))
+    rows = watch.reader.explain()
+    matched = [row["rule"] for row in rows if row["matched"]]
+    assert matched == ["claude/title-working", "claude/idle"]
+    reasons = {row["rule"]: row["detail"] for row in rows if not row["matched"]}
+    assert reasons["claude/permission"] == "there is a composer"
+    assert "esc to interrupt" in reasons["claude/working"]
+    assert {"claude/trust", "claude/theme", "claude/not-logged-in"} <= reasons.keys()
+
+
+# ---- streams
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_a_turn_of_gemini_is_followed(columns: int):
+    watch = Watch("gemini", columns)
+    seen: list[str] = []
+
+    def show(drawing: Drawing, settle_s: float = 3.0):
+        watch.show(drawing, settle_s)
+        seen.append(watch.ladder.state.status)
+
+    show(Drawing(columns))
+    show(gemini_composer(gemini_talk(columns)))
+    watch.reader.forget()
+    watch.ladder.note_sent()
+    # the composer looks idle until the agent takes the message
+    show(gemini_composer(gemini_talk(columns)), settle_s=0.2)
+    show(gemini_composer(gemini_talk(columns, title="✦  Working… (w)"), status="⠏ Thinking... (esc to cancel, 2s)"))
+    show(gemini_dialog(gemini_talk(columns, title="✋  Action Required (w)"), ("Allow it?",), ("Allow once", "No")))
+    show(gemini_composer(gemini_talk(columns, title="✦  Working… (w)"), status="⠏ Thinking... (esc to cancel, 4s)"))
+    show(gemini_composer(gemini_talk(columns, "Done.")), settle_s=0.3)
+    show(gemini_composer(gemini_talk(columns, "Done.")))
+    assert seen == ["starting", "ready", "busy", "busy", "blocked", "busy", "busy", "ready"]
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode"])
+def test_a_log_that_streams_is_neither_a_question_nor_the_end(agent: str, columns: int):
+    composers: dict[str, Callable[[Drawing], Drawing]] = {
+        "claude": lambda d: claude_composer(d, CLAUDE_BUSY),
+        "codex": codex_composer,
+        "gemini": lambda d: gemini_composer(d, status="⠏ Thinking... (esc to cancel, 2s)"),
+        "opencode": lambda d: opencode_composer(d, footer="■■⬝⬝  esc interrupt"),
+    }
+    titles = {"claude": "◐ Claude Code", "codex": "⠹ w", "gemini": "✦  Working… (w)", "opencode": "OC"}
+    watch = Watch(agent, columns)
+    lines = [*QUOTED, LOG, "? for shortcuts", "Type your message or @path/to/file", "Ask anything…", "Continue? [y/N]"]
+    for count in range(60):
+        log = [lines[(count + number) % len(lines)] for number in range(20)]
+        drawing = Drawing(columns, title=titles[agent]).add(*(f"  {line}" for line in log), "")
+        watch.show(composers[agent](drawing), settle_s=0.1 + count % 5)
+        assert watch.ladder.state.status == "busy", (count, watch.reader.explain())
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_a_screen_that_is_only_half_drawn_is_not_ready(columns: int):
+    """Every part of the output that draws a question: none of them makes the agent ready."""
+    drawn = claude_permission(columns).render()
+    for end in range(0, len(drawn), 7):
+        watch = Watch("claude", columns)
+        watch.show(drawn[:end], settle_s=5.0)
+        assert watch.ladder.state.status in ("starting", "blocked")
