@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: help demo test e2e check setup fmt docs snapshots package clean
+.PHONY: help demo test e2e check setup agents fmt docs snapshots package clean
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -32,6 +32,9 @@ e2e: setup ## the tests in real editors: VS Code, Neovim, Emacs (installs them f
 	@CI=1 timeout 600 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/editors
 	@cd editors/vscode && timeout 120 npm test --silent
 	@cd tests/editors/vscode && PYTHON=$(CURDIR)/$(BIN)/python timeout 900 npm test --silent
+
+agents: ## the agents of other makers (claude, codex, gemini, opencode; 1.3 GB), for the tests that start them
+	@.ci/agents.sh
 
 fmt: $(STAMP) ## format, and fix what can be fixed
 	@$(BIN)/ruff format -q .

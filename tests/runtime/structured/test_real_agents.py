@@ -1,0 +1,149 @@
+"""The real agents of other makers against a fake of their models: states, questions, answers and ends."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.runtime.agent_errors import AuthRequired
+from lsp_harness.runtime.agent_spec import AgentSpec
+from lsp_harness.runtime.connection import (
+    AgentEnded,
+    AgentQuestion,
+    AnswerReceived,
+    Connection,
+    QuestionAnswer,
+    QuestionWithdrawn,
+    StateClaimed,
+)
+from tests.support.fake_model_server import FakeModelServer
+from tests.support.real_agents import KEY, AgentRun, require_agent
+
+pytestmark = pytest.mark.timeout(180)
+NAMES = ("claude", "codex", "gemini", "opencode")
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeModelServer]:
+    with FakeModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> AgentRun:
+    folder = tmp_path / f"agent-{tmp_path.name}"
+    folder.mkdir(mode=0o700)
+    return AgentRun(folder)
+
+
+def spec_for(name: str, run: AgentRun, url: str) -> AgentSpec:
+    """Return the description of an agent that asks the fake model."""
+    if name == "claude":
+        return AgentSpec(name, run.workdir, env={"CLAUDE_API_KEY": KEY, "ANTHROPIC_BASE_URL": url})
+    if name == "codex":
+        provider = f'{{name="fake",base_url="{url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}}'
+        args = ("-c", 'model_provider="fake"', "-c", f"model_providers.fake={provider}")
+        return AgentSpec(name, run.workdir, env={"OPENAI_API_KEY": KEY}, args=args, model="gpt-5")
+    if name == "gemini":
+        env = {"GOOGLE_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}
+        return AgentSpec(name, run.workdir, env=env, model="gemini-2.5-flash")
+    options = {"baseURL": f"{url}/v1", "apiKey": KEY}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m1": {}}}
+    config = {"enabled_providers": ["fake"], "provider": {"fake": provider}}
+    return AgentSpec(name, run.workdir, env={"OPENCODE_CONFIG_CONTENT": json.dumps(config)}, model="fake/m1")
+
+
+async def start(name: str, run: AgentRun, url: str) -> Connection:
+    adapter = require_agent(name)
+    order = run.make_order(adapter, spec_for(name, run, url), adapter.transports[0])
+    connection = adapter.connect(order, run.observe)
+    await connection.start()
+    await run.wait_for(StateClaimed, lambda observed: observed.claim.activity == "idle")
+    return connection
+
+
+async def ask(connection: Connection, run: AgentRun, message: str) -> str:
+    """Send a message, and return the answer once the agent is ready again."""
+    assert await connection.submit(message)
+    return await answer_of(run)
+
+
+async def answer_of(run: AgentRun) -> str:
+    answer = await run.wait_for(AnswerReceived, lambda observed: observed.is_whole)
+    await run.wait_for(StateClaimed, lambda observed: observed.claim.activity in ("idle", "error"))
+    return answer.text
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_turn_without_a_terminal(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+    connection = await start(name, run, fake.url)
+    assert (
+        await ask(connection, run, "SAY the exact answer, ünïcode — and all") == "the exact answer, ünïcode — and all"
+    )
+    assert await ask(connection, run, "SAY a second one") == "a second one"
+    assert run.find_processes()
+    assert await connection.stop() == []
+    assert run.find_processes() == []
+    assert run.found(AgentEnded)
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_denied_and_an_allowed_permission(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+    connection = await start(name, run, fake.url)
+    made = run.workdir / "made.txt"
+
+    assert await connection.submit(f"RUN touch {made.name} && echo done")
+    question = await run.wait_for(AgentQuestion)
+    assert question.kind == "permission"
+    assert f"touch {made.name} && echo done" in str(question.input["command"])
+    await connection.answer(question, QuestionAnswer(is_allowed=False, reason="denied by the gate"))
+    assert (await run.wait_for(QuestionWithdrawn)).question_id == question.id
+    # opencode ends the turn at a denial
+    assert "REFUSED" in (answer := await answer_of(run)) or (name == "opencode" and not answer)
+    assert not made.exists()
+
+    assert await connection.submit(f"RUN touch {made.name} && echo done")
+    question = await run.wait_for(AgentQuestion)
+    await connection.answer(question, QuestionAnswer(is_allowed=True))
+    answer = await answer_of(run)
+    assert answer.startswith("RAN ")
+    assert "done" in answer
+    assert made.exists()
+    assert await connection.stop() == []
+    assert run.find_processes() == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_interrupted_turn(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+    connection = await start(name, run, fake.url)
+    assert await connection.submit("WAIT")
+    await run.wait_for(AnswerReceived)
+    await connection.interrupt()
+    await answer_of(run)
+    assert await ask(connection, run, "SAY after that") == "after that"
+    await connection.stop()
+    assert run.find_processes() == []
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
+async def test_no_credentials(name: str, run: AgentRun) -> None:
+    adapter = require_agent(name)
+    order = run.make_order(adapter, AgentSpec(name, run.workdir), adapter.transports[0])
+    connection = adapter.connect(order, run.observe)
+    with pytest.raises(AuthRequired) as raised:
+        await connection.start()
+    assert raised.value.resolution
+    assert run.activities == []
+    assert run.find_processes() == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_invalid_key(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+    connection = await start(name, run, fake.url)
+    fake.status = 401
+    assert await connection.submit("SAY something")
+    state = await run.wait_for(StateClaimed, lambda observed: observed.claim.activity in ("blocked", "error"))
+    assert state.claim.message
+    await connection.stop()
+    assert run.find_processes() == []
