@@ -13,6 +13,9 @@ from lsp_harness.verify.project_tests.comparison import SuiteComparison
 class SuiteCheck(Check):
     """Fails an edit that breaks a test, or that does not repair the tests that it has to repair.
 
+    Attributes:
+        suites: Runs the tests.
+
     Args:
         suites: Runs the tests.
         must_pass: Ids of failing tests that the edit has to repair.
@@ -33,7 +36,7 @@ class SuiteCheck(Check):
     def __init__(
         self, suites: SuiteComparison, must_pass: frozenset[str] = frozenset(), *, wants_repairs: bool = False
     ) -> None:
-        self._suites, self._must_pass, self._wants_repairs = suites, must_pass, wants_repairs
+        self.suites, self._must_pass, self._wants_repairs = suites, must_pass, wants_repairs
 
     @classmethod
     def create(cls, context: CheckContext) -> "SuiteCheck | None":
@@ -43,7 +46,7 @@ class SuiteCheck(Check):
 
     async def judge(self, changes: ChangeSet) -> Outcome:
         """Run the tests before and after the proposal."""
-        outcome = await self._suites.compare(changes, self._must_pass, wants_repairs=self._wants_repairs)
+        outcome = await self.suites.compare(changes, self._must_pass, wants_repairs=self._wants_repairs)
         if not self._must_pass or outcome.status != "skipped":
             return outcome
         # without the tests nobody knows whether they are repaired

@@ -50,6 +50,7 @@ class EditDriver:
         gate: Decides whether an edit is applied.
         copies: Copies the files before they are written, for undo.
         editor: The unsaved texts of the editor, or None without an editor.
+        writes: Whether an edit that the gate allows is applied. If not, the turn ends with the proposal.
     """
 
     name = "code"
@@ -62,6 +63,7 @@ class EditDriver:
     gate: PermissionGate
     copies: EditCopies
     editor: EditorTexts | None = None
+    writes: bool = True
     _refusals: list[CallResult] = field(default_factory=list[CallResult], init=False)
 
     async def should_compact(self, state: SessionState) -> bool:
@@ -95,6 +97,8 @@ class EditDriver:
         if result.proposal is None:
             return ModelOutput(result.text, is_final=True)
         place, proposal = result.place, result.proposal
+        if not self.writes:
+            return ModelOutput(f"{place}: {proposal.summary}; proposed", is_final=True)
         action = create_edit_action(proposal, turn.session_id)
         decision = self._recall_decision(prompt.known, proposal, action, turn) or await self.gate.check(action)
         is_same = decision.updated_input in (None, action.input)
