@@ -117,6 +117,11 @@ GROUPS: dict[str, tuple[Command, ...]] = {
     ),
     "Server, engine and index": (
         Command("serve", "Run the language server; editors start it themselves."),
+        Command(
+            "mcp",
+            "Serve code search, checks and edits to other agents, as an MCP server.",
+            package="surfaces",
+        ),
         Command("engine", "Start, stop and inspect the engine, the process with the model.", has_subcommands=True),
         Command("models", "List the models of a remote server."),
         Command("index", "Inspect and rebuild the index of a folder's code.", has_subcommands=True),

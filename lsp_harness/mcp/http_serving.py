@@ -1,0 +1,157 @@
+"""Serves the MCP server over streamable HTTP on this machine only, to programs that know the token.
+
+Other users of the machine can reach 127.0.0.1 too, so a request needs the token of a file that only the user can read.
+A web page is refused by its `Host` and `Origin`, and learns nothing.
+"""
+
+import asyncio
+import hmac
+import json
+import os
+import secrets
+import socket
+import stat
+from collections.abc import Awaitable, Callable, Generator, MutableMapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from mcp.server import MCPServer
+
+from lsp_harness.disk.file_reading import system_message
+from lsp_harness.errors import FileError, UsageError
+
+ADDRESS = "127.0.0.1"
+PATH = "/mcp"
+TOKEN_NAME = "mcp.token"
+MIN_TOKEN_CHARS = 32
+STOP_WAIT_S = 2
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+class TokenGuard:
+    """An ASGI application that passes on only requests with the token, for this address, and not of web pages.
+
+    Args:
+        inner: The application with the tools.
+        token: The token.
+        port: The port, which the header `Host` must name.
+    """
+
+    def __init__(self, inner: Application, token: str, port: int) -> None:
+        self._inner = inner
+        self._credentials = f"Bearer {token}".encode()
+        self._hosts = {f"{name}:{port}".encode() for name in (ADDRESS, "localhost")}
+        self._origins = {b"http://" + host for host in self._hosts}
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        status = 0 if scope["type"] == "lifespan" else self._refuse(scope)
+        if status:
+            await _send_status(send, status)
+        else:
+            await self._inner(scope, receive, send)
+
+    def _refuse(self, scope: Message) -> int:
+        """Return the HTTP status of a refusal, or 0."""
+        if scope["type"] != "http":
+            return 404
+        headers: list[tuple[bytes, bytes]] = scope["headers"]
+        values = {key: [value for name, value in headers if name == key] for key in (b"host", b"origin")}
+        if len(values[b"host"]) != 1 or values[b"host"][0].lower() not in self._hosts:
+            return 403
+        if any(origin not in self._origins for origin in values[b"origin"]):
+            return 403
+        sent = [value for name, value in headers if name == b"authorization"]
+        return 0 if len(sent) == 1 and hmac.compare_digest(sent[0], self._credentials) else 401
+
+
+async def _send_status(send: Send, status: int) -> None:
+    reason = {401: "the token is missing or wrong", 403: "this Host or Origin is not allowed"}.get(status, "not found")
+    body = json.dumps({"error": reason}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def read_token(file: Path) -> str:
+    """Return the token of a file, which is created with a new one if it is missing.
+
+    Raises:
+        UsageError: Others can read the file, or the token is too short.
+        FileError: The file cannot be read or written.
+    """
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with os.fdopen(descriptor) as stream:
+                mode = os.fstat(descriptor).st_mode
+                token = stream.read(10_000).strip()
+            if mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise UsageError(f"others may read {file}; chmod 600 it, or delete it to get a new token") from None
+            if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable():
+                raise UsageError(f"{file} has no token of {MIN_TOKEN_CHARS} characters; delete it") from None
+            return token
+        token = secrets.token_urlsafe(MIN_TOKEN_CHARS)
+        with os.fdopen(descriptor, "w") as stream:
+            stream.write(token + "\n")
+    except OSError as error:
+        raise FileError(f"{file} cannot be used for the token: {system_message(error)}") from error
+    return token
+
+
+async def serve_http(
+    server: "MCPServer[None]", port: int, token: str, on_start: Callable[[str], None] = lambda url: None
+) -> None:
+    """Serve until the caller is cancelled.
+
+    Args:
+        server: The server.
+        port: The port; 0 means a free one.
+        token: The token that each request needs.
+        on_start: Called with the URL as soon as the port is bound.
+
+    Raises:
+        UsageError: The port is in use.
+    """
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        try:
+            listener.bind((ADDRESS, port))
+            listener.listen()
+        except OSError as error:
+            raise UsageError(f"port {port} cannot be used: {system_message(error)}; choose another --http") from error
+        port = listener.getsockname()[1]
+        application = server.streamable_http_app(streamable_http_path=PATH, host=ADDRESS)
+        guarded = TokenGuard(application, token, port)
+        config = uvicorn.Config(
+            guarded, log_config=None, access_log=False, lifespan="on", ws="none", timeout_graceful_shutdown=STOP_WAIT_S
+        )
+        web = _Server(config)
+        on_start(f"http://{ADDRESS}:{port}{PATH}")
+        serving = asyncio.ensure_future(web.serve(sockets=[listener]))
+        try:
+            await asyncio.shield(serving)
+        except asyncio.CancelledError:
+            web.should_exit = True
+            await asyncio.wait({serving}, timeout=STOP_WAIT_S + 1)
+            serving.cancel()
+            raise
+    finally:
+        listener.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves the signals to the command."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield

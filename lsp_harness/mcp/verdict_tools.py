@@ -1,0 +1,103 @@
+"""The tools that check a text: the same verdict for every agent, in less than 200 tokens."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel, Field
+
+from lsp_harness.harness.served.text_verification import Replacement, TextVerdict, TextVerifier
+from lsp_harness.mcp.call_progress import CallContext, follow_call
+from lsp_harness.mcp.resource_names import verdict_uri
+
+MAX_FINDINGS = 4
+MAX_FINDING_CHARS = 90
+MAX_REASON_CHARS = 45
+MAX_PATH_CHARS = 60
+
+Path = Annotated[str, Field(description="The file, relative to the project")]
+
+
+class TextEdit(BaseModel):
+    """A replacement of text that occurs exactly once."""
+
+    old: str = Field(description="Exact text to replace, copied from the file")
+    new: str = Field(description="Text to put there")
+
+
+class VerdictTools:
+    """The tools that check a text. They write nothing.
+
+    Args:
+        verifier: Checks the texts.
+    """
+
+    def __init__(self, verifier: TextVerifier) -> None:
+        self._verifier = verifier
+
+    async def verify_file(self, context: CallContext, path: Path) -> CallToolResult:
+        """Check a file as it is on disk: syntax, linter, types and its tests. Returns a short verdict."""
+        return _answer(await follow_call(context, lambda report: self._verifier.verify_file(path, report)))
+
+    async def verify_change(
+        self,
+        context: CallContext,
+        path: Path,
+        text: Annotated[
+            str | None, Field(description="The whole new text of the file. Leave it out with edits")
+        ] = None,
+        edits: Annotated[list[TextEdit] | None, Field(description="Replacements, one after another")] = None,
+    ) -> CallToolResult:
+        """Check a change of a file before it is written: nothing that was right may be wrong after it.
+
+        Returns passed or failed for exactly these bytes, each check with its status, and their hash. Call it before you
+        write, and again until it passes. It writes nothing.
+        """
+        replacements = [Replacement(edit.old, edit.new) for edit in edits or ()]
+        return _answer(
+            await follow_call(context, lambda report: self._verifier.verify_change(path, text, replacements, report))
+        )
+
+
+def _answer(verdict: TextVerdict) -> CallToolResult:
+    """Return a verdict as a text for models, and as an object for programs."""
+    outcomes, hidden = verdict.verdict.outcomes, len(verdict.findings) - MAX_FINDINGS
+    findings = [_shorten(line, MAX_FINDING_CHARS) for line in verdict.findings[:MAX_FINDINGS]]
+    by_status = {
+        status: [outcome for outcome in outcomes if outcome.status == status]
+        for status in ("failed", "passed", "skipped")
+    }
+    path = verdict.path if len(verdict.path) <= MAX_PATH_CHARS else f"…{verdict.path[1 - MAX_PATH_CHARS :]}"
+    lines = [f"{verdict.word}: {path} {verdict.verdict.hash}"]
+    for status, some in by_status.items():
+        if some:
+            shown = (
+                f"{one.check} ({_shorten(one.reason, MAX_REASON_CHARS)})" if _is_explained(one) else one.check
+                for one in some
+            )
+            lines.append(f"{status}: {', '.join(shown)}")
+    lines += findings
+    if hidden > 0:
+        lines.append(f"{hidden} more in {verdict_uri(verdict.document)}")
+    fields: dict[str, Any] = {
+        "verdict": verdict.word,
+        "path": path,
+        "hash": verdict.verdict.hash,
+        "checks": {outcome.check: outcome.status for outcome in outcomes},
+        "findings": findings,
+        "details": verdict_uri(verdict.document),
+    }
+    return CallToolResult(content=_texts(lines), structured_content=fields)
+
+
+def _is_explained(outcome: Any) -> bool:
+    return outcome.status == "skipped" and bool(outcome.reason)
+
+
+def _texts(lines: Sequence[str]) -> list[Any]:
+    return [TextContent(type="text", text="\n".join(lines))]
+
+
+def _shorten(text: str, limit: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"

@@ -1,0 +1,107 @@
+"""The client of the official SDK, over both transports and in both versions of the protocol."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from mcp_types import ElicitResult
+
+from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_stdio, text_of
+
+TOOLS = {
+    *("find_symbol", "references", "get_context", "locate"),
+    *("verify_file", "verify_change", "propose_edit", "run_turn"),
+}
+WRONG, RIGHT = (f"```python\ndef area(radius):\n    return {text} * radius ** 2\n```" for text in ("tau", "math.pi"))
+
+
+async def test_a_client_lists_calls_and_reads(connect: Connect, served: ServedFolder):
+    served.script("edit", RIGHT, RIGHT, RIGHT)
+    async with connect(served) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert tools.keys() == TOOLS
+        assert all(tool.description and tool.input_schema["properties"] for tool in tools.values())
+        found = await client.call_tool("find_symbol", {"name": "area"})
+        assert "def area(radius):\n    return 3 * radius" in text_of(found)
+
+        lines: list[str] = []
+
+        async def follow(progress: float, total: float | None, message: str | None) -> None:
+            lines.append(message or "")
+
+        proposed = await client.call_tool("propose_edit", {"task": "use math.pi in area"}, progress_callback=follow)
+        assert "+    return math.pi * radius ** 2" in text_of(proposed)
+        assert "Generate" in lines
+
+        session = (proposed.structured_content or {})["session"]
+        sessions = (await client.read_resource("lsp-harness://sessions")).contents[0]
+        assert session in sessions.text  # pyright: ignore[reportAttributeAccessIssue] - it is a text
+        templates = {item.uri_template for item in (await client.list_resource_templates()).resource_templates}
+        assert "lsp-harness://verdicts/{session}/{turn}" in templates
+    assert (served.root / "geo.py").read_text() == GEO
+
+
+async def test_both_versions_are_offered(connect: Connect, served: ServedFolder, request: pytest.FixtureRequest):
+    async with connect(served) as client:
+        expected = LATEST if LATEST in request.node.name else "2025-11-25"
+        assert client.protocol_version == expected
+
+
+async def test_a_wrong_call_is_an_error_in_words(connect: Connect, served: ServedFolder):
+    async with connect(served) as client:
+        missing = await client.call_tool("find_symbol", {"name": "volume"})
+        assert missing.is_error
+        assert "there is no symbol volume" in text_of(missing)
+        outside = await client.call_tool("verify_change", {"path": "../x.py", "text": "x = 1\n"})
+        assert outside.is_error
+        assert "outside of the workspace" in text_of(outside)
+
+
+async def test_a_call_that_is_cancelled_ends_its_turn(connect: Connect, served: ServedFolder):
+    served.script({"text": "Let me think", "hang": True})
+    async with connect(served) as client:
+        begun = asyncio.Event()
+
+        async def follow(progress: float, total: float | None, message: str | None) -> None:
+            begun.set()
+
+        call = asyncio.ensure_future(
+            client.call_tool("propose_edit", {"task": "use math.pi in area"}, progress_callback=follow)
+        )
+        await asyncio.wait_for(begun.wait(), 60)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        # a session that still ran would be locked, and would have no end
+        text = ""
+        async with asyncio.timeout(30):
+            while "cancelled" not in text:
+                resource: Any = (await client.read_resource("lsp-harness://sessions")).contents[0]
+                [row] = [row for row in json.loads(resource.text) if row["driver"] == "code"]
+                shown: Any = (await client.read_resource(f"lsp-harness://sessions/{row['id']}")).contents[0]
+                text = shown.text
+
+
+async def test_a_turn_asks_the_user_of_the_client(served: ServedFolder):
+    served.script("edit", RIGHT, RIGHT, RIGHT)
+    questions: list[str] = []
+
+    async def answer(context: Any, parameters: Any) -> ElicitResult:
+        questions.append(parameters.message)
+        return ElicitResult(action="accept", content={"allow": True})
+
+    async with connect_stdio(served, "legacy", elicitation_callback=answer) as client:
+        result = await client.call_tool("run_turn", {"prompt": "use math.pi in area", "driver": "code"})
+    assert "; applied" in text_of(result)
+    [question] = questions
+    assert "geo.py" in question
+    assert "math.pi * radius ** 2" in (served.root / "geo.py").read_text()
+
+
+async def test_nothing_is_written_without_somebody_who_allows_it(connect: Connect, served: ServedFolder):
+    served.script("edit", RIGHT, RIGHT, RIGHT)
+    async with connect(served) as client:
+        result = await client.call_tool("run_turn", {"prompt": "use math.pi in area", "driver": "code"})
+    assert "not applied" in text_of(result)
+    assert "nobody is there to answer" in text_of(result)
+    assert (served.root / "geo.py").read_text() == GEO
