@@ -131,6 +131,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             has_subcommands=True,
             package="edits",
         ),
+        Command("api", "Serve sessions and agents over HTTP and WebSockets, to programs of this user on this machine."),
         Command("gate", "Show what the permission gate decides about a command or a file.", has_subcommands=True),
     ),
     "Sessions": (

@@ -92,6 +92,10 @@ class EventStream:
         """Call a function with each event from now on."""
         self._listeners.append(listener)
 
+    def unsubscribe(self, listener: Listener) -> None:
+        """Do not call a function any more."""
+        self._listeners.remove(listener)
+
     def publish(self, event: HarnessEvent) -> None:
-        for listener in self._listeners:
+        for listener in tuple(self._listeners):
             listener(event)

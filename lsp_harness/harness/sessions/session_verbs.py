@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ulid import ULID
 
@@ -58,10 +58,11 @@ class SessionVerbs:
 
     Args:
         services: The shared parts of the harness.
+        source: The surface, for the log: an editor or another program.
     """
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, services: Services, source: Literal["lsp", "http"] = "lsp") -> None:
+        self._services, self._source = services, source
         self._store = SessionStore()
         self._open: dict[str, OpenSession] = {}
         self._opening = asyncio.Lock()
@@ -87,7 +88,8 @@ class SessionVerbs:
                 return opened
             root = self._folder_of_session(name) if name else self._folder(uri)
             driver = _find_driver(self._read(name)[1]) if name else driver
-            options = SessionOptions(cwd=str(root), resume=name, driver=driver or "chat", source="lsp", has_person=True)
+            driver, source = driver or "chat", self._source
+            options = SessionOptions(cwd=str(root), resume=name, driver=driver, source=source, has_person=True)
             opened = await open_session(options, self._shared_model(), self._surroundings())
             opened.session.log.listeners.append(self._report)
             opened.record_start()
@@ -169,7 +171,7 @@ class SessionVerbs:
         log.listeners.append(follow)
         try:
             stopped = await opened.submit(
-                Ingress("message", prompt, source="lsp", request_id=request_id), opened.create_driver()
+                Ingress("message", prompt, source=self._source, request_id=request_id), opened.create_driver()
             )
         except HarnessError as error:
             # the log has the error and the end of the turn
@@ -205,6 +207,14 @@ class SessionVerbs:
                 return
         raise UsageError(f"there is no open question {request_id!r}; it was answered, or the turn has ended")
 
+    def list_questions(self) -> list[dict[str, Any]]:
+        """Return the open questions about permissions of all sessions that are open here."""
+        rows: list[dict[str, Any]] = []
+        for name, opened in self._open.items():
+            questions, open_ids = opened.session.state.open_questions, opened.parts.questions.open_ids
+            rows += [{"session_id": name, **asdict(questions[id])} for id in open_ids if id in questions]
+        return rows
+
     # -- tasks
     def list_tasks(self, session_id: str) -> list[dict[str, Any]]:
         """Return the tasks of a session. Raise UsageError for an unknown id."""
@@ -220,6 +230,10 @@ class SessionVerbs:
         return {"task_id": task_id, "status": result.status}
 
     # -- saved sessions
+    def is_open(self, session_id: str) -> bool:
+        """Return whether a session is open here. The id must be whole."""
+        return session_id in self._open
+
     def list_saved(self, limit: int | None = SHOWN_SESSIONS) -> list[dict[str, Any]]:
         """Return the last sessions of the user, the newest first, and whether they are open here."""
         return [asdict(row) | {"is_open": row.id in self._open} for row in list_rows(self._store, limit)]
@@ -265,9 +279,9 @@ class SessionVerbs:
 
     def _surroundings(self) -> Surroundings:
         services = self._services
-        return Surroundings(
-            services.index.find_folder, UnsavedTexts(services), is_trusted=services.workspace.is_trusted
-        )
+        # only an editor tells whether the user trusts the folder; elsewhere the settings do
+        is_trusted = self._source == "lsp" and services.workspace.is_trusted
+        return Surroundings(services.index.find_folder, UnsavedTexts(services), is_trusted=is_trusted)
 
     def _require_id(self, session_id: str) -> str:
         self.require_trust()

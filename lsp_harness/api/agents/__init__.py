@@ -1,0 +1,1 @@
+"""The routes, streams and WebSockets of agents."""

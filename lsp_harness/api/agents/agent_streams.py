@@ -1,0 +1,113 @@
+"""Streams of the output of an agent: server-sent events that can be resumed, or plain bytes."""
+
+import codecs
+import json
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Self
+
+from sse_starlette.event import ServerSentEvent
+from sse_starlette.sse import EventSourceResponse
+from starlette.responses import Response, StreamingResponse
+
+from lsp_harness.api.api_context import ApiContext
+from lsp_harness.api.api_errors import Conflict, TooManyStreams
+from lsp_harness.api.api_route import ApiCall
+from lsp_harness.runtime.agent import Agent
+from lsp_harness.runtime.terminal.terminal_viewer import SlowViewer, TerminalViewer
+
+if TYPE_CHECKING:
+    from lsp_harness.runtime.terminal.terminal import Terminal
+
+PING_S = 15.0
+SEND_TIMEOUT_S = 30.0
+"""Time in which a client must read what was sent. After it the stream is closed."""
+
+
+class OpenStream:
+    """One place of the open streams of a server, taken until it is left."""
+
+    def __init__(self, context: ApiContext) -> None:
+        self._context, self._is_open = context, False
+
+    def __enter__(self) -> Self:
+        """Take the place. Raise TooManyStreams."""
+        if self._context.open_streams >= self._context.max_streams:
+            raise TooManyStreams("too many streams are open", "close one and try again")
+        self._context.open_streams += 1
+        self._is_open = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the place."""
+        if self._is_open:
+            self._is_open = False
+            self._context.open_streams -= 1
+
+
+def event_stream(context: ApiContext, events: AsyncGenerator[ServerSentEvent]) -> Response:
+    """Return the answer that sends events until they end or the client goes. Raise TooManyStreams."""
+    place = OpenStream(context).__enter__()
+
+    async def send() -> AsyncGenerator[ServerSentEvent]:
+        try:
+            async for event in events:
+                yield event
+        finally:
+            place.__exit__()
+            await events.aclose()
+
+    return EventSourceResponse(send(), ping=PING_S, send_timeout=SEND_TIMEOUT_S, sep="\n")
+
+
+def read_last_id(call: ApiCall) -> int | None:
+    """Return the number in the header `Last-Event-ID`, or in the query field of this name, or None."""
+    text = call.request.headers.get("last-event-id", "") or str(call.query.get("lastEventId") or "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
+
+
+async def stream_output(call: ApiCall, agent: Agent) -> Response:
+    """Return the stream of an agent's output."""
+    terminal = agent.terminal
+    if terminal is None:
+        raise Conflict("the agent has no terminal", "its events say what it does; see /ws/events")
+    if call.accepts("text/plain") and not call.accepts("text/event-stream"):
+        place = OpenStream(call.context).__enter__()
+        return StreamingResponse(_plain_output(terminal.attach(), place), media_type="text/plain; charset=utf-8")
+    return event_stream(call.context, _output_events(terminal, read_last_id(call)))
+
+
+async def _plain_output(viewer: TerminalViewer, place: OpenStream) -> AsyncGenerator[bytes]:
+    try:
+        async for chunk in viewer:
+            yield chunk
+    except SlowViewer:
+        return
+    finally:
+        place.__exit__()
+        viewer.close()
+
+
+async def _output_events(terminal: "Terminal", since: int | None) -> AsyncGenerator[ServerSentEvent]:
+    """Yield the output of a terminal. The id of an event is the place in the output after it."""
+    viewer, ring = terminal.attach(), terminal.ring
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    try:
+        name = "snapshot"
+        if since is not None and ring.start <= since <= ring.end:
+            await anext(viewer, b"")
+            name = "output"
+            if rest := ring.read(since)[1]:
+                yield ServerSentEvent(_encode(decoder, rest), event=name, id=str(ring.end))
+        async for chunk in viewer:
+            yield ServerSentEvent(_encode(decoder, chunk), event=name, id=str(ring.end))
+            name = "output"
+        yield ServerSentEvent("{}", event="end", id=str(ring.end))
+    except SlowViewer:
+        yield ServerSentEvent("{}", event="dropped")
+    finally:
+        viewer.close()
+
+
+def _encode(decoder: codecs.IncrementalDecoder, data: bytes) -> str:
+    # as JSON, because a server-sent event cannot hold a carriage return
+    return json.dumps({"text": decoder.decode(data)}, ensure_ascii=False)

@@ -1,0 +1,152 @@
+"""The WebSocket of a terminal: what the agent prints goes out, and what the user types comes in.
+
+In text mode, which other clients know, a message that begins with `{` is a control message for the client. So no output
+begins with `{`: a chunk that would is sent after a NUL, which terminals ignore. Typed text is a control message only if
+it is an object with a known `type`, so that JSON can be pasted. In binary mode, binary messages are bytes of the
+terminal, and text messages are control messages. A chunk never ends within a character or an escape sequence.
+"""
+
+import asyncio
+import codecs
+import json
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from lsp_harness.api.api_errors import describe_error
+from lsp_harness.errors import HarnessError
+from lsp_harness.runtime.agent import Agent
+from lsp_harness.runtime.terminal.terminal_viewer import SlowViewer, TerminalViewer
+
+if TYPE_CHECKING:
+    from lsp_harness.runtime.terminal.terminal import Terminal
+
+FILLER = "\0"
+"""A character without effect, before output that looks like a control message."""
+CLOSE_NORMAL, CLOSE_SLOW = 1000, 1013
+CONTROL_TYPES = frozenset({"resize", "ping"})
+"""Types of control messages of clients."""
+MAX_SIZE = 1000
+CHECK_S = 0.25
+"""Time between two looks at whether a client that does not read was dropped."""
+CLOSE_TIMEOUT_S = 2.0
+Control = Mapping[str, Any]
+
+
+class TerminalSocket:
+    """One client of a terminal.
+
+    Args:
+        socket: The WebSocket, which was accepted.
+        agent: The agent.
+        terminal: Its terminal.
+        is_binary: Whether the client asked for the binary mode.
+    """
+
+    def __init__(self, socket: WebSocket, agent: Agent, terminal: "Terminal", *, is_binary: bool) -> None:
+        self._socket, self._agent, self._terminal, self._is_binary = socket, agent, terminal, is_binary
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    async def serve(self) -> None:
+        """Serve the client until it goes, the agent ends, or it is too slow."""
+        screen, viewer = self._terminal.screen, self._terminal.attach()
+        await self._control(type="connected", agentId=self._agent.id, cols=screen.columns, rows=screen.lines)
+        reading = asyncio.ensure_future(self._read())
+        writing = asyncio.ensure_future(self._write(viewer))
+        try:
+            await asyncio.wait({reading, writing}, return_when=asyncio.FIRST_COMPLETED)
+            if writing.done():
+                await self._close(writing)
+        finally:
+            viewer.close()
+            for task in (reading, writing):
+                task.cancel()
+            await asyncio.gather(reading, writing, return_exceptions=True)
+
+    # -- what the agent prints
+    async def _write(self, viewer: TerminalViewer) -> None:
+        async for chunk in viewer:
+            if self._is_binary:
+                await self._send(self._socket.send_bytes(chunk), viewer)
+            elif text := self._decoder.decode(chunk):
+                await self._send(self._socket.send_text(FILLER + text if text[0] == "{" else text), viewer)
+
+    async def _send(self, sending: Awaitable[None], viewer: TerminalViewer) -> None:
+        """Send a message. Raise SlowViewer if so much output has come meanwhile that the client was dropped."""
+        task = asyncio.ensure_future(sending)
+        try:
+            while not (await asyncio.wait({task}, timeout=CHECK_S))[0]:
+                if viewer.is_dropped:
+                    raise SlowViewer
+            await task
+        finally:
+            task.cancel()
+
+    async def _close(self, writing: "asyncio.Task[None]") -> None:
+        error = writing.exception()
+        if isinstance(error, SlowViewer):
+            code, reason = CLOSE_SLOW, "the client does not read"
+        elif error is None:
+            code, reason = CLOSE_NORMAL, "the agent has ended"
+            await self._control(type="exit", code=self._terminal.exit_code)
+        else:
+            return
+        with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
+            await asyncio.wait_for(self._socket.close(code, reason), CLOSE_TIMEOUT_S)
+
+    # -- what the user types
+    async def _read(self) -> None:
+        with suppress(WebSocketDisconnect):
+            while True:
+                message = await self._socket.receive()
+                if message["type"] == "websocket.disconnect":
+                    return
+                data: bytes | None = message.get("bytes")
+                if data is None:
+                    text = str(message.get("text") or "")
+                    control = read_control(text)
+                    if control is not None:
+                        await self._obey(control)
+                        continue
+                    if self._is_binary:
+                        await self._control(type="error", message="a text message must be a control message")
+                        continue
+                    data = text.encode("utf-8", "replace")
+                await self._type(data)
+
+    async def _type(self, data: bytes) -> None:
+        try:
+            self._agent.press(data)
+        except HarnessError as error:
+            await self._control(type="error", **describe_error(error)[1])
+
+    async def _obey(self, control: Control) -> None:
+        if control["type"] == "ping":
+            await self._control(type="pong")
+            return
+        size = (control.get("cols"), control.get("rows"))
+        if any(type(number) is not int or not 1 <= number <= MAX_SIZE for number in size):
+            await self._control(type="error", message=f"cols and rows must be whole numbers from 1 to {MAX_SIZE}")
+            return
+        self._terminal.resize(cast("int", size[0]), cast("int", size[1]))
+
+    async def _control(self, **fields: Any) -> None:
+        with suppress(WebSocketDisconnect, RuntimeError):
+            await self._socket.send_text(json.dumps(fields))
+
+
+def read_control(text: str) -> Control | None:
+    """Return the control message of a text, or None if the text is typed."""
+    if not text.startswith("{"):
+        return None
+    try:
+        value: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    control = cast("Control", value)
+    kind = control.get("type")
+    return control if isinstance(kind, str) and kind in CONTROL_TYPES else None

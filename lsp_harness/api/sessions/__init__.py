@@ -1,0 +1,1 @@
+"""The routes and streams of sessions."""
