@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.api.browser_access import BrowserAccess
 from lsp_harness.api.api_settings import ApiSettings
+from lsp_harness.api.browser_access import BrowserAccess
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import UsageError
 from lsp_harness.files.folders import resolve_links

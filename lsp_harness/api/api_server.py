@@ -14,10 +14,10 @@ import uvicorn
 
 from lsp_harness.api.access.api_state import ApiState, remove_state, write_state
 from lsp_harness.api.access.bounded_protocol import MAX_HEAD_BYTES, BoundedProtocol
-from lsp_harness.api.browser_access import BrowserAccess
 from lsp_harness.api.api_app import make_app
 from lsp_harness.api.api_context import ApiContext
 from lsp_harness.api.api_settings import ApiSettings
+from lsp_harness.api.browser_access import BrowserAccess
 from lsp_harness.api.log_lines import start_log
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import UsageError

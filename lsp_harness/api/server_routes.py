@@ -8,10 +8,10 @@ from typing import Any
 from starlette.responses import RedirectResponse, Response
 
 from lsp_harness.api import api_schemas as schemas
-from lsp_harness.api.browser_access import CODE_SECONDS
 from lsp_harness.api.access.request_guard import COOKIE_NAME, LOGIN_PATH
 from lsp_harness.api.api_errors import Unauthorized
 from lsp_harness.api.api_route import ApiCall, ApiRoute, QueryField
+from lsp_harness.api.browser_access import CODE_SECONDS
 from lsp_harness.harness.project.command_project import open_project
 from lsp_harness.harness.project.project_search import ProjectQuery, search_code
 from lsp_harness.harness.project.quiet_output import QuietOutput

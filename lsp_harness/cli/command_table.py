@@ -132,6 +132,11 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             package="edits",
         ),
         Command("api", "Serve sessions and agents over HTTP and WebSockets, to programs of this user on this machine."),
+        Command(
+            "agents",
+            "Start, list, talk with and stop foreign agents of a running `lsp-harness api`.",
+            has_subcommands=True,
+        ),
         Command("gate", "Show what the permission gate decides about a command or a file.", has_subcommands=True),
     ),
     "Sessions": (

@@ -14,9 +14,9 @@ from http.cookies import CookieError, SimpleCookie
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lsp_harness.api.browser_access import BrowserAccess
 from lsp_harness.api.api_errors import ApiError, Forbidden, InternalError, TooLarge, Unauthorized, error_answer
 from lsp_harness.api.api_route import MAX_BODY_BYTES
+from lsp_harness.api.browser_access import BrowserAccess
 
 LOG = logging.getLogger("lsp_harness.api")
 NAMES = ("127.0.0.1", "localhost", "[::1]")

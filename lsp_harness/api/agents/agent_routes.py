@@ -414,7 +414,7 @@ ROUTES: Sequence[ApiRoute] = (
         "Stream the output while it is printed.",
         stream_agent,
         schemas.text(),
-        description="Server-sent events `output` with `{text}` and an id for `Last-Event-ID`. For `Accept: text/plain`: "
+        description="Server-sent events `output` with `{text}` and an id for Last-Event-ID. `Accept: text/plain` gives "
         "the plain bytes. The first one (`snapshot`) has what the screen shows, as escape sequences. `end` says that "
         "the agent has ended.",
         errors=("NOT_FOUND", "CONFLICT"),

@@ -1,0 +1,1 @@
+"""The clients of a running `lsp-harness api`."""

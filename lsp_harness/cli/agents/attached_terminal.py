@@ -1,0 +1,99 @@
+"""The terminal of an agent in the terminal of the user, until the agent ends or the user leaves it."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+import termios
+import tty
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from lsp_harness.cli.agents.api_client import ApiClient, agent_path
+from lsp_harness.errors import UsageError
+
+LEAVE_KEY = b"\x1d"
+"""Ctrl-], which leaves the terminal and lets the agent go on."""
+RESET = "\x1b[0m\x1b[?25h\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\r\n"
+"""Ends what the agent may have switched on: styles, the second screen, paste marks and the mouse."""
+
+
+async def attach_terminal(client: ApiClient, agent: str) -> str:
+    """Connect the terminals. Return why it ended.
+
+    Raises:
+        UsageError: Standard input is no terminal, or the server does not answer.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("attach needs a terminal; read the output with `lsp-harness agents logs`")
+    from websockets.asyncio.client import connect
+    from websockets.exceptions import WebSocketException
+
+    # an error of the agent is said better by HTTP
+    client.request("GET", agent_path(agent, "screen"))
+    url = f"{client.state.url.replace('http', 'ws', 1)}/ws{agent_path(agent, 'terminal')}?mode=binary"
+    try:
+        async with connect(url, additional_headers=client.headers, max_size=None, compression=None) as socket:
+            with _raw_terminal():
+                return await _pump(socket)
+    except (OSError, WebSocketException) as error:
+        raise UsageError("the server does not answer; start it again with `lsp-harness api`") from error
+
+
+async def _pump(socket: Any) -> str:
+    loop, left = asyncio.get_running_loop(), asyncio.Event()
+    sending: asyncio.Queue[bytes | str] = asyncio.Queue()
+
+    def read_keys() -> None:
+        keys = os.read(sys.stdin.fileno(), 65_536)
+        if not keys or LEAVE_KEY in keys:
+            left.set()
+        if keys := keys.partition(LEAVE_KEY)[0]:
+            sending.put_nowait(keys)
+
+    def send_size() -> None:
+        columns, rows = shutil.get_terminal_size()
+        sending.put_nowait(json.dumps({"type": "resize", "cols": columns, "rows": rows}))
+
+    async def send() -> None:
+        while True:
+            await socket.send(await sending.get())
+
+    loop.add_reader(sys.stdin.fileno(), read_keys)
+    loop.add_signal_handler(signal.SIGWINCH, send_size)
+    send_size()
+    tasks = [asyncio.ensure_future(work) for work in (send(), _show(socket), left.wait())]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return "detached" if left.is_set() else "the agent has ended"
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+        loop.remove_signal_handler(signal.SIGWINCH)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _show(socket: Any) -> None:
+    async for message in socket:
+        if isinstance(message, bytes):
+            sys.stdout.buffer.write(message)
+            sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _raw_terminal() -> Generator[None]:
+    """Give the agent each key as it is pressed, until the block ends."""
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setraw(descriptor)
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        with suppress(OSError):
+            sys.stdout.write(RESET)
+            sys.stdout.flush()

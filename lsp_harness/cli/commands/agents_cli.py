@@ -1,0 +1,220 @@
+"""`lsp-harness agents`: start, list, talk with and stop the agents of a running `lsp-harness api`."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import cyclopts
+from cyclopts import Parameter
+
+from lsp_harness.cli.agents.api_client import ApiClient, agent_path
+from lsp_harness.cli.console import JsonOption, console, print_json, require_positive, say
+from lsp_harness.errors import UsageError
+
+app = cyclopts.App(name="agents", help="Start, list, talk with and stop foreign agents of a running `lsp-harness api`.")
+
+AgentName = Annotated[str, Parameter(help="The id of the agent, or its name.")]
+MORE_S = 10.0
+"""Time for which a command waits longer than the server, so that the server says what went wrong."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class SpawnOptions:
+    """The options of `lsp-harness agents spawn`."""
+
+    name: Annotated[str, Parameter(help="The name to show.")] = ""
+    workdir: Annotated[Path, Parameter(help="The folder in which it works.")] = Path()
+    model: Annotated[str, Parameter(help="The model. Some kinds demand one.")] = ""
+    terminal: Annotated[bool, Parameter(negative="", help="Run it in a terminal, to attach to it.")] = False
+    isolation: Annotated[
+        Literal["none", "worktree"], Parameter(help="`worktree` gives it a git worktree of its own.")
+    ] = "none"
+    env: Annotated[
+        tuple[str, ...],
+        Parameter(negative="", help="The NAME of a variable that the agent gets from here. Its value is not shown."),
+    ] = ()
+
+
+@app.command
+def spawn(
+    kind: Annotated[str, Parameter(help="claude, codex, gemini, opencode, lsp-harness, shell, echo, or one of yours.")],
+    /,
+    *args: Annotated[str, Parameter(help="More arguments of the program, after `--`.", allow_leading_hyphen=True)],
+    options: Annotated[SpawnOptions | None, Parameter(name="*")] = None,
+    json: JsonOption = False,
+) -> int:
+    """Start an agent."""
+    options = options or SpawnOptions()
+    body: dict[str, Any] = {"type": kind, "workdir": str(options.workdir.absolute()), "args": list(args)}
+    body |= {key: value for key in ("name", "model", "terminal", "isolation") if (value := getattr(options, key))}
+    if options.env:
+        body["env"] = _read_variables(options.env)
+    agent = ApiClient().request("POST", "/agents", body, timeout_s=60)
+    if json:
+        print_json(agent)
+    else:
+        say(f"{agent['id']}  {agent['name']}  {agent['status']}")
+    return 0
+
+
+@app.command(name="list")
+def list_agents(
+    *,
+    all: Annotated[bool, Parameter(negative="", help="Also those that have ended.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """List the agents."""
+    agents = ApiClient().request("GET", "/agents", timeout_s=MORE_S, ended=int(all))["agents"]
+    if json:
+        print_json(agents)
+    elif not agents:
+        say("no agent is running")
+    else:
+        _print_agents(agents)
+    return 0
+
+
+@app.command
+def send(
+    agent: AgentName,
+    message: Annotated[str, Parameter(help="The message, or - for standard input.")],
+    /,
+    *,
+    timeout: Annotated[int | None, Parameter(help="Milliseconds to wait for the answer.")] = None,
+    queue: Annotated[
+        bool, Parameter(negative="", help="Wait for the turn of the message if the agent is busy.")
+    ] = False,
+    force: Annotated[bool, Parameter(negative="", help="Send also if the state is not known.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Send an agent a message, and print its answer."""
+    body: dict[str, Any] = {"message": sys.stdin.read() if message == "-" else message, "queue": queue, "force": force}
+    if timeout is not None:
+        body["timeout"] = timeout
+    reply = ApiClient().request("POST", agent_path(agent, "send"), body)
+    if json:
+        print_json(reply)
+    else:
+        say(reply["response"])
+    return 0
+
+
+@app.command
+def logs(
+    agent: AgentName,
+    /,
+    *,
+    lines: Annotated[int, Parameter(help="The number of lines.", validator=require_positive)] = 50,
+    raw: Annotated[bool, Parameter(negative="", help="Keep the escape sequences.")] = False,
+    follow: Annotated[bool, Parameter(negative="", help="Go on until the agent ends.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Print the last lines of an agent's output."""
+    client = ApiClient()
+    if follow:
+        for chunk in client.stream(agent_path(agent, "stream")):
+            sys.stdout.buffer.write(chunk)
+            sys.stdout.buffer.flush()
+        return 0
+    answer = client.request("GET", agent_path(agent, "logs"), timeout_s=MORE_S, lines=lines, raw=int(raw))
+    if json:
+        print_json(answer["lines"])
+    elif answer["lines"]:
+        say("\n".join(answer["lines"]))
+    return 0
+
+
+@app.command
+def attach(agent: AgentName, /) -> int:
+    """Show the terminal of an agent and type into it. Ctrl-] leaves it, and the agent goes on."""
+    from lsp_harness.cli.agents.attached_terminal import attach_terminal
+
+    say(asyncio.run(attach_terminal(ApiClient(), agent)))
+    return 0
+
+
+@app.command
+def stop(
+    agent: AgentName,
+    /,
+    *,
+    force: Annotated[bool, Parameter(negative="", help="Do not ask the program to end by itself.")] = False,
+) -> int:
+    """Stop an agent and all its processes."""
+    ApiClient().request("DELETE", agent_path(agent), timeout_s=60, force=int(force))
+    return 0
+
+
+@app.command
+def questions(agent: AgentName, /, *, json: JsonOption = False) -> int:
+    """List the open questions of an agent."""
+    rows = ApiClient().request("GET", agent_path(agent, "questions"), timeout_s=MORE_S)["questions"]
+    if json:
+        print_json(rows)
+    for row in rows if not json else ():
+        say(f"{row['questionId']}  {row['kind']}  {row['question']}")
+        for line in filter(None, (*row["options"], row["loginUrl"])):
+            say(f"  {line}")
+    return 0
+
+
+@app.command
+def answer(
+    agent: AgentName,
+    decision: Annotated[Literal["allow", "deny"], Parameter(help="Whether the agent may do what it asks for.")],
+    /,
+    *,
+    question: Annotated[str, Parameter(help="The id of the question. Default: the only open one.")] = "",
+    text: Annotated[str, Parameter(help="The answer to a question that is not about a permission.")] = "",
+    reason: Annotated[str, Parameter(help="Why. The agent may read it.")] = "",
+) -> int:
+    """Answer a question of an agent."""
+    client = ApiClient()
+    if not question:
+        rows = client.request("GET", agent_path(agent, "questions"), timeout_s=MORE_S)["questions"]
+        if len(rows) != 1:
+            raise UsageError(f"the agent has {len(rows)} open questions; name one with --question")
+        question = rows[0]["questionId"]
+    body = {"decision": decision, "text": text, "reason": reason}
+    client.request("POST", agent_path(agent, "questions", question), body, timeout_s=60)
+    return 0
+
+
+@app.command
+def explain(agent: AgentName, /) -> int:
+    """Show how the state of an agent is known: the claims of the sources, and the rules that were tried."""
+    print_json(ApiClient().request("GET", agent_path(agent, "explain"), timeout_s=MORE_S))
+    return 0
+
+
+@app.command
+def page() -> int:
+    """Print a link that opens the page of the server in a browser. It works once, within a minute."""
+    say(ApiClient().request("POST", "/login-links", {}, timeout_s=MORE_S)["url"])
+    return 0
+
+
+def _read_variables(names: Sequence[str]) -> Mapping[str, str]:
+    """Return variables of this process. Raise UsageError for one that is not set, or is given with its value."""
+    for name in names:
+        if "=" in name:
+            raise UsageError("write the name of a variable only; a value in the command line can be read by others")
+        if name not in os.environ:
+            raise UsageError(f"the variable {name} is not set here")
+    return {name: os.environ[name] for name in names}
+
+
+def _print_agents(agents: Sequence[Mapping[str, Any]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("id", "name", "type", "status", "folder", box=None, padding=(0, 1))
+    for agent in agents:
+        status = " ".join(filter(None, (agent["status"], agent["state"]["kind"])))
+        table.add_row(*map(Text, (agent["id"], agent["name"], agent["type"], status, agent["workdir"])))
+    console().print(table)
