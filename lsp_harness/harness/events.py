@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.wire.event import Event
+
+if TYPE_CHECKING:
+    from lsp_harness.runtime.agent_events import AgentEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,13 @@ class ConversationReported:
     event: Event
 
 
+@dataclass(frozen=True, slots=True)
+class AgentReported:
+    """A foreign agent got an event, such as `agent_ready` or `permission_request`."""
+
+    event: "AgentEvent"
+
+
 HarnessEvent = (
     FindingsChanged
     | VerificationReported
@@ -78,6 +88,7 @@ HarnessEvent = (
     | TroubleReported
     | TurnReported
     | ConversationReported
+    | AgentReported
 )
 Listener = Callable[[HarnessEvent], None]
 

@@ -27,6 +27,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from lsp_harness.harness.agents.agent_verbs import AgentVerbs
     from lsp_harness.harness.prompt_preview import PromptPreviews
     from lsp_harness.harness.sessions.session_verbs import SessionVerbs
     from lsp_harness.harness.task_locator import TaskLocator
@@ -150,6 +151,13 @@ class Harness:
 
         return SessionVerbs(self._services)
 
+    @cached_property
+    def agents(self) -> "AgentVerbs":
+        """The foreign agents of the client. The runtime is imported at the first use."""
+        from lsp_harness.harness.agents.agent_verbs import AgentVerbs
+
+        return AgentVerbs(self._services)
+
     # -- texts
     def open(self, text: Document) -> None:
         """Open a document. If it is open already, its text is replaced."""
@@ -251,11 +259,8 @@ class Harness:
 
     def keep_indexes(self) -> None:
         """Keep the indexes of the workspace folders from now on. Nothing is read of a workspace that is not trusted."""
-        services, settings = self._services, self.config.index
-        is_wanted = services.works_ahead and self.workspace.is_trusted and settings.enabled
-        roots = self.workspace.roots if is_wanted else ()
-        services.index.folder_indexes.keep(roots, follow=settings.update_on_save)
-        services.report_state()
+        self._services.index.keep(self.workspace, works_ahead=self._services.works_ahead)
+        self._services.report_state()
 
     def state(self) -> dict[str, Any]:
         """Return the state as far as it is known without asking any process."""

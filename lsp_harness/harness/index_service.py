@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.engines import Engines
 from lsp_harness.process.background_permit import BackgroundPermit
+from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.context.context_inputs import VectorSearch
@@ -81,6 +82,12 @@ class IndexService:
     def folder_indexes_if_any(self) -> "FolderIndexes | None":
         """The indexes of the workspace folders, or None if nobody has used them yet."""
         return self.__dict__.get("folder_indexes")
+
+    def keep(self, workspace: Workspace, *, works_ahead: bool) -> None:
+        """Keep the indexes of the workspace folders from now on, if the client stays and the user trusts them."""
+        settings = self._config().index
+        is_wanted = works_ahead and workspace.is_trusted and settings.enabled
+        self.folder_indexes.keep(workspace.roots if is_wanted else (), follow=settings.update_on_save)
 
     def find_folder(self, root: Path) -> "FolderIndex | None":
         """Return the index that is kept for a workspace folder, or None."""

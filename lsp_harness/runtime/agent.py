@@ -53,6 +53,23 @@ class AgentContext:
     default_timeout_s: float = DEFAULT_TIMEOUT_S
 
 
+def describe_order(order: LaunchOrder) -> dict[str, Any]:
+    """Return what a client asked for, as JSON."""
+    spec = order.spec
+    return {
+        "id": order.agent_id,
+        "name": spec.name or spec.type,
+        "type": spec.type,
+        "workdir": str(spec.workdir),
+        "transport": order.transport,
+        "runner": spec.runner,
+        "isolation": spec.isolation,
+        "model": spec.model,
+        "cols": spec.columns,
+        "rows": spec.rows,
+    }
+
+
 class Agent:
     """A foreign agent that runs, or ran. All methods must be called in one event loop.
 
@@ -81,7 +98,7 @@ class Agent:
         self._exit_code: int | None = None
         self._was_ready = False
         self._failure: AgentError | None = None
-        self._look = ""
+        self._looks: tuple[str, str] = ("", "")
         self._closing: set[asyncio.Task[None]] = set()
 
     # -- what it is
@@ -112,20 +129,10 @@ class Agent:
 
     def fields(self) -> dict[str, Any]:
         """Return the agent as JSON. It has no variables of the environment and no arguments, which may be secret."""
-        spec = self.spec
         return {
-            "id": self.id,
-            "name": spec.name or spec.type,
-            "type": spec.type,
+            **describe_order(self._order),
             "status": self.state.status,
             "state": self.state.fields,
-            "workdir": str(spec.workdir),
-            "transport": self._order.transport,
-            "runner": spec.runner,
-            "isolation": spec.isolation,
-            "model": spec.model,
-            "cols": spec.columns,
-            "rows": spec.rows,
             "createdAt": self._created,
             "hasTerminal": self.terminal is not None,
             "openQuestions": len(self.open_questions),
@@ -157,17 +164,13 @@ class Agent:
         self._refresh()
         try:
             await self._connection.start()
-        except AgentError as error:
-            self._fail(error)
-            raise
-        except OSError as error:
-            failure = SpawnFailed(f"the program could not be started: {error.strerror or error}", "look at the log")
+        except BaseException as error:
+            failure = error if isinstance(error, AgentError) else SpawnFailed(f"{type(error).__name__}: {error}")
             self._fail(failure)
-            raise failure from error
-        except BaseException:
             with suppress(AgentError):
                 await self._connection.stop(force=True, timeout_s=1.0)
-            self._fail(SpawnFailed("the start was cancelled"))
+            if isinstance(error, OSError):
+                raise failure from error
             raise
         self.publish("agent_started", {})
 
@@ -271,8 +274,8 @@ class Agent:
             case ClaimWithdrawn(source):
                 self._ladder.withdraw(source)
             case ScreenRead(reading):
-                if reading.looks[0] != self._look:
-                    self._look, self._active_at = reading.looks[0], time.monotonic()
+                if reading.looks != self._looks:
+                    self._looks, self._active_at = reading.looks, time.monotonic()
                 self._ladder.observe(reading)
             case AnswerReceived():
                 self._active_at = time.monotonic()

@@ -125,12 +125,14 @@ class Mailbox:
         """
         text = _clean(text)
         refusal = self._refusal(is_forced=force)
+        # the answer before is read from the screen, which takes a moment
+        must_wait = refusal is not None or self._finishing is not None
         if refusal and (not queue or self._ladder.state.status in ENDED):
             raise refusal
         if len(self._waiting) >= MAX_WAITING:
             raise AgentBusy(f"{MAX_WAITING} messages wait already", "wait for answers first")
         message = _Message(text, asyncio.get_running_loop().create_future(), is_queued=refusal is not None)
-        if refusal:
+        if must_wait:
             self._waiting.append(message)
         else:
             self._begin(message)
@@ -192,7 +194,8 @@ class Mailbox:
                 f"the agent waits for an answer ({state.kind or 'dialog'}); a message would answer it",
                 "answer its open question first",
             )
-        if self._current or self._waiting or state.status == "busy":
+        is_finishing = state.status == "ready" and self._finishing is not None and not self._waiting
+        if (self._current and not is_finishing) or self._waiting or state.status == "busy":
             return AgentBusy("the agent works on another message", "wait, send with queue, or interrupt it")
         if state.status != "ready" and not is_forced:
             return AgentNotReady(

@@ -15,12 +15,12 @@ from lsp_harness.runtime.connection import (
     Connection,
     Observer,
     QuestionAnswer,
-    QuestionWithdrawn,
     ScreenRead,
     StateClaimed,
 )
 from lsp_harness.runtime.pty_traits import CTRL_C, ENTER, ESCAPE, PtyTraits
-from lsp_harness.runtime.screen_answer import ANSWER_LINES, find_answer
+from lsp_harness.runtime.screen_answer import ANSWER_LINES, ScreenBefore, find_answer, find_box
+from lsp_harness.runtime.shown_question import ShownQuestion, if_blocked
 from lsp_harness.runtime.states.report_claims import claim_of_reports
 from lsp_harness.runtime.states.screen_reader import ScreenReading
 from lsp_harness.runtime.terminal.terminal import Terminal
@@ -46,10 +46,10 @@ KEY_PAUSE_S = 0.05
 """Time between two keys of an answer, because dialogs lose keys that arrive together."""
 EXIT_KEY_WAIT_S = 0.7
 """Time for an agent to end after a key that ends it."""
-DIALOG_WAIT_S = 0.3
-"""Time for a question to appear on the screen after the agent reported that it is blocked."""
 END_CHARS = 12
 """Characters at the end of a message by which it is recognized on the screen."""
+QUIET_S, QUIET_TRIES = 0.1, 5
+"""Time without a change after which a screen is drawn, and how often it is waited for."""
 PASTE_BEGIN, PASTE_END = b"\x1b[200~", b"\x1b[201~"
 
 
@@ -70,12 +70,10 @@ class PtyConnection(Connection):
         self._reported: StateClaim | None = None
         self._looking: asyncio.TimerHandle | None = None
         self._changed_at = 0.0
-        self._question: AgentQuestion | None = None
-        self._question_count = 0
-        self._blocked_since: float | None = None
+        self._asked = ShownQuestion(observe, lambda: self._require_terminal().find_login_url())
         self._is_submitting = False
         self._work_signs = 0
-        self._before: list[str] = []
+        self._before = ScreenBefore()
         self._message = ""
         self._changed = asyncio.Event()
         self._ended = asyncio.Event()
@@ -98,7 +96,9 @@ class PtyConnection(Connection):
     async def submit(self, message: str) -> bool:
         """Type a message, press Enter, and see that the agent takes it."""
         terminal = self._require_terminal()
-        self._before, self._message = terminal.read_lines(ANSWER_LINES), message
+        await self._wait_for_quiet()
+        box = find_box(terminal.screen.rows(), terminal.screen.cursor[0])
+        self._before, self._message = ScreenBefore(terminal.read_lines(ANSWER_LINES), box), message
         self._is_submitting = True
         try:
             await self._type(message)
@@ -122,12 +122,10 @@ class PtyConnection(Connection):
     # -- questions
     async def answer(self, question: AgentQuestion, answer: QuestionAnswer) -> None:
         """Press the keys that answer a question, if the screen still shows it."""
-        if self._question is None or self._question.id != question.id:
-            raise AgentNotReady("the agent does not show this question any more")
         # the answer is for what the screen shows now
         self._look()
-        if self._question is None or self._question.id != question.id:
-            raise AgentNotReady("the agent shows another question now")
+        if self._asked.question is None or self._asked.question.id != question.id:
+            raise AgentNotReady("the agent does not show this question any more")
         keys = self._traits.answer_keys(question, self._reading, answer)
         if not keys:
             raise AgentBlocked("no keys are known that answer this question", "answer it in the terminal of the agent")
@@ -144,7 +142,7 @@ class PtyConnection(Connection):
         deadline = self._now() + timeout_s
         if not force and not self._ended.is_set():
             # a key that ends an agent answers a question that it asks
-            first = (ESCAPE,) if self._question else (CTRL_C,) if self._is_at_work else ()
+            first = (ESCAPE,) if self._asked.question else (CTRL_C,) if self._is_at_work else ()
             for key in (*first, *self._traits.exit_keys):
                 terminal.write(key)
                 if await self._wait(self._ended.is_set, min(EXIT_KEY_WAIT_S, timeout_s / 4)):
@@ -177,6 +175,8 @@ class PtyConnection(Connection):
 
     def _take_reports(self) -> None:
         self._work_signs += 1
+        # it is drawn after the report
+        self._changed_at = self._now()
         self._reported = claim_of_reports(self._require_terminal().status_reports)
         self.observe(StateClaimed(self._reported) if self._reported else ClaimWithdrawn("osc"))
         self._wake()
@@ -191,7 +191,7 @@ class PtyConnection(Connection):
         if self._ended.is_set():
             return
         terminal = self._require_terminal()
-        reading = self._reader.read(terminal.screen, tuple(terminal.links))
+        reading = self._reader.read(terminal.screen, terminal.find_login_url)
         if self._is_submitting and reading.screen and reading.screen.activity in ("idle", "done"):
             # the message may lie in the prompt still
             reading = replace(reading, screen=None)
@@ -199,49 +199,11 @@ class PtyConnection(Connection):
             self._work_signs += 1
         self._reading = reading
         self.observe(ScreenRead(reading))
-        self._update_question()
+        if not self._asked.update(self._reported, reading, self._now()):
+            self._look_soon()
         self._wake()
         if self._now() - self._changed_at < SETTLE_S:
             self._look_soon(SETTLE_LOOK_S)
-
-    def _update_question(self) -> None:
-        """Ask the question that the agent shows now, and forget the one that it does not show any more."""
-        reading, now = self._reading, self._now()
-        reported, shown = _if_blocked(self._reported), _if_blocked(reading.screen) or _if_blocked(reading.title)
-        blocked = reported or shown
-        if blocked is None:
-            self._blocked_since = None
-            self._withdraw_question()
-            return
-        if self._blocked_since is None:
-            self._blocked_since = now
-        if shown is None and reading.dialog is None and now - self._blocked_since < DIALOG_WAIT_S:
-            # the report comes before the text
-            self._look_soon(LOOK_S)
-            return
-        dialog = reading.dialog
-        kind = shown.kind if shown and blocked.kind in ("", "dialog") else blocked.kind
-        text = blocked.message or (shown.message if shown else "") or (dialog.body if dialog else "")
-        if self._question and (self._question.kind, self._question.text) == (kind, text):
-            return
-        self._withdraw_question()
-        self._question_count += 1
-        url = (shown.url if shown else "") or (self._require_terminal().find_login_url() if kind == "auth" else "")
-        self._question = AgentQuestion(
-            id=f"q{self._question_count}",
-            kind=kind or "dialog",
-            text=text,
-            input={"text": dialog.body} if dialog else {},
-            options=dialog.options if dialog else (),
-            url=url,
-            delivery="keys",
-        )
-        self.observe(self._question)
-
-    def _withdraw_question(self) -> None:
-        if question := self._question:
-            self._question = None
-            self.observe(QuestionWithdrawn(question.id))
 
     # -- parts
     async def _type(self, message: str) -> None:
@@ -289,12 +251,19 @@ class PtyConnection(Connection):
 
     @property
     def _is_blocked(self) -> bool:
-        return bool(_if_blocked(self._reported) or _if_blocked(self._reading.screen))
+        return bool(if_blocked(self._reported) or if_blocked(self._reading.screen))
 
     @property
     def _is_at_work(self) -> bool:
         claims = (self._reported, self._reading.screen)
         return any(claim is not None and claim.activity == "working" for claim in claims)
+
+    async def _wait_for_quiet(self) -> None:
+        """Wait until the screen is drawn: agents report that they are ready before they draw their prompt."""
+        for _ in range(QUIET_TRIES):
+            if (left := self._changed_at + QUIET_S - self._now()) <= 0:
+                break
+            await asyncio.sleep(left)
 
     async def _wait(self, is_done: Callable[[], bool], limit_s: float) -> bool:
         """Wait until something holds, which is looked at after each change of the terminal."""
@@ -327,10 +296,6 @@ class PtyConnection(Connection):
 def describe_exit(exit_code: int) -> str:
     """Return the reason of an end in words."""
     return f"signal {-exit_code} ended the program" if exit_code < 0 else f"the program ended with {exit_code}"
-
-
-def _if_blocked(claim: StateClaim | None) -> StateClaim | None:
-    return claim if claim and claim.activity == "blocked" else None
 
 
 def _squeeze(text: str) -> str:

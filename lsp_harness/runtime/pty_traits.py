@@ -19,7 +19,7 @@ DENY_LABEL = re.compile(r"(?i)^(no|deny|reject|cancel|don't)\b")
 class TerminalReader(Protocol):
     """The reader of the title and the screen of one agent. It has a memory, so each agent has its own."""
 
-    def read(self, screen: ScreenView, links: Sequence[str] = ()) -> ScreenReading:
+    def read(self, screen: ScreenView, find_login_url: Callable[[], str] = str) -> ScreenReading:
         """Read a screen."""
         ...
 
@@ -35,7 +35,7 @@ class TerminalReader(Protocol):
 class BlindReader:
     """The reader for an agent whose own reports say everything. It only sees whether the screen changes."""
 
-    def read(self, screen: ScreenView, links: Sequence[str] = ()) -> ScreenReading:
+    def read(self, screen: ScreenView, find_login_url: Callable[[], str] = str) -> ScreenReading:
         """Return the text of the screen and no claim."""
         return ScreenReading(("\n".join(screen.rows()), screen.title))
 

@@ -126,7 +126,7 @@ class QuestionDesk:
             if is_flood:
                 answer = QuestionAnswer(is_allowed=False, reason="the agent has too many open questions")
             else:
-                answer = await self._gate.decide(self._agent, question)
+                answer = await self._ask_gate(question)
             decision = "allow" if answer.is_allowed else "deny"
             fields = {"questionId": question.id, "decision": decision, "reason": answer.reason, "tool": question.tool}
             self._publish("permission_decided", fields)
@@ -134,6 +134,12 @@ class QuestionDesk:
                 await self._deliver(question, answer, must_raise=False)
         finally:
             self._tasks.pop(question.id, None)
+
+    async def _ask_gate(self, question: AgentQuestion) -> QuestionAnswer:
+        try:
+            return await self._gate.decide(self._agent, question)
+        except Exception as error:  # noqa: BLE001 - whatever fails, nothing is allowed
+            return QuestionAnswer(is_allowed=False, reason=f"the gate failed: {type(error).__name__}: {error}")
 
     async def _deliver(self, question: AgentQuestion, answer: QuestionAnswer, *, must_raise: bool) -> None:
         withdrawn = self._withdrawn.get(question.id) or asyncio.Event()

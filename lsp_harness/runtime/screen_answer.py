@@ -1,33 +1,76 @@
 """The answer of an agent, found by comparing what its terminal showed before and after a message."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 ANSWER_LINES = 2_000
 """Lines of the output in which an answer is looked for."""
 MAX_LINES_BEFORE_ECHO = 4
 """Lines between the old text and the echo of a message, such as a separator."""
+MAX_FRAME_ROWS = 2
+"""Rows of a frame above the prompt."""
 MIN_ECHO_CHARS = 3
 """Characters of a message that a row must have to be its echo."""
 
 
+@dataclass(frozen=True, slots=True)
+class ScreenBefore:
+    """The terminal of an agent before a message.
+
+    Attributes:
+        lines: The lines that it showed.
+        box: The last rows, which are the prompt and its frame.
+    """
+
+    lines: Sequence[str] = ()
+    box: Sequence[str] = ()
+
+
+def find_box(rows: Sequence[str], cursor_row: int) -> list[str]:
+    """Return the rows of the prompt of an agent that is ready: from the frame above the cursor to the last row."""
+    top = min(cursor_row, len(rows))
+    for row in range(top - 1, max(-1, top - 1 - MAX_FRAME_ROWS), -1):
+        if not rows[row].strip() or not is_frame(rows[row]):
+            break
+        top = row
+    return _strip(rows[top:])
+
+
+def is_frame(row: str) -> bool:
+    """Return whether a row has no letters and no digits."""
+    return not any(sign.isalnum() for sign in row)
+
+
 def find_answer(
-    before: Sequence[str], after: Sequence[str], message: str, is_box: Callable[[str], bool], prompt_rows: int = 0
+    before: ScreenBefore, after: Sequence[str], message: str, is_box: Callable[[str], bool], prompt_rows: int = 0
 ) -> str:
     """Return what an agent printed after a message, without the message and its prompt.
 
     Args:
-        before: The lines that the terminal showed before.
+        before: The terminal before the message.
         after: The lines that it shows now.
         message: The message, whose echo is no part of the answer.
         is_box: Whether a line belongs to the prompt and its frame.
         prompt_rows: The number of lines at the end that are always the prompt.
     """
-    before, after = _strip(before), _strip(after)
+    old, new = _strip(before.lines), _strip(after)
     if prompt_rows:
-        before, after = before[:-prompt_rows], after[:-prompt_rows]
-    lines = _drop_echo(_find_new(_drop_box(before, is_box), after), message)
+        old, new = old[:-prompt_rows], new[:-prompt_rows]
+    else:
+        old, new = _drop_suffix(old, before.box), _drop_suffix(new, before.box)
+    lines = _drop_echo(_find_new(_drop_box(old, is_box), new), message)
     return "\n".join(_drop_box(lines, is_box)).strip("\n")
+
+
+def _drop_suffix(lines: list[str], suffix: Sequence[str]) -> list[str]:
+    """Return the lines without those at the end that are also the end of another text."""
+    kept = list(lines)
+    for row in reversed(suffix):
+        if not kept or kept[-1] != row.rstrip():
+            break
+        kept.pop()
+    return kept
 
 
 def _find_new(before: list[str], after: list[str]) -> list[str]:
@@ -50,12 +93,14 @@ def _drop_echo(lines: list[str], message: str) -> list[str]:
         if not wanted:
             return lines[number:]
         text = _squeeze(line)
+        if not text:
+            continue
         size = _overlap(text, wanted)
         if size:
             has_begun, wanted = True, wanted[size:]
         elif has_begun:
             return lines[number:]
-        elif text and number >= MAX_LINES_BEFORE_ECHO:
+        elif number >= MAX_LINES_BEFORE_ECHO:
             return lines
     return lines[number + 1 :] if has_begun and not wanted else ([] if has_begun else lines)
 

@@ -1,1 +1,1 @@
-"""Tests of the runtime of foreign agents."""
+"""Tests of the runtime."""

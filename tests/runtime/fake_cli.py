@@ -106,9 +106,8 @@ class FakeCli:
     def read(self, wait_s: float | None) -> str:
         """Return the next key, or an empty text after a time. An escape sequence and a paste mark are one key."""
         while True:
-            if self.pending:
-                if key := self.take_key():
-                    return key
+            if self.pending and (key := self.take_key()):
+                return key
             limit = 0.05 if self.pending else wait_s
             ready, _, _ = select.select([0], [], [], limit)
             if not ready:

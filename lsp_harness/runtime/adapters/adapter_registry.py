@@ -34,8 +34,17 @@ class AdapterRegistry:
     """
 
     def __init__(self, settings: Iterable[AgentSetting] = ()) -> None:
-        self._custom = {setting.name: setting for setting in settings if setting.name}
+        self._custom: dict[str, AgentSetting] = {}
         self._created: dict[str, Adapter] = {}
+        self.configure(settings)
+
+    def configure(self, settings: Iterable[AgentSetting]) -> None:
+        """Use other agents of the user from now on. Those that run go on."""
+        for name in self._custom:
+            self._created.pop(name, None)
+        self._custom = {setting.name: setting for setting in settings if setting.name}
+        for name in self._custom:
+            self._created.pop(name, None)
 
     @property
     def names(self) -> list[str]:

@@ -14,6 +14,7 @@ from lsp_harness.runtime.agent_spec import AgentSpec, TransportName
 from lsp_harness.runtime.agent_state import Activity, StateClaim
 from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
 from lsp_harness.runtime.pty_traits import CTRL_D, ESCAPE, PtyTraits, TerminalReader, choose_answer
+from lsp_harness.runtime.screen_answer import is_frame
 from lsp_harness.runtime.states.dialog_reader import read_dialog
 from lsp_harness.runtime.states.screen_reader import ScreenReader, ScreenReading
 from lsp_harness.runtime.states.screen_regions import ScreenView
@@ -63,10 +64,12 @@ class SignReader:
         self, signs: Sequence[tuple[Activity, re.Pattern[str]]], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._signs, self._clock = signs, clock
+        # a dialog that no sign knows is a dialog all the same
+        self._general = ScreenReader(GENERAL_RULES)
         self._tried = list[dict[str, Any]]()
         self._looks, self._changed_at = ("", ""), clock()
 
-    def read(self, screen: ScreenView, links: Sequence[str] = ()) -> ScreenReading:
+    def read(self, screen: ScreenView, find_login_url: Callable[[], str] = str) -> ScreenReading:
         """Read the last rows. They only say `idle` when they have not changed for a second."""
         rows, now = screen.rows(), self._clock()
         looks = ("\n".join(rows), screen.title)
@@ -74,7 +77,7 @@ class SignReader:
             self._looks, self._changed_at = looks, now
         live = [row for row in rows if row.strip()][-LIVE_ROWS:]
         found: StateClaim | None = None
-        self._tried = []
+        self._tried.clear()
         for activity, pattern in self._signs:
             match = next((match for row in live if (match := pattern.search(row))), None)
             rule, detail = f"custom/{activity}", match.group()[:80] if match else f"no match of {pattern.pattern!r}"
@@ -84,7 +87,9 @@ class SignReader:
             if match and found is None:
                 found = StateClaim("screen", activity, rule, "permission" if activity == "blocked" else "")
         if found is None or found.activity != "blocked":
-            return ScreenReading(looks, found)
+            general = self._general.read(screen, find_login_url)
+            is_dialog = general.screen is not None and general.screen.activity == "blocked"
+            return general if is_dialog else ScreenReading(looks, found)
         dialog = read_dialog(rows)
         text = dialog.body if dialog else "\n".join(row.strip() for row in live)
         return ScreenReading(looks, replace(found, message=text), None, dialog)
@@ -136,17 +141,13 @@ class CustomAgent(TerminalAdapter):
             exit_keys=read_keys(setting.exit_keys) or (CTRL_D,),
             interrupt_keys=b"".join(read_keys(setting.interrupt_keys)) or ESCAPE,
             has_paste=setting.bracketed_paste,
-            is_box=_is_frame,
+            is_box=is_frame,
             prompt_rows=setting.prompt_rows,
         )
 
     def _create_reader(self) -> TerminalReader:
         # without signs, there are those that all agents have
         return SignReader(self._signs) if self._signs else ScreenReader(GENERAL_RULES)
-
-
-def _is_frame(row: str) -> bool:
-    return not any(sign.isalnum() for sign in row)
 
 
 def _compile(setting: AgentSetting) -> list[tuple[Activity, re.Pattern[str]]]:

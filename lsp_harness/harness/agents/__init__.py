@@ -1,0 +1,1 @@
+"""Foreign agents of one client: how they are started, and how the permission gate answers their questions."""

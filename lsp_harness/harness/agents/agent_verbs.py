@@ -1,0 +1,151 @@
+"""The foreign agents of one client, in a workspace that the user trusts."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.config import paths
+from lsp_harness.config.schema import Config
+from lsp_harness.disk.file_warnings import warn_once
+from lsp_harness.harness.agents.agent_gate import AgentGate, GateParts
+from lsp_harness.harness.events import AgentReported
+from lsp_harness.harness.services import Services
+from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
+from lsp_harness.runtime.agent import Agent
+from lsp_harness.runtime.agent_errors import AgentError
+from lsp_harness.runtime.agent_events import AgentEvent, EventFeed
+from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits
+from lsp_harness.runtime.agent_spec import AgentSpec
+from lsp_harness.session.events.event_types import SessionEvent
+from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy
+from lsp_harness.session.permission.hooks import Hooks
+
+
+class AgentVerbs:
+    """The foreign agents of one client.
+
+    Attributes:
+        gate: The permission gate. Set its `has_person` if the client shows questions to a person.
+
+    Args:
+        services: The shared parts of the harness.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._max_agents: int | None = None
+        self._default_timeout_s: float | None = None
+        self._settings: Config | None = None
+        self.gate = AgentGate(
+            GateParts(self._read_policy, self._create_hooks, self._record, lambda: services.workspace.is_trusted)
+        )
+        services.closers.append(self.aclose)
+
+    @cached_property
+    def pool(self) -> AgentPool:
+        """The pool of the agents."""
+        folder = paths.state_folder() / "agents"
+        pool = AgentPool(AdapterRegistry(self._services.config.runtime.agents), self._limits(), self.gate, folder)
+        pool.feed.listeners.append(self._report)
+        self._settings = self._services.config
+        return pool
+
+    @property
+    def feed(self) -> EventFeed:
+        """The events of all agents."""
+        return self.pool.feed
+
+    def limit(self, *, max_agents: int | None = None, default_timeout_s: float | None = None) -> None:
+        """Use limits of a command line. None is that of the settings."""
+        self._max_agents, self._default_timeout_s = max_agents, default_timeout_s
+        self.pool.limits = self._limits()
+
+    async def spawn(self, spec: AgentSpec) -> Agent:
+        """Start an agent. See `AgentPool.spawn`.
+
+        Raises:
+            AgentError: It cannot be started, or it may not.
+        """
+        self._follow_settings()
+        return await self.pool.spawn(spec)
+
+    def list(self) -> list[Agent]:
+        """Return all agents, also those that have ended, the oldest first."""
+        return self.pool.list()
+
+    def require(self, agent_id: str) -> Agent:
+        """Return an agent by its id or its name. Raises UnknownAgent."""
+        return self.pool.require(agent_id)
+
+    async def probe(self) -> "Sequence[dict[str, Any]]":
+        """Return all kinds of agents, and what is known of their programs without the network."""
+        self._follow_settings()
+        return await asyncio.gather(*(self._probe(name) for name in self.pool.registry.names))
+
+    async def aclose(self) -> None:
+        """End all agents."""
+        if pool := self.__dict__.get("pool"):
+            await pool.aclose()
+
+    async def _probe(self, name: str) -> dict[str, Any]:
+        try:
+            adapter = self.pool.registry.require(name)
+            probe = await adapter.probe()
+        except AgentError as error:
+            hint = f"{error.message}; {error.resolution}" if error.resolution else error.message
+            return {"type": name, "transports": [], "isInstalled": False, "hint": hint}
+        fields = asdict(probe)
+        return {
+            "type": name,
+            "transports": list(adapter.transports),
+            "program": fields["program"],
+            "isInstalled": bool(fields["program"]),
+            "version": fields["version"],
+            "isRecorded": fields["is_recorded"],
+            "auth": fields["auth"],
+            "hint": fields["hint"],
+        }
+
+    # -- parts
+    def _follow_settings(self) -> None:
+        pool, config = self.pool, self._services.config
+        pool.limits = self._limits()
+        if config is not self._settings:
+            self._settings = config
+            pool.registry.configure(config.runtime.agents)
+
+    def _limits(self) -> PoolLimits:
+        settings = self._services.config.runtime
+        roots = [*self._services.workspace.roots, *(Path(root).expanduser() for root in settings.allowed_roots)]
+        return PoolLimits(
+            max_agents=settings.max_agents if self._max_agents is None else self._max_agents,
+            default_timeout_s=(
+                settings.default_timeout_ms / 1000 if self._default_timeout_s is None else self._default_timeout_s
+            ),
+            idle_timeout_s=settings.idle_timeout_s,
+            allowed_roots=roots,
+        )
+
+    def _read_policy(self, folder: Path) -> GatePolicy:
+        # what an agent may change is its own folder, and not that of another agent
+        policy, problems = make_policy(self._services.config, [folder])
+        for problem in problems:
+            warn_once(problem.sentence)
+        return policy
+
+    def _create_hooks(self) -> Hooks:
+        hooks, problems = make_hooks(self._services.config)
+        for problem in problems:
+            warn_once(problem.sentence)
+        return Hooks(hooks, self._record, next(iter(self._services.workspace.roots), None))
+
+    def _record(self, event: SessionEvent) -> object:
+        return self._services.session.log.append_to_running(event)
+
+    def _report(self, event: AgentEvent) -> None:
+        if event.event in ("agent_stopped", "agent_error"):
+            self.gate.forget(event.agent_id)
+        self._services.events.publish(AgentReported(event))

@@ -1,0 +1,167 @@
+"""Messages to agents: when they are sent, and what comes back."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from lsp_harness.runtime.agent_errors import (
+    AgentBlocked,
+    AgentBusy,
+    AgentNotReady,
+    AgentTimeout,
+    AuthRequired,
+    InvalidSpec,
+)
+from tests.runtime.conftest import AgentBench
+
+REPORTS = ["always", "asked", "never"]
+
+
+@pytest.mark.parametrize("reports", REPORTS)
+async def test_the_answer_is_what_the_agent_printed(bench: AgentBench, reports: str):
+    agent = await bench.start("fake", "--reports", reports)
+    for text in ("hello", "hello", "a longer message " * 10):
+        reply = await agent.send(text)
+        assert "".join(reply.response.split()) == "".join(f"● You said: {text}".split())
+        assert reply.submitted
+    many = await agent.send("/lines 100")
+    assert many.response.split("\n") == [f"line {number}" for number in range(1, 101)]
+
+
+async def test_lines_of_one_message_are_pasted(bench: AgentBench):
+    agent = await bench.start()
+    reply = await agent.send("first\nsecond\n\nfourth")
+    assert [line.strip() for line in reply.response.split("\n")] == ["● You said: first", "second", "", "fourth"]
+
+
+async def test_a_message_has_no_keys(bench: AgentBench):
+    agent = await bench.start("echo")
+    reply = await agent.send("a\x1b[201~\x03\x04b\r\nc")
+    assert reply.response == "a[201~b\nc"
+    for text in ("", "  \n "):
+        with pytest.raises(InvalidSpec):
+            await agent.send(text)
+
+
+async def test_a_busy_agent_takes_no_message(bench: AgentBench):
+    agent = await bench.start()
+    first = asyncio.ensure_future(agent.send("/slow 1"))
+    await bench.wait(agent, lambda state: state.status == "busy")
+    with pytest.raises(AgentBusy):
+        await agent.send("second")
+    assert "Worked" in (await first).response
+    assert "second" not in "\n".join(agent.read_lines(50))
+
+
+async def test_messages_wait_for_their_turn(bench: AgentBench):
+    agent = await bench.start()
+    first = asyncio.ensure_future(agent.send("/slow 0.5"))
+    await bench.wait(agent, lambda state: state.status == "busy")
+    others = [asyncio.ensure_future(agent.send(text, queue=True)) for text in ("second", "third")]
+    await asyncio.sleep(0)
+    assert len(agent.fields()["queue"]) == 2
+    replies = [await first, *(await asyncio.gather(*others))]
+    assert [reply.queued for reply in replies] == [False, True, True]
+    assert [reply.response for reply in replies] == ["● Worked", "● You said: second", "● You said: third"]
+
+
+async def test_a_message_for_an_agent_that_starts_waits_too(bench: AgentBench):
+    agent = await bench.spawn("fake", "--slow-start", "0.5")
+    with pytest.raises(AgentNotReady):
+        await agent.send("now")
+    reply = await agent.send("later", queue=True)
+    assert (reply.response, reply.queued) == ("● You said: later", True)
+
+
+@pytest.mark.parametrize("reports", REPORTS)
+async def test_an_agent_is_usable_after_a_timeout(bench: AgentBench, reports: str):
+    agent = await bench.start("fake", "--reports", reports)
+    with pytest.raises(AgentTimeout):
+        await agent.send("/slow 1.5", timeout_s=0.6)
+    await bench.wait(agent, lambda state: state.status == "ready")
+    assert (await agent.send("again")).response == "● You said: again"
+
+
+async def test_a_message_that_waits_too_long_is_withdrawn(bench: AgentBench):
+    agent = await bench.start()
+    first = asyncio.ensure_future(agent.send("/slow 1"))
+    await bench.wait(agent, lambda state: state.status == "busy")
+    with pytest.raises(AgentTimeout, match="withdrawn"):
+        await agent.send("never typed", timeout_s=0.1, queue=True)
+    await first
+    assert (await agent.send("next")).response == "● You said: next"
+    assert "never typed" not in "\n".join(agent.read_lines(50))
+
+
+@pytest.mark.parametrize("reports", ["always", "never"])
+async def test_an_interrupt_ends_the_work(bench: AgentBench, reports: str):
+    agent = await bench.start("fake", "--reports", reports)
+    sending = asyncio.ensure_future(agent.send("/slow 100"))
+    await bench.wait_for_text(agent, "Thinking")
+    await agent.interrupt()
+    assert "Interrupted" in (await sending).response
+    await bench.wait(agent, lambda state: state.status == "ready")
+
+
+async def test_lost_enter_keys_are_pressed_again(bench: AgentBench):
+    agent = await bench.start("fake", "--ignore-enter", "1")
+    reply = await agent.send("hello")
+    assert reply.submitted
+    assert reply.response == "● You said: hello"
+
+
+async def test_enter_is_not_pressed_for_ever(bench: AgentBench):
+    agent = await bench.start("fake", "--ignore-enter", "50")
+    reply = await agent.send("hello")
+    assert (reply.sent, reply.submitted, reply.response) == (True, False, "")
+
+
+async def test_an_agent_without_an_echo_gets_its_message_too(bench: AgentBench):
+    agent = await bench.start("fake", "--no-echo")
+    assert (await agent.send("hello")).response == "● You said: hello"
+
+
+@pytest.mark.parametrize("reports", REPORTS)
+async def test_nothing_is_typed_into_a_dialog(bench: AgentBench, reports: str):
+    agent = await bench.start("fake", "--reports", reports, "--stuck")
+    agent.press(b"/theme\r")
+    await bench.wait(agent, lambda state: state.status == "blocked")
+    for force in (False, True):
+        with pytest.raises(AgentBlocked):
+            await agent.send("hello", force=force)
+    assert "hello" not in "\n".join(agent.read_lines(50))
+
+
+async def test_an_agent_that_wants_a_login_takes_no_message(bench: AgentBench):
+    agent = await bench.spawn("fake", "--login", "--reports", "always")
+    await bench.wait(agent, lambda state: state.status == "authenticating")
+    with pytest.raises(AuthRequired):
+        await agent.send("hello")
+    agent.press(b"code\r")
+    await bench.wait(agent, lambda state: state.status == "ready")
+    assert (await agent.send("hello")).response == "● You said: hello"
+
+
+async def test_an_agent_that_is_stopped_ends_its_messages(bench: AgentBench):
+    agent = await bench.start()
+    sending = [asyncio.ensure_future(agent.send("/slow 100")), asyncio.ensure_future(agent.send("more", queue=True))]
+    await bench.wait(agent, lambda state: state.status == "busy")
+    await agent.stop()
+    results = await asyncio.gather(*sending, return_exceptions=True)
+    assert [type(result) for result in results] == [AgentNotReady, AgentNotReady]
+
+
+async def test_text_that_looks_like_a_dialog_is_an_answer(bench: AgentBench):
+    agent = await bench.start("plain", "--reports", "always")
+    text = "Do you want to proceed? ❯ 1. Yes 2. No"
+    reply = await agent.send(f"/say {text}")
+    assert reply.response == text
+    assert "permission_request" not in bench.events(agent)
+
+
+async def test_the_time_of_a_message_is_that_of_the_pool(make_bench: Callable[..., AgentBench]):
+    bench = make_bench(default_timeout_s=0.4)
+    agent = await bench.start()
+    with pytest.raises(AgentTimeout):
+        await agent.send("/slow 100")
