@@ -1,0 +1,272 @@
+"""The worktrees of foreign agents: what an agent changed there is verified, applied on request, and undone."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.config import paths
+from lsp_harness.disk.file_reading import read_file
+from lsp_harness.disk.file_writing import replace_file
+from lsp_harness.errors import FileError, FileMissing, StaleDocument, UsageError
+from lsp_harness.files.folders import resolve_links
+from lsp_harness.harness.agents.change_review import Review, review_changes
+from lsp_harness.harness.edits.proposal_writing import require_unchanged
+from lsp_harness.harness.services import Services
+from lsp_harness.harness.sessions.session_undo import UndoResult, restore_turn
+from lsp_harness.runtime.agent_events import EventName
+from lsp_harness.runtime.agent_spec import AgentSpec
+from lsp_harness.runtime.isolation.worktree import Worktree
+from lsp_harness.session.checkpoints.checkpoints import Checkpoints
+from lsp_harness.session.checkpoints.undo_plan import UndoPlan
+from lsp_harness.session.events.code_events import EditApplied, EditRejected, EditReverted, EditStale
+from lsp_harness.session.events.event_types import SessionEvent
+from lsp_harness.session.events.tool_events import CheckpointCreated
+from lsp_harness.session.ingress import Ingress
+from lsp_harness.session.limits import Ending
+from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.results import Proposal
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
+from lsp_harness.verify.change_set import ChangeSet
+
+Publish = Callable[[str, EventName, Mapping[str, Any]], object]
+"""Publishes an event of an agent."""
+WORKTREES = "worktrees"
+
+
+@dataclass(slots=True)
+class IsolatedAgent:
+    """An agent with a worktree of its own.
+
+    Attributes:
+        worktree: The worktree.
+        root: The folder of the user in which its changes may be applied.
+        review: The last review, or None.
+        undo: How the last changes that were applied are undone, or None.
+        lock: Held while its changes are read, applied or discarded.
+    """
+
+    worktree: Worktree
+    root: Path
+    review: Review | None = None
+    undo: UndoPlan | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class AgentWorktrees:
+    """The worktrees of the agents of one client.
+
+    Nothing that an agent changed reaches the folder of the user before its verdict is passed and the permission gate
+    allows it, and a checkpoint of the files undoes it.
+
+    Args:
+        services: The shared parts of the harness.
+        publish: Publishes an event of an agent.
+    """
+
+    def __init__(self, services: Services, publish: Publish) -> None:
+        self._services, self._publish = services, publish
+        self._by_folder: dict[Path, IsolatedAgent] = {}
+        self._by_agent: dict[str, IsolatedAgent] = {}
+
+    @property
+    def folder(self) -> Path:
+        """The private folder in which all worktrees are. Agents may work in it."""
+        return paths.state_folder() / "agents" / WORKTREES
+
+    async def isolate(self, spec: AgentSpec) -> AgentSpec:
+        """Return the description of an agent with the folder in which it works: a new worktree, if it wants one.
+
+        Raises:
+            InvalidSpec: There can be no worktree of its folder.
+        """
+        if spec.isolation != "worktree":
+            return spec
+        worktree = await Worktree.create(resolve_links(spec.workdir), self.folder)
+        roots = [resolve_links(root) for root in self._services.workspace.roots]
+        root = next((root for root in roots if worktree.repository.is_relative_to(root)), None)
+        inner = next((root for root in roots if resolve_links(spec.workdir).is_relative_to(root)), worktree.repository)
+        self._by_folder[worktree.workdir] = IsolatedAgent(worktree, root or inner)
+        return replace(spec, workdir=worktree.workdir)
+
+    def adopt(self, agent_id: str, spec: AgentSpec) -> None:
+        """Give the worktree that was made for a description to the agent that was started with it."""
+        if isolated := self._by_folder.pop(spec.workdir, None):
+            self._by_agent[agent_id] = isolated
+
+    async def abandon(self, spec: AgentSpec) -> None:
+        """Remove the worktree that was made for a description whose agent could not be started."""
+        if isolated := self._by_folder.pop(spec.workdir, None):
+            await isolated.worktree.discard()
+
+    def find(self, agent_id: str) -> IsolatedAgent | None:
+        """Return an agent with a worktree, or None if it has none."""
+        return self._by_agent.get(agent_id)
+
+    async def review(self, agent_id: str, name: str = "") -> Review:
+        """Verify what an agent has changed until now, and publish `files_changed` and `verified`.
+
+        Raises:
+            UsageError: The agent has no worktree.
+            GitFailed: The worktree is damaged.
+        """
+        isolated = self._require(agent_id)
+        async with isolated.lock:
+            found, more = await isolated.worktree.read_changes()
+            review = await review_changes(
+                self._services, isolated.root, isolated.worktree.repository, found, author=name or agent_id
+            )
+            if more:
+                reason = "the agent changed too many files; merge its branch with git"
+                review = replace(review, left_out={**review.left_out, f"{more} more files": reason})
+            is_new = isolated.review is None or isolated.review.verdict.hash != review.verdict.hash
+            isolated.review = review
+        if is_new and not review.is_empty:
+            fields = review.fields(isolated.root)
+            self._publish(agent_id, "files_changed", {"paths": [file["path"] for file in fields["files"]]})
+            self._publish(agent_id, "verified", {**fields, "branch": isolated.worktree.branch})
+        return review
+
+    async def apply(self, agent_id: str, proposal_id: str) -> Review:
+        """Write the changes of a review to the folder of the user. The request is the answer to `Apply?`.
+
+        Args:
+            agent_id: The agent.
+            proposal_id: The review that the user saw. What the agent changed since is not applied.
+
+        Raises:
+            UsageError: There is no such review, its verdict is not passed, or the settings do not allow it.
+            StaleDocument: A file of the user has changed since the agent began.
+            FileError: A file cannot be written. Then none is changed.
+        """
+        isolated = self._require(agent_id)
+        async with isolated.lock:
+            review = isolated.review
+            if review is None or not review.id or review.id != proposal_id:
+                raise UsageError("there is no such review of this agent; review its changes again")
+            if not review.verdict.passed:
+                reason = "; ".join(review.findings) or "no check could run on it"
+                raise UsageError(f"nothing was applied, because the verdict is not passed: {reason}")
+            turn = self._begin("apply the changes of an agent")
+            ending = Ending("completed", "applied")
+            try:
+                isolated.undo = await self._write(isolated, review, turn)
+                turn.append(EditApplied(review.id))
+                isolated.review = None
+            except StaleDocument:
+                turn.append(EditStale(review.verdict.hash))
+                ending = Ending("error", "stale")
+                raise
+            except BaseException as error:
+                turn.append(EditRejected(review.id, str(error)))
+                ending = Ending("error", "not applied")
+                raise
+            finally:
+                self._services.session.end_turn(turn, ending)
+        return review
+
+    async def undo(self, agent_id: str, *, force: bool = False) -> UndoResult:
+        """Give the files that were applied last the texts that they had before.
+
+        Args:
+            agent_id: The agent.
+            force: Also restore files that somebody changed since.
+
+        Raises:
+            UsageError: Nothing was applied.
+            StaleDocument: Somebody has changed a file since.
+        """
+        isolated = self._require(agent_id)
+        async with isolated.lock:
+            if isolated.undo is None:
+                raise UsageError("nothing of this agent was applied, so there is nothing to undo")
+            plan = isolated.undo
+            checkpoints = self._checkpoints(isolated.root, self._services.session.log.append)
+            result = await restore_turn(checkpoints, plan, force=force)
+            isolated.undo = None
+        self._services.verifier.record_file_change(None)
+        return result
+
+    async def discard(self, agent_id: str) -> None:
+        """Remove the worktree and the branch of an agent with everything in them. End the agent before.
+
+        Raises:
+            UsageError: The agent has no worktree.
+        """
+        isolated = self._require(agent_id)
+        async with isolated.lock:
+            if isolated.review and isolated.review.id:
+                turn = self._begin("discard the changes of an agent")
+                turn.append(EditRejected(isolated.review.id, "the user discarded the changes"))
+                self._services.session.end_turn(turn, Ending("completed", "discarded"))
+            await isolated.worktree.discard()
+            isolated.review = None
+
+    def _require(self, agent_id: str) -> IsolatedAgent:
+        isolated = self._by_agent.get(agent_id)
+        if isolated is None:
+            raise UsageError("this agent has no worktree; start it with the isolation worktree")
+        return isolated
+
+    def _begin(self, text: str) -> Turn:
+        return self._services.session.begin_turn(Ingress("command", text, source="agent"))
+
+    def _checkpoints(self, root: Path, record: Callable[[CheckpointCreated | EditReverted], object]) -> Checkpoints:
+        return Checkpoints(root, paths.state_folder() / "checkpoints", record)
+
+    async def _write(self, isolated: IsolatedAgent, review: Review, turn: Turn) -> UndoPlan:
+        """Ask the gate, copy the files, write them, and return how that is undone."""
+        everything = review.all_changes
+        files = [(change.file, change) for change in everything]
+        self._require_saved([change.file for change in everything])
+        require_unchanged(files)
+        proposal = Proposal(
+            review.id, ChangeSet(everything), review.verdict, review.diff, "the changes of an agent", turn.number
+        )
+        await self._services.permission.require(proposal)
+
+        def record(event: SessionEvent) -> object:
+            return turn.append(event)
+
+        checkpoints = self._checkpoints(isolated.root, record)
+        created = await checkpoints.capture([change.file for change in everything])
+        plan = UndoPlan(turn.number, (created.checkpoint_id,))
+        removed = {change.file for change in review.removed}
+        try:
+            # the gate may have asked a person, who takes time
+            require_unchanged(files)
+            for file, change in files:
+                if file in removed:
+                    file.unlink()
+                else:
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    replace_file(file, change.after.data)
+        except OSError as error:
+            await self._take_back(checkpoints, plan)
+            raise FileError(f"the changes were not applied: {error.strerror}") from error
+        except FileError:
+            await self._take_back(checkpoints, plan)
+            raise
+        await checkpoints.seal(created.checkpoint_id)
+        self._services.verifier.record_file_change(None)
+        return plan
+
+    async def _take_back(self, checkpoints: Checkpoints, plan: UndoPlan) -> None:
+        """Restore the files of a write that failed in the middle."""
+        for checkpoint_id in plan.checkpoints:
+            await checkpoints.seal(checkpoint_id)
+        await checkpoints.restore(plan.checkpoints, turn=plan.turn, force=True)
+
+    def _require_saved(self, files: list[Path]) -> None:
+        """Raise StaleDocument if an editor has an unsaved text of a file: it would overwrite the change."""
+        for file in files:
+            text = self._services.find_text(file.as_uri())
+            if text is None:
+                continue
+            try:
+                saved = read_file(file, MAX_TEXT_BYTES)
+            except FileMissing:
+                saved = b""
+            if text.data != saved:
+                raise StaleDocument(f"{file} has unsaved changes in the editor; save it and apply again")
