@@ -5,6 +5,7 @@ loopback device can be reached.
 """
 
 import asyncio
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -116,3 +117,19 @@ class AgentRun:
         """Return the processes of the agent."""
         mark = self.folder.name
         return [row.pid for row in list_processes() if mark in environment_value(row.pid, MARK_VARIABLE).split(":")]
+
+
+def seed_home(run: AgentRun) -> None:
+    """Answer the questions of the first start in the private home of a test: theme, key, and trust in the folder."""
+    claude = {
+        "hasCompletedOnboarding": True,
+        "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+        "projects": {str(run.workdir): {"hasTrustDialogAccepted": True}},
+    }
+    (run.home / ".claude.json").write_text(json.dumps(claude))
+    codex = run.home / ".codex"
+    codex.mkdir()
+    (codex / "config.toml").write_text(f'[projects."{run.workdir}"]\ntrust_level = "trusted"\n')
+    gemini = run.home / ".gemini"
+    gemini.mkdir()
+    (gemini / "settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))

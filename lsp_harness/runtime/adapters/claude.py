@@ -81,17 +81,30 @@ class Claude(CliAdapter):
         """Return a connection over lines of JSON."""
         from lsp_harness.runtime.structured.stream_json_connection import StreamJsonConnection
 
-        async def check_login() -> None:
-            # a runner, such as a sandbox, comes before the program
-            prefix = order.argv[: order.argv.index(self.command)]
-            if await self._read_login((*prefix, self.command, "auth", "status"), order.env) == "missing":
+        async def require_login() -> None:
+            if not await self._has_login(order):
                 raise AuthRequired("claude has no login", self.login_hint)
 
-        return StreamJsonConnection(order, observe, check_login)
+        return StreamJsonConnection(order, observe, require_login)
 
     def connect_terminal(self, order: LaunchOrder, observe: Observer) -> Connection:
         """Return a connection over a terminal, with hooks."""
-        raise NotImplementedError
+        # the emulator is imported with the first agent
+        from lsp_harness.runtime.adapters.claude_terminal import ClaudeTerminal
+        from lsp_harness.runtime.pty_traits import CTRL_C, PtyTraits
+
+        return ClaudeTerminal(
+            order,
+            PtyTraits(exit_keys=(CTRL_C, CTRL_C)),
+            observe,
+            lambda: self.read_version(order),
+            lambda: self._has_login(order),
+            self.login_hint,
+        )
+
+    async def _has_login(self, order: LaunchOrder) -> bool:
+        argv = (*self.find_prefix(order), self.command, "auth", "status")
+        return await self._read_login(argv, order.env) != "missing"
 
     async def _read_login(self, argv: tuple[str, ...], env: Mapping[str, str]) -> AuthState:
         result = await run_command(argv, env)

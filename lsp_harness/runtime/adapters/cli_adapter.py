@@ -63,9 +63,24 @@ class CliAdapter(Adapter):
     def connect_structured(self, order: LaunchOrder, observe: Observer) -> Connection:
         """Return a connection over the protocol of the agent."""
 
-    @abstractmethod
     def connect_terminal(self, order: LaunchOrder, observe: Observer) -> Connection:
         """Return a connection over a terminal."""
+        # the emulator is imported with the first agent
+        from lsp_harness.runtime.adapters.cli_terminal import CliTerminal
+        from lsp_harness.runtime.pty_traits import CTRL_C, PtyTraits
+
+        traits = PtyTraits(exit_keys=(CTRL_C, CTRL_C))
+        return CliTerminal(order, traits, observe, lambda: self.read_version(order))
+
+    def find_prefix(self, order: LaunchOrder) -> tuple[str, ...]:
+        """Return what a runner, such as a sandbox, puts before the program."""
+        return order.argv[: order.argv.index(self.command)]
+
+    async def read_version(self, order: LaunchOrder) -> str:
+        """Return the version of the program of an agent, or an empty text."""
+        result = await run_command((*self.find_prefix(order), self.command, "--version"), order.env)
+        found = VERSION.search(result.stdout.decode(errors="replace"))
+        return found[0] if found else ""
 
     async def probe(self) -> Probe:
         """Look at the installed program by its own commands. See the base class."""

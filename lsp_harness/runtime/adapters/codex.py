@@ -10,6 +10,8 @@ from lsp_harness.runtime.connection import Connection, Observer
 SETTINGS = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
 KEY_IN_MEMORY = ("-c", 'cli_auth_credentials_store="ephemeral"')
 """With this setting codex writes no key to the disk."""
+ASKING = ("--ask-for-approval", "on-request", "--sandbox", "read-only")
+"""In a sandbox that only reads, codex asks before everything else. Its policy `untrusted` is gone from the terminal."""
 KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
 
 
@@ -22,7 +24,7 @@ class Codex(CliAdapter):
     transports = ("stream-json", "pty")
     recorded = ((0, 169, 0), (0, 171, 0))
     login_hint = "run `codex login`, or set OPENAI_API_KEY"
-    permission_modes = frozenset({"untrusted", "on-request", "never"})
+    permission_modes = frozenset({"on-request", "never"})
     protected_arguments = frozenset(
         {
             "--dangerously-bypass-approvals-and-sandbox",
@@ -42,7 +44,7 @@ class Codex(CliAdapter):
         if transport == "stream-json":
             return Launch((self.command, "app-server", *SETTINGS, *spec.args))
         argv = [self.command, "--no-daemon", "--no-alt-screen", *SETTINGS]
-        argv += ["--ask-for-approval", spec.permission_mode or "untrusted"]
+        argv += ["--ask-for-approval", spec.permission_mode] if spec.permission_mode else ASKING
         if spec.model:
             argv += ["--model", spec.model]
         return Launch((*argv, *spec.args))
@@ -59,7 +61,3 @@ class Codex(CliAdapter):
         from lsp_harness.runtime.structured.app_server_connection import AppServerConnection
 
         return AppServerConnection(order, observe, find_value(order.spec, *KEYS), KEY_IN_MEMORY)
-
-    def connect_terminal(self, order: LaunchOrder, observe: Observer) -> Connection:
-        """Return a connection over a terminal."""
-        raise NotImplementedError

@@ -63,7 +63,3 @@ class Gemini(CliAdapter):
         from lsp_harness.runtime.structured.acp_connection import AcpConnection
 
         return AcpConnection(order, observe, self.login_hint)
-
-    def connect_terminal(self, order: LaunchOrder, observe: Observer) -> Connection:
-        """Return a connection over a terminal."""
-        raise NotImplementedError

@@ -58,10 +58,6 @@ class Opencode(CliAdapter):
 
         return AcpConnection(order, observe, self.login_hint)
 
-    def connect_terminal(self, order: LaunchOrder, observe: Observer) -> Connection:
-        """Return a connection over a terminal."""
-        raise NotImplementedError
-
 
 def _make_config(spec: AgentSpec) -> dict[str, Any]:
     """Return the settings that come before those of the user, and those that the user put into the same variable."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -20,11 +21,19 @@ COMMAND_APPROVAL = "item/commandExecution/requestApproval"
 FILE_APPROVAL = "item/fileChange/requestApproval"
 ACCESS_APPROVAL = "item/permissions/requestApproval"
 USER_INPUT = "item/tool/requestUserInput"
-DEFAULT_APPROVAL = "untrusted"
-"""Codex asks before everything but commands that it knows to be harmless."""
+ASKING: Sequence[Mapping[str, str]] = (
+    {"approvalPolicy": "untrusted", "sandbox": "workspace-write"},
+    {"approvalPolicy": "on-request", "sandbox": "read-only"},
+)
+"""Settings with which codex asks before everything but commands that it knows to be harmless. A version that does not
+know the first ones takes the second."""
 LOGIN_HINT = "run `codex login`, or set OPENAI_API_KEY"
 KEPT_CHANGES = 200
 """Number of file changes whose texts are remembered for the question about them."""
+
+
+class RequestRefused(AgentError):
+    """Codex does not do what it was asked."""
 
 
 class AppServerConnection(StructuredConnection):
@@ -52,18 +61,7 @@ class AppServerConnection(StructuredConnection):
         account = await self._request("account/read", {})
         if account.get("account") is None and account.get("requiresOpenaiAuth"):
             await self._log_in()
-        spec = self.order.spec
-        thread: dict[str, Any] = {
-            "cwd": str(spec.workdir),
-            "approvalPolicy": spec.permission_mode or DEFAULT_APPROVAL,
-            # its own reviewer would decide in place of the gate
-            "approvalsReviewer": "user",
-            "sandbox": "workspace-write",
-        }
-        if spec.model:
-            thread["model"] = spec.model
-        started = await self._request("thread/start", thread)
-        self._thread_id = str(started["thread"]["id"])
+        self._thread_id = await self._start_thread()
 
     async def submit(self, message: str) -> bool:
         """Start a turn."""
@@ -104,7 +102,7 @@ class AppServerConnection(StructuredConnection):
         if method is None:
             if "error" in message:
                 error = message["error"]
-                self._requests.resolve(message["id"], AgentError(f"codex refused: {error.get('message')}"))
+                self._requests.resolve(message["id"], RequestRefused(f"codex refused: {error.get('message')}"))
             else:
                 self._requests.resolve(message["id"], message.get("result") or {})
         elif "id" in message:
@@ -195,6 +193,20 @@ class AppServerConnection(StructuredConnection):
         if _is_login_error(error):
             self.claim_login("unauthorized", str(error.get("message")))
 
+    async def _start_thread(self) -> str:
+        spec = self.order.spec
+        # its own reviewer would decide in place of the gate
+        thread: dict[str, Any] = {"cwd": str(spec.workdir), "approvalsReviewer": "user"}
+        if spec.model:
+            thread["model"] = spec.model
+        asking = ASKING
+        if spec.permission_mode:
+            asking = ({"approvalPolicy": spec.permission_mode, "sandbox": "workspace-write"},)
+        for settings in asking[:-1]:
+            with suppress(RequestRefused):
+                return _thread_id(await self._request("thread/start", {**thread, **settings}))
+        return _thread_id(await self._request("thread/start", {**thread, **asking[-1]}))
+
     async def _initialize(self) -> None:
         info = {"name": "lsp-harness", "title": "lsp-harness", "version": client_version()}
         await self._request("initialize", {"clientInfo": info})
@@ -218,6 +230,10 @@ class AppServerConnection(StructuredConnection):
                 return await future
         except TimeoutError:
             raise AgentError(f"codex does not answer {method}", "stop it") from None
+
+
+def _thread_id(started: Mapping[str, Any]) -> str:
+    return str(started["thread"]["id"])
 
 
 def _is_login_error(error: Mapping[str, Any]) -> bool:
