@@ -122,6 +122,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "Serve code search, checks and edits to other agents, as an MCP server.",
             package="surfaces",
         ),
+        Command("acp", "Serve sessions to an editor, as an agent of the Agent Client Protocol.", package="surfaces"),
         Command("engine", "Start, stop and inspect the engine, the process with the model.", has_subcommands=True),
         Command("models", "List the models of a remote server."),
         Command("index", "Inspect and rebuild the index of a folder's code.", has_subcommands=True),

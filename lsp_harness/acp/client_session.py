@@ -1,0 +1,195 @@
+"""One session of a client of the Agent Client Protocol: its prompts, its updates and its questions."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from acp import RequestError
+from acp.helpers import update_agent_message_text
+from acp.interfaces import Client
+from acp.schema import AllowedOutcome, PermissionOption, StopReason, ToolCallUpdate, Usage, UsageUpdate
+from ulid import ULID
+
+from lsp_harness.acp.client_texts import ClientTexts
+from lsp_harness.acp.prompt_text import read_prompt
+from lsp_harness.acp.session_updates import SessionUpdates, Update
+from lsp_harness.errors import HarnessError, NoAnswer, StaleDocument, UsageError
+from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.session.events.session_events import TurnStopped
+from lsp_harness.session.ingress import Ingress
+from lsp_harness.wire.event import Event
+
+STOP_REASONS: Mapping[str, StopReason] = {
+    "interrupted": "cancelled",
+    "cancelled": "cancelled",
+    "max_turns": "max_turn_requests",
+    "budget_exceeded": "max_tokens",
+}
+"""Reason of the end of a turn → that of the protocol. Others are `end_turn`."""
+OPTIONS: Mapping[str, PermissionOption] = {
+    "once": PermissionOption(option_id="once", name="Allow once", kind="allow_once"),
+    "session": PermissionOption(option_id="session", name="Allow in this session", kind="allow_always"),
+    "always": PermissionOption(option_id="always", name="Always allow", kind="allow_always"),
+    "reject": PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
+}
+UNDO = "/undo"
+
+
+class ClientSession:
+    """A session that a client has open.
+
+    Args:
+        opened: The session.
+        client: The client.
+        texts: The unsaved texts of the client.
+    """
+
+    def __init__(self, opened: OpenSession, client: Client, texts: ClientTexts) -> None:
+        self.opened = opened
+        self.updates = SessionUpdates(opened.options.root)
+        self._client, self._texts = client, texts
+        self._outgoing: asyncio.Queue[Update | Event] = asyncio.Queue()
+        self._sending = asyncio.ensure_future(self._send_all())
+        self._questions: set[asyncio.Task[None]] = set()
+        self._usage = [0, 0, 0]
+        opened.session.log.listeners.append(self._follow)
+
+    @property
+    def id(self) -> str:
+        """The id of the session."""
+        return self.opened.session.id
+
+    async def prompt(self, blocks: list[Any]) -> tuple[StopReason, Usage]:
+        """Run a turn, and return why it ended and what it cost.
+
+        Raises:
+            HarnessError: The turn failed for a reason that is not a part of the conversation.
+        """
+        opened, self._usage = self.opened, [0, 0, 0]
+        prompt = read_prompt(blocks, opened.options.root, has_contents=opened.options.driver == "chat")
+        self.updates.begin_turn()
+        self.send(*map(_say, prompt.left_out))
+        if prompt.text.strip() == UNDO:
+            return await self._undo()
+        if not prompt.text.strip():
+            raise UsageError("the prompt has no text")
+        await self._texts.refresh(self.id, prompt.files)
+        ingress = Ingress("message", prompt.text, source="acp", request_id=str(ULID()))
+        try:
+            stopped = await opened.submit(ingress, opened.create_driver())
+        except (NoAnswer, StaleDocument) as error:
+            # the end of the conversation for now, and no fault of the agent
+            stopped = TurnStopped(0, "error", error.message, error.message)
+        finally:
+            await self.flush()
+        if not self.updates.has_text and (text := stopped.text or _explain(stopped)):
+            self.send(_say(text))
+            await self.flush()
+        return STOP_REASONS.get(stopped.reason, "end_turn"), self._count_usage()
+
+    def cancel(self) -> None:
+        """Stop the running turn."""
+        self.opened.session.interrupt()
+
+    def replay(self, events: Iterable[Event]) -> None:
+        """Send the updates of the events of a saved session."""
+        for event in events:
+            self.send(*self.updates.replay(event))
+
+    def send(self, *updates: Update) -> None:
+        """Send updates after those that wait."""
+        for update in updates:
+            self._outgoing.put_nowait(update)
+
+    async def flush(self) -> None:
+        """Wait until all updates are sent."""
+        await self._outgoing.join()
+
+    async def aclose(self) -> None:
+        """Close the session, so that other processes can continue it."""
+        for question in self._questions:
+            question.cancel()
+        await self.opened.aclose()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.flush(), 1)
+        self._sending.cancel()
+
+    # -- events
+    def _follow(self, event: Event) -> None:
+        if event.type == "permission.requested":
+            # after the updates that explain what is asked about
+            call_id = self._call_id(event.data)
+            paths = [str(path) for path in event.data.get("paths") or ()]
+            self.send(
+                *self.updates.announce(call_id, str(event.data.get("tool")), event.data.get("input") or {}, paths)
+            )
+            self._outgoing.put_nowait(event)
+        else:
+            if event.type == "model.completed":
+                self._add_usage(event.data.get("usage") or {})
+            self.send(*self.updates.convert(event))
+
+    def _call_id(self, data: Mapping[str, Any]) -> str:
+        return str(data.get("call_id") or self.updates.proposal or data.get("request_id"))
+
+    async def _send_all(self) -> None:
+        while True:
+            item = await self._outgoing.get()
+            try:
+                if isinstance(item, Event):
+                    task = asyncio.ensure_future(self._ask(item.data))
+                    self._questions.add(task)
+                    task.add_done_callback(self._questions.discard)
+                else:
+                    # a client that is gone is told nothing more
+                    with suppress(RequestError, ConnectionError):
+                        await self._client.session_update(session_id=self.id, update=item)
+            finally:
+                self._outgoing.task_done()
+
+    async def _ask(self, data: Mapping[str, Any]) -> None:
+        choices = ("once", *(("session", "always") if data.get("suggestions") else ()), "reject")
+        call = ToolCallUpdate(tool_call_id=self._call_id(data))
+        chosen = "reject"
+        with suppress(RequestError, ConnectionError):
+            answer = await self._client.request_permission(
+                session_id=self.id, tool_call=call, options=[OPTIONS[choice] for choice in choices]
+            )
+            if isinstance(answer.outcome, AllowedOutcome) and answer.outcome.option_id in choices:
+                chosen = answer.outcome.option_id
+        fields = {"decision": "deny" if chosen == "reject" else "allow", "remember": chosen}
+        # the turn may have ended meanwhile
+        with suppress(UsageError):
+            self.opened.answer_question(str(data.get("request_id")), fields)
+
+    # -- usage and undo
+    def _add_usage(self, usage: Mapping[str, Any]) -> None:
+        numbers = [int(usage.get(name) or 0) for name in ("input_tokens", "output_tokens", "cached_tokens")]
+        self._usage = [before + number for before, number in zip(self._usage, numbers, strict=True)]
+        used = numbers[0] + numbers[1]
+        size = self.opened.options.context_tokens or self.opened.parts.config.model.context_length
+        if used:
+            self.send(UsageUpdate(session_update="usage_update", used=used, size=max(size, used)))
+
+    def _count_usage(self) -> Usage:
+        read, written, cached = self._usage
+        return Usage(total_tokens=read + written, input_tokens=read, output_tokens=written, cached_read_tokens=cached)
+
+    async def _undo(self) -> tuple[StopReason, Usage]:
+        try:
+            result = await self.opened.undo()
+            text = f"undone: {', '.join(result['paths'])}"
+        except HarnessError as error:
+            text = error.message
+        self.send(_say(text))
+        await self.flush()
+        return "end_turn", self._count_usage()
+
+
+def _say(text: str) -> Update:
+    return update_agent_message_text(text)
+
+
+def _explain(stopped: TurnStopped) -> str:
+    return "" if stopped.reason in ("completed", "interrupted", "cancelled") else stopped.detail
