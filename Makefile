@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: help demo test e2e check setup agents fmt docs snapshots package clean
+.PHONY: help demo test e2e check setup agents fmt docs snapshots package clean xterm
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -27,11 +27,12 @@ check: $(STAMP) ## lint, types, layers and tidiness
 test: setup ## all tests but those in real editors
 	@$(BIN)/python -m pytest -q -n 2 --ignore=tests/editors
 
-e2e: setup ## the tests in real editors: VS Code, Neovim, Emacs (installs them first)
+e2e: setup ## the tests in real editors and a browser: VS Code, Neovim, Emacs, the inspector (installs them first)
 	@.ci/editors.sh
 	@CI=1 timeout 600 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/editors
 	@cd editors/vscode && timeout 120 npm test --silent
 	@cd tests/editors/vscode && PYTHON=$(CURDIR)/$(BIN)/python timeout 900 npm test --silent
+	@PYTHON=$(CURDIR)/$(BIN)/python timeout 300 node --test --test-reporter=tap tests/editors/inspector/*.test.mjs
 
 agents: ## the agents of other makers (claude, codex, gemini, opencode; 1.3 GB), for the tests that start them
 	@.ci/agents.sh
@@ -52,6 +53,9 @@ docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in 
 	@$(BIN)/python -m tests.support.glossary > docs/glossary.md
 	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json
 	@$(BIN)/python -m lsp_harness.server.generation.command_files .
+
+xterm: ## the terminal of the inspector, from npm
+	@.ci/xterm.sh
 
 snapshots: $(STAMP) ## rewrite golden files
 	@$(BIN)/python -m pytest -q --golden-update

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything the tests in real editors need: programs from apt, a VS Code (code-server) and its driver from npm, and the
-# extension packed. What is there already is left as it is; then it takes a few seconds.
+# Everything the tests in real editors need: programs from apt, a VS Code (code-server) and its driver from npm, the
+# packed extension, and the terminal of the inspector. What is there already is left as it is; then it takes a few seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rig=tests/editors/vscode
@@ -14,7 +14,7 @@ stamp() { cat "$1/package.json" "$1/package-lock.json" | sha256sum; }
 fresh() { [ "$(cat "$1/node_modules/.stamp" 2>/dev/null)" = "$(stamp "$1")" ]; }
 quiet_npm() { npm --no-audit --no-fund --loglevel=error "$@"; }
 
-say "[1/3] programs: chromium, tmux, Emacs with eglot"
+say "[1/4] programs: chromium, tmux, Emacs with eglot"
 missing=()
 command -v chromium >/dev/null || missing+=(chromium)
 command -v tmux >/dev/null || missing+=(tmux)
@@ -30,7 +30,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 command -v npm >/dev/null || fail "npm is missing: install Node.js 20 or newer"
 
-say "[2/3] VS Code for the tests (code-server and its own Node, about 800 MB the first time)"
+say "[2/4] VS Code for the tests (code-server and its own Node, about 800 MB the first time)"
 if ! fresh "$rig"; then
   # no scripts: they compile native modules, none of which these tests need
   (cd "$rig" && quiet_npm ci --ignore-scripts) >"$log" 2>&1 || fail "npm ci in $rig failed"
@@ -42,7 +42,7 @@ if ! fresh "$rig"; then
   stamp "$rig" >"$rig/node_modules/.stamp"
 fi
 
-say "[3/3] the extension, packed"
+say "[3/4] the extension, packed"
 if ! fresh "$extension"; then
   (cd "$extension" && quiet_npm ci) >"$log" 2>&1 || fail "npm ci in $extension failed"
   stamp "$extension" >"$extension/node_modules/.stamp"
@@ -51,3 +51,6 @@ packed=$extension/lsp-harness.vsix
 if [ ! -e "$packed" ] || [ -n "$(find "$extension" -path "*/node_modules" -prune -o -path "*/out" -prune -o -type f -newer "$packed" -print -quit)" ]; then
   (cd "$extension" && npm run --silent package) >"$log" 2>&1 || fail "the extension was not packed"
 fi
+
+say "[4/4] the terminal of the inspector, from npm"
+.ci/xterm.sh >"$log" 2>&1 || fail "xterm.js was not copied"

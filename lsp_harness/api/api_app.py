@@ -14,6 +14,7 @@ from lsp_harness.api.agents.socket_routes import socket_routes
 from lsp_harness.api.api_context import ApiContext
 from lsp_harness.api.api_errors import InvalidRequest, NotFound, WrongMethod, error_answer
 from lsp_harness.api.api_route import ApiRoute
+from lsp_harness.api.inspector_page import inspector_routes
 from lsp_harness.api.route_table import ROUTES
 from lsp_harness.errors import HarnessError
 
@@ -37,7 +38,7 @@ def make_app(context: ApiContext, token: str, port: int) -> ASGIApp:
         Route(path, _endpoint(context, by_path[path]), methods=list(by_path[path])) for path in paths
     ]
     app = Starlette(
-        routes=[*routes, *socket_routes(context)],
+        routes=[*routes, *inspector_routes(), *socket_routes(context)],
         exception_handlers={HTTPException: _answer_http_error, HarnessError: _answer_error},
     )
     app.router.redirect_slashes = False

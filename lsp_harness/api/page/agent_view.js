@@ -1,0 +1,208 @@
+// One agent: how its state is known, its terminal, its events and questions, and the changes that it proposes.
+
+import { badge, button, element, emptyNote, show, table } from "./dom.js";
+import { diffView } from "./diff_view.js";
+import { tabList } from "./keyboard.js";
+import { shownLine, shownText, shownTime } from "./shown_text.js";
+import { screenText, TerminalView } from "./terminal_view.js";
+import { VirtualList } from "./virtual_list.js";
+
+const ROW_HEIGHT = 26;
+const TABS = [
+  ["terminal", "Terminal"],
+  ["screen", "Screen text"],
+  ["events", "Events"],
+  ["changes", "Changes"],
+  ["explain", "State"],
+];
+
+export class AgentView {
+  /** `agent` is the JSON of the agent, and `events` those of it that are known already. */
+  constructor(page, agent, events) {
+    this.page = page;
+    this.id = agent.id;
+    this.agent = agent;
+    this.tab = agent.hasTerminal === false ? "events" : "terminal";
+    this.events = [...events];
+    this.#build();
+  }
+
+  start() {}
+
+  close() {
+    this.terminal?.close();
+    this.list.close();
+  }
+
+  recolour() {
+    this.terminal?.recolour();
+  }
+
+  /** Takes the present facts about the agent. */
+  update(agent) {
+    this.agent = agent;
+    this.#head();
+  }
+
+  /** Takes an event of the agent. */
+  receive(event) {
+    this.events.push(event);
+    if (this.tab === "events") this.list.grown();
+    if (this.tab === "changes" && ["files_changed", "verified", "agent_stopped"].includes(event.event)) this.#changes();
+  }
+
+  #build() {
+    this.title = element("h2", {});
+    this.facts = element("p", { class: "facts" });
+    this.panel = element("div", { id: "panel", role: "tabpanel", class: "panel", tabindex: "-1" });
+    this.list = new VirtualList({ label: "Events of the agent", rowHeight: ROW_HEIGHT, render: (event) => this.#row(event), onChoose: (event) => this.#detail(event) });
+    this.list.setItems(this.events);
+    this.detail = element("aside", { class: "detail", "aria-label": "Event", tabindex: "-1", hidden: true });
+    this.stopButton = button("Stop", () => this.#stop(false));
+    this.interruptButton = button("Interrupt", () => this.page.attempt(() => this.page.api.interruptAgent(this.id), "interrupted"));
+    this.killButton = button("Kill", () => this.#stop(true), { class: "danger", title: "End all its processes at once" });
+    this.message = element("textarea", { id: "prompt", rows: "2", "aria-label": "Message", placeholder: "Message (Ctrl+Enter sends it)", onkeydown: (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && this.#send() });
+    this.reply = element("pre", { class: "live", hidden: true, "aria-label": "Response" });
+    this.node = element(
+      "article",
+      { class: "view" },
+      element("div", { class: "view-head" }, this.title, element("div", { class: "actions", role: "group", "aria-label": "Actions" }, this.interruptButton, this.stopButton, this.killButton)),
+      this.facts,
+      tabList("Parts of the agent", TABS, this.tab, (tab) => this.#choose(tab)),
+      this.panel,
+      this.reply,
+      element("form", { class: "prompt", onsubmit: (event) => (event.preventDefault(), this.#send()) }, this.message, element("button", { type: "submit" }, "Send")),
+    );
+    this.#head();
+    this.#choose(this.tab);
+  }
+
+  #head() {
+    const { name, type, status, state = {}, workdir, transport, isolation, exitCode } = this.agent;
+    const hasEnded = ["stopped", "error"].includes(status);
+    this.title.textContent = `${shownLine(name, 60)} (${shownLine(type, 30)})`;
+    show(
+      this.facts,
+      badge(status, status),
+      ` known by ${shownLine(state.source ?? "?", 20)}${state.rule ? `: ${shownLine(state.rule, 80)}` : ""}`,
+      state.kind ? [" · ", badge(state.kind, "blocked")] : null,
+      state.message ? ` · ${shownLine(state.message, 200)}` : null,
+      ` · ${[transport, isolation === "worktree" && "own worktree", shownLine(workdir ?? "", 120), hasEnded && exitCode !== null && exitCode !== undefined && `exit ${exitCode}`].filter(Boolean).join(" · ")}`,
+    );
+    for (const control of [this.stopButton, this.interruptButton, this.killButton, this.message]) control.disabled = hasEnded;
+  }
+
+  #choose(tab) {
+    this.tab = tab;
+    if (!this.panel) return;
+    this.panel.setAttribute("aria-labelledby", `tab-${tab}`);
+    if (tab !== "terminal") {
+      this.terminal?.close();
+      this.terminal = null;
+    }
+    ({ terminal: () => this.#terminal(), screen: () => this.#screen(), events: () => this.#events(), changes: () => this.#changes(), explain: () => this.#explain() })[tab]();
+  }
+
+  #terminal() {
+    this.terminal?.close();
+    this.terminal = null;
+    if (this.agent.hasTerminal === false) {
+      show(this.panel, emptyNote(`This agent has no terminal: it speaks ${shownLine(this.agent.transport ?? "", 20)}. Its events say what it does.`));
+      return;
+    }
+    this.terminal = new TerminalView(this.page, this.agent);
+    show(this.panel, this.terminal.node);
+  }
+
+  async #screen() {
+    show(this.panel, emptyNote("loading"));
+    const screen = await this.page.attempt(() => this.page.api.screen(this.id));
+    if (!screen || this.tab !== "screen") return;
+    show(this.panel, button("Read again", () => this.#screen()), element("pre", { class: "screen", tabindex: "0", role: "region", "aria-label": "Screen of the agent" }, shownText(screenText(screen), 200_000)));
+  }
+
+  #events() {
+    show(this.panel, element("div", { class: "timeline" }, this.list.view, this.detail));
+    this.list.grown();
+  }
+
+  #row(event) {
+    const { agent: _agent, ...rest } = event.data ?? {};
+    const said = Object.entries(rest).map(([key, value]) => `${key}: ${typeof value === "object" ? JSON.stringify(value) : value}`);
+    return [
+      element("span", { class: "seq" }, String(event.seq)),
+      element("span", { class: "time" }, shownTime(event.timestamp)),
+      element("span", { class: "type" }, shownLine(event.event, 40)),
+      element("span", { class: "what" }, shownLine(said.join(" · "), 300)),
+    ];
+  }
+
+  #detail(event) {
+    this.detail.hidden = false;
+    show(
+      this.detail,
+      element("div", { class: "view-head" }, element("h3", {}, `${event.seq} ${shownLine(event.event, 40)}`), button("Close", () => ((this.detail.hidden = true), this.list.view.focus()))),
+      element("pre", { class: "json" }, shownText(JSON.stringify(event.data, null, 2), 50_000)),
+    );
+  }
+
+  async #changes() {
+    if (this.agent.isolation !== "worktree") {
+      show(this.panel, emptyNote("This agent works in the folder itself, so it has no changes to apply. An agent with isolation “worktree” has."));
+      return;
+    }
+    const changes = await this.page.attempt(() => this.page.api.changes(this.id));
+    if (!changes || this.tab !== "changes") return;
+    const act = (action, done) => this.page.attempt(() => this.page.api.changeAction(this.id, action), done).then(() => this.#changes());
+    const verdict = changes.verdict ?? {};
+    const checks = verdict.checks ?? verdict.outcomes ?? [];
+    show(
+      this.panel,
+      element(
+        "div",
+        { class: "actions", role: "group", "aria-label": "Changes" },
+        button("Apply", () => act("apply", "applied"), { class: "primary" }),
+        button("Undo", () => act("undo", "undone")),
+        button("Discard", () => window.confirm("Remove the changes of this agent?") && act("discard", "discarded"), { class: "danger" }),
+        button("Read again", () => this.#changes()),
+      ),
+      element("p", {}, badge(changes.status ?? "proposed"), " ", verdict.passed === undefined || verdict.passed === null ? badge("not verified", "unknown") : badge(verdict.passed ? "passed" : "failed"), ` ${shownLine(verdict.summary ?? verdict.reason ?? "", 300)}`),
+      checks.length > 0
+        ? table(["check", "result", "what it says"], checks.map((check) => [shownLine(check.check ?? check.name ?? "", 60), badge(check.status ?? "skipped"), shownText([check.reason, ...(check.said ?? check.lines ?? [])].filter(Boolean).join("\n"), 2_000)]), "Verdict")
+        : null,
+      (changes.files ?? []).map((file) => element("section", { class: "card" }, element("h4", {}, shownLine(file.path ?? "", 200), file.status ? [" ", badge(file.status)] : null), file.diff ? diffView(file.diff, `Diff of ${shownLine(file.path, 100)}`) : null)),
+      changes.diff ? diffView(changes.diff) : null,
+    );
+  }
+
+  async #explain() {
+    const explained = await this.page.attempt(() => this.page.api.explain(this.id));
+    if (!explained || this.tab !== "explain") return;
+    const claims = explained.claims ?? [];
+    const rules = explained.rules ?? explained.tried ?? [];
+    show(
+      this.panel,
+      button("Read again", () => this.#explain()),
+      element("h3", {}, "What the sources say"),
+      claims.length > 0 ? table(["source", "activity", "rule", "detail"], claims.map((claim) => [shownLine(claim.source ?? "", 20), shownLine(claim.activity ?? claim.status ?? "", 20), shownLine(claim.rule ?? "", 80), shownLine(claim.message ?? claim.detail ?? "", 200)]), "Claims") : emptyNote("No source has said anything."),
+      element("h3", {}, "Rules that were tried"),
+      rules.length > 0 ? table(["source", "rule", "matched", "detail"], rules.map((rule) => [shownLine(rule.source ?? "", 20), shownLine(rule.rule ?? "", 80), rule.matched ? "yes" : "no", shownLine(rule.detail ?? "", 200)]), "Rules") : emptyNote("No rules were tried."),
+    );
+  }
+
+  async #send() {
+    const text = this.message.value.trim();
+    if (!text) return;
+    this.message.value = "";
+    this.reply.hidden = false;
+    this.reply.textContent = "…";
+    const reply = await this.page.attempt(() => this.page.api.send(this.id, text));
+    this.reply.textContent = reply ? shownText(reply.response || "(no text)", 20_000) : "";
+    this.reply.hidden = !reply;
+  }
+
+  async #stop(force) {
+    if (force && !window.confirm("End all processes of this agent at once?")) return;
+    await this.page.attempt(() => this.page.api.stop(this.id, force), "stopped");
+  }
+}

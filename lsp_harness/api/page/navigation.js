@@ -1,0 +1,92 @@
+// The lists of sessions and agents, and the form for a new agent.
+
+import { badge, button, element, emptyNote, show } from "./dom.js";
+import { shownCount, shownLine } from "./shown_text.js";
+
+/** The kinds of agents that the form suggests. The server knows which of them it has. */
+const KINDS = ["claude", "codex", "gemini", "opencode", "lsp-harness", "shell", "echo"];
+
+export class Navigation {
+  constructor(page, node) {
+    this.page = page;
+    this.words = "";
+    this.sessions = element("ul", { class: "links", "aria-labelledby": "nav-sessions" });
+    this.agents = element("ul", { class: "links", "aria-labelledby": "nav-agents" });
+    show(
+      node,
+      element("div", { class: "nav-head" }, element("h2", { id: "nav-agents" }, "Agents"), button("New", () => this.#newAgent(), { "aria-label": "New agent" })),
+      this.agents,
+      element("div", { class: "nav-head" }, element("h2", { id: "nav-sessions" }, "Sessions"), button("New", () => this.#newSession(), { "aria-label": "New session" })),
+      element("input", { type: "search", placeholder: "filter", "aria-label": "Filter sessions", oninput: (event) => ((this.words = event.target.value.toLowerCase()), this.draw()) }),
+      this.sessions,
+    );
+  }
+
+  /** Draws both lists, with the part that is open marked. */
+  draw() {
+    const here = decodeURIComponent(location.hash.replace(/^#\//u, ""));
+    const { sessionRows, agents } = this.page;
+    const link = (kind, id, ...content) => {
+      const isHere = here === `${kind}/${id}`;
+      return element("li", {}, element("a", { href: `#/${kind}/${encodeURIComponent(id)}`, "aria-current": isHere ? "page" : null }, content));
+    };
+    const rows = sessionRows.filter((row) => !this.words || `${row.id} ${row.title} ${row.folder} ${row.model}`.toLowerCase().includes(this.words));
+    this.#keepFocus(() => {
+      show(
+        this.agents,
+        agents.size === 0 ? element("li", {}, emptyNote("none runs")) : [...agents.values()].map((agent) => link("agent", agent.id, badge(agent.status, agent.status), element("span", {}, shownLine(agent.name, 40)), element("small", {}, shownLine(`${agent.type} · ${agent.workdir ?? ""}`, 80)))),
+      );
+      show(
+        this.sessions,
+        rows.length === 0
+          ? element("li", {}, emptyNote("none"))
+          : rows.map((row) => link("session", row.id, element("span", {}, shownLine(row.title || row.id, 70)), element("small", {}, [row.driver, shownCount(row.turns, "turn"), String(row.started_at ?? "").slice(0, 16).replace("T", " "), row.parent && "forked", row.is_open && "open"].filter(Boolean).join(" · ")))),
+      );
+    });
+  }
+
+  #keepFocus(draw) {
+    const focused = document.activeElement?.closest?.("nav a")?.getAttribute("href");
+    draw();
+    if (focused) [...document.querySelectorAll("nav a")].find((each) => each.getAttribute("href") === focused)?.focus();
+  }
+
+  async #newSession() {
+    const session = await this.page.attempt(() => this.page.api.newSession({}));
+    await this.page.loadSessions();
+    const id = session?.session_id ?? session?.id;
+    if (id) this.page.open("session", id);
+  }
+
+  #newAgent() {
+    const field = (name, label, attributes = {}) => [element("label", { for: `new-${name}` }, label), element("input", { id: `new-${name}`, name, ...attributes })];
+    const dialog = element(
+      "dialog",
+      { "aria-labelledby": "new-title", onclose: () => dialog.remove() },
+      element(
+        "form",
+        {
+          method: "dialog",
+          onsubmit: async (event) => {
+            if (event.submitter?.value !== "start") return;
+            event.preventDefault();
+            const values = Object.fromEntries([...new FormData(event.target)].filter(([, value]) => value !== ""));
+            if (values.terminal) values.terminal = true;
+            const agent = await this.page.attempt(() => this.page.api.spawn(values), "started");
+            if (!agent) return;
+            dialog.close();
+            this.page.takeAgent(agent);
+            this.page.open("agent", agent.id);
+          },
+        },
+        element("h2", { id: "new-title" }, "New agent"),
+        element("div", { class: "fields" }, field("type", "Kind", { list: "kinds", required: true, autocomplete: "off" }), element("datalist", { id: "kinds" }, KINDS.map((kind) => element("option", { value: kind }))), field("name", "Name"), field("workdir", "Folder", { placeholder: "." }), field("model", "Model")),
+        element("label", {}, element("input", { type: "checkbox", name: "isolation", value: "worktree" }), " in a git worktree of its own, with verified changes"),
+        element("label", {}, element("input", { type: "checkbox", name: "terminal", value: "1" }), " in a terminal, also if it has a protocol"),
+        element("div", { class: "actions" }, element("button", { value: "start", class: "primary" }, "Start"), element("button", { value: "cancel", formnovalidate: true }, "Cancel")),
+      ),
+    );
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+}

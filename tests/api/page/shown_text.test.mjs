@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { diffLineKind } from "../../../lsp_harness/api/page/diff_view.js";
+import { shownLine, shownSize, shownText } from "../../../lsp_harness/api/page/shown_text.js";
+
+test("characters that cannot be seen are written out", () => {
+  assert.equal(shownText("a\u001b[31mb\u202ec\u200bd\r\ne\tf"), "a⟨001B⟩[31mb⟨202E⟩c⟨200B⟩d\ne\tf");
+  assert.equal(shownText("<script>alert(1)</script>"), "<script>alert(1)</script>");
+});
+
+test("long texts are cut, and say so", () => {
+  assert.equal(shownText("abcdef", 4), "abcd… (2 more characters)");
+  assert.equal(shownLine(" a\n b "), "a b");
+  assert.equal(shownText(undefined), "");
+  assert.equal(shownText({ a: 1 }), '{"a":1}');
+});
+
+test("sizes have units", () => {
+  assert.deepEqual([shownSize(3), shownSize(2048), shownSize(3 * 1024 ** 2), shownSize(undefined)], ["3 B", "2.0 KiB", "3.0 MiB", ""]);
+});
+
+test("lines of a diff have a kind", () => {
+  assert.deepEqual(["+++ b/a", "--- a/a", "@@ -1 +1 @@", "+x", "-x", " x"].map(diffLineKind), ["file", "file", "hunk", "added", "removed", "same"]);
+});
