@@ -55,6 +55,10 @@ class ClientCapabilities:
     """The client wants the events of sessions: `experimental.lspHarness.events`."""
     permissions: bool = False
     """The client shows questions about permissions by itself: `experimental.lspHarness.permissions`."""
+    agents: bool = False
+    """The client wants the events of agents: `experimental.lspHarness.agents`. With `events` it gets them, too."""
+    questions: bool = False
+    """The client asks the user what agents ask, and answers: `experimental.lspHarness.questions`."""
     commands: frozenset[str] = frozenset()
     """The commands of the client that a code action may name: `experimental.lspHarness.commands`."""
 
@@ -97,6 +101,8 @@ class ClientCapabilities:
             status=value_at(raw, "experimental.lspHarness.status") is True,
             events=value_at(raw, "experimental.lspHarness.events") is True,
             permissions=value_at(raw, "experimental.lspHarness.permissions") is True,
+            agents=value_at(raw, "experimental.lspHarness.agents") is True,
+            questions=value_at(raw, "experimental.lspHarness.questions") is True,
             commands=frozenset(
                 name for name in list_at(raw, "experimental.lspHarness.commands") if isinstance(name, str)
             ),

@@ -21,6 +21,7 @@ from lsp_harness.harness.events import (
 )
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.server.agents.terminal_views import TerminalViews
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
 from lsp_harness.server.protocol import Server
@@ -53,6 +54,8 @@ class EditorClient:
         settings_files: The URIs of the settings files on which problems are reported.
         exit_status: Is resolved with the exit status when the client ends the server.
         cancellable: The tasks that show progress which can be cancelled, by progress token.
+        terminals: The views of the terminals of agents.
+        asked_questions: The questions about permissions of agents that wait for the user: their agents and ids.
     """
 
     def __init__(self, server: Server, harness: Harness, capabilities: ClientCapabilities, base_config: Config) -> None:
@@ -67,6 +70,8 @@ class EditorClient:
         self.settings_files: set[str] = set()
         self.exit_status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.cancellable: dict[int | str, asyncio.Task[Any]] = {}
+        self.terminals = TerminalViews()
+        self.asked_questions: set[tuple[str, str]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure = ""
         self._warnings: dict[str, None] = {}

@@ -4,6 +4,7 @@ No LSP types are imported here, because the answers before `initialize` need the
 """
 
 from asyncio import CancelledError
+from typing import Any
 
 from lsp_harness import errors
 
@@ -52,3 +53,12 @@ def error_message(error: BaseException, method: str) -> str:
     if isinstance(error, CancelledError):
         return f"{method} was cancelled"
     return f"lsp-harness could not answer {method} because of an internal error; its log has the details"
+
+
+def error_data(error: BaseException) -> dict[str, Any] | None:
+    """Return the code, message and resolution of an error about agents, as the HTTP interface has them, or None."""
+    if not isinstance(error, errors.HarnessError):
+        return None
+    from lsp_harness.runtime.agent_errors import AgentError
+
+    return error.fields if isinstance(error, AgentError) else None

@@ -181,10 +181,10 @@ class Protocol(LanguageServerProtocol):
         code = lsp_errors.error_code(error, method)
         if code == lsp_errors.INTERNAL_ERROR:
             log.error("%s failed", method, exc_info=error)
-        self._refuse(id, code, lsp_errors.error_message(error, method))
+        self._refuse(id, code, lsp_errors.error_message(error, method), lsp_errors.error_data(error))
 
-    def _refuse(self, id: Id | None, code: int, reason: str) -> None:
-        self.transport.send(rpc_message.dump(rpc_message.error_response(id, code, reason)))
+    def _refuse(self, id: Id | None, code: int, reason: str, data: dict[str, Any] | None = None) -> None:
+        self.transport.send(rpc_message.dump(rpc_message.error_response(id, code, reason, data)))
 
     def _send_data(self, data: Any) -> None:
         """Send a notification or a request to the client. pygls calls this method."""

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { CloseAction, type CodeAction, CodeActionResolveRequest, ErrorAction, LanguageClient, type Middleware, State, type StaticFeature, type WorkspaceEdit } from "vscode-languageclient/node";
+import { type AgentEvent, EVENT_NOTIFICATION } from "./agents/agentProtocol";
 import { CrashCounter } from "./crashes";
 import { ASK_INSTRUCTION, SECTION, STATUS_NOTIFICATION, type Status } from "./protocol";
 import { RestartQueue } from "./restartQueue";
@@ -20,7 +21,7 @@ const extraCapabilities: StaticFeature = {
   fillClientCapabilities(capabilities) {
     capabilities.experimental = {
       ...(capabilities.experimental as object | undefined),
-      [SECTION]: { status: true, fallback: true, commands: [ASK_INSTRUCTION] },
+      [SECTION]: { status: true, fallback: true, agents: true, questions: true, commands: [ASK_INSTRUCTION] },
     };
   },
   initialize() {},
@@ -32,10 +33,14 @@ export class Harness implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private readonly queue = new RestartQueue(() => this.startNewServer());
   private readonly changeEmitter = new vscode.EventEmitter<void>();
+  private readonly agentEmitter = new vscode.EventEmitter<AgentEvent>();
   private currentState: HarnessState = { server: "starting" };
 
   /** Fires when `state` changes. */
   readonly onChange = this.changeEmitter.event;
+
+  /** Fires with each event of an agent. */
+  readonly onAgentEvent = this.agentEmitter.event;
 
   /** The commands of the palette that need no code of their own. */
   readonly forwardedCommands: ForwardedCommands;
@@ -167,6 +172,7 @@ export class Harness implements vscode.Disposable {
     });
     client.registerFeature(extraCapabilities);
     client.onNotification(STATUS_NOTIFICATION, (status: Status) => this.setState({ server: "running", status }));
+    client.onNotification(EVENT_NOTIFICATION, (event: AgentEvent) => this.agentEmitter.fire(event));
     client.onDidChangeState(({ newState }) => {
       // between a crash and the restart the client is stopped, but `closed` has already set a more exact state
       const isRestarting = this.currentState.server === "restarting";
@@ -209,5 +215,6 @@ export class Harness implements vscode.Disposable {
 
   dispose(): void {
     this.changeEmitter.dispose();
+    this.agentEmitter.dispose();
   }
 }

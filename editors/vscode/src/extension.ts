@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { registerAdvice } from "./advice";
+import { registerAgents } from "./agents/agents";
 import { Harness } from "./client";
 import { registerCommands } from "./commands";
 import { registerCursorNotification } from "./cursorNotification";
@@ -25,6 +26,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     registerStatus(created),
     registerAdvice(created),
     registerCommands(context, created),
+    registerAgents(created),
     registerPages(created),
     registerReview(),
     registerCursorNotification(created),

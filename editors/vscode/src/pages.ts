@@ -30,11 +30,27 @@ export function showVerdict(uri: string): Promise<void> {
 export async function showAnswer(title: string, text: string): Promise<void> {
   answerCount += 1;
   const uri = vscode.Uri.from({ scheme: ANSWER_SCHEME, path: `/${answerCount}/${title}.md` });
+  store(uri, text);
+  await showPage(uri);
+}
+
+/**
+ * Show a text that is not from the server itself, such as the answer of an agent. It is not rendered, because a page may
+ * load pictures, and so tell somebody what was in it.
+ */
+export async function showText(title: string, text: string, languageId = "plaintext"): Promise<void> {
+  answerCount += 1;
+  const uri = vscode.Uri.from({ scheme: ANSWER_SCHEME, path: `/${answerCount}/${title.replaceAll("/", " ")}` });
+  store(uri, text);
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(await vscode.languages.setTextDocumentLanguage(document, languageId), { preview: true });
+}
+
+function store(uri: vscode.Uri, text: string): void {
   answers.set(uri.path, text);
   for (const path of [...answers.keys()].slice(0, -MAX_ANSWERS)) {
     answers.delete(path);
   }
-  await showPage(uri);
 }
 
 /** Show a Markdown preview, or the text if VS Code's own Markdown extension is disabled. */

@@ -19,8 +19,8 @@ PREFIX = "lspHarness."
 SUFFIX = "_command"
 EDITS = "edits"
 """The package of more commands about edits."""
-SESSIONS = "sessions"
-"""The package of the commands about sessions. Their names have two parts after the prefix."""
+GROUPED = ("agents", "sessions")
+"""The packages of commands about agents and about sessions. Their names have two parts after the prefix."""
 
 
 class CommandModule(Protocol):
@@ -59,7 +59,9 @@ def _module_names() -> dict[str, str]:
     """Return the name of each command and the name of its module in the package."""
     names = {_command_name(module): module for module in _modules(list(commands.__path__))}
     names |= {_command_name(module): f"{EDITS}.{module}" for module in _modules(_folders(EDITS))}
-    return names | {_grouped_name(module): f"{SESSIONS}.{module}" for module in _modules(_folders(SESSIONS))}
+    for package in GROUPED:
+        names |= {_grouped_name(module): f"{package}.{module}" for module in _modules(_folders(package))}
+    return names
 
 
 def _folders(package: str) -> list[str]:
@@ -71,7 +73,7 @@ def _modules(folders: list[str]) -> Iterator[str]:
 
 
 def _grouped_name(module: str) -> str:
-    """Convert the name of a module about sessions: `agent_follow_up_command` to `lspHarness.agent.followUp`."""
+    """Convert the name of a module of a group: `agent_follow_up_command` to `lspHarness.agent.followUp`."""
     group, _, rest = module.partition("_")
     return f"{PREFIX}{group}.{_command_name(rest).removeprefix(PREFIX)}"
 

@@ -33,6 +33,10 @@ class SessionArguments:
             raise UsageError(f"{self._command} needs {name}, a string")
         return value
 
+    def value(self, name: str) -> Any:
+        """Return a value as the client sent it, or None if it is missing."""
+        return self._values.get(name)
+
     def number(self, name: str) -> int | None:
         """Return a whole number, or None if it is missing."""
         value = self._values.get(name)

@@ -117,9 +117,10 @@ def response(id: Id, value: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id, "result": value}
 
 
-def error_response(id: Id | None, code: int, message: str) -> dict[str, Any]:
-    """Return the answer to a request that failed."""
-    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
+def error_response(id: Id | None, code: int, message: str, data: Any = None) -> dict[str, Any]:
+    """Return the answer to a request that failed. `data` is more about the error, for programs."""
+    more = {} if data is None else {"data": data}
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, **more}}
 
 
 def dump(message: dict[str, Any]) -> bytes:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from fake_work import CANCELLED, VERDICT, FakeWork
+from fake_work import AGENT_VERBS, CANCELLED, VERDICT, FakeWork
 
 ANSWERS: dict[str, str] = {
     "def add(a, b):": "\n    return a + b",
@@ -40,6 +40,7 @@ REPLACING: dict[str, tuple[int, int, str]] = {
 UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 OLD = ["accepted", "status"]
 NEW = [name.removeprefix("on_") for name in dir(FakeWork) if name.startswith("on_")]
+NEW += [f"runtime.{verb}" for verb in AGENT_VERBS] + ["agent.run"]
 
 
 class Server:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from fake_agents import FakeAgents
+
 VERDICT = "lsp-harness-verdict:/S1/T1.md"
 LABEL = "lsp-harness: parse ✓, kept ✓, lint ✓, gone ✓"
 MODELS = [
@@ -33,6 +35,13 @@ COMMANDS = [
 TYPES = {"types_passed": 40, "types_cut": 2, "types_replaced": 3, "types_hidden": 5, "types_skipped": 1}
 CANCELLED = {"code": -32800, "message": "cancelled"}
 
+RUNTIME = "lspHarness.runtime."
+AGENT_VERBS = (
+    *("answer", "apply", "attach", "changes", "detach", "discard", "explain", "interrupt", "list"),
+    *("logs", "press", "read", "resize", "send", "spawn", "stop", "types", "undo"),
+)
+"""The commands about agents."""
+
 Send = Callable[[dict[str, Any]], None]
 
 
@@ -51,6 +60,7 @@ class FakeWork:
         self.forgets_commands = False
         self.held: dict[str, tuple[Callable[[], None], Callable[[], None]]] = {}
         self._asked: dict[str, Callable[[Any], None]] = {}
+        self._agents = FakeAgents(send)
 
     # -- messages
     def tell(self, event: str, **facts: Any) -> None:
@@ -123,6 +133,13 @@ class FakeWork:
 
     # -- commands, by name
     def execute(self, id: int, name: str, arguments: list[Any], token: str) -> None:
+        if name == "lspHarness.agent.run":
+            self.tell("prompted", prompt=arguments[0]["prompt"])
+            self.answer(id, {"sessionId": "s1", "reason": "completed", "detail": "", "text": ""})
+            return
+        if name.startswith(RUNTIME):
+            self._agents.execute(id, name.removeprefix(RUNTIME), *arguments or ({},))
+            return
         getattr(self, f"on_{name.removeprefix('lspHarness.')}")(id, token, *arguments)
 
     def on_accepted(self, id: int, token: str, *names: str) -> None:

@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { agents } from "./stand-in-agents.mjs";
 
 const EXTENSION = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "../../../editors/vscode");
 const require = createRequire(path.join(EXTENSION, "package.json"));
@@ -12,6 +13,7 @@ const VERDICT = "lsp-harness-verdict:/S/1.md";
 const COMMANDS = "accepted applied fix status pause dismissed models pullModel restartEngine statistics instruct docstring tests explain context locate why";
 const without = (process.env.STAND_IN_WITHOUT ?? "").split(" ");
 const rpc = createMessageConnection(new StreamMessageReader(process.stdin), new StreamMessageWriter(process.stdout));
+const foreign = agents(rpc);
 const note = (method, params) => fs.appendFileSync(process.env.STAND_IN_LOG, `${JSON.stringify({ method, params })}\n`);
 const on = (method, answer) => rpc.onRequest(method, async (params, token) => (note(method, params), answer(params, token)));
 const hear = (method, act = () => {}) => rpc.onNotification(method, (params) => (note(method, params), act(params)));
@@ -39,7 +41,7 @@ const tellStatus = () =>
 
 on("initialize", (params) => {
   trusted = params.initializationOptions.trusted;
-  const commands = COMMANDS.split(" ").filter((name) => !without.includes(name)).map((name) => `lspHarness.${name}`);
+  const commands = [...COMMANDS.split(" "), ...foreign.names].filter((name) => !without.includes(name)).map((name) => `lspHarness.${name}`);
   return {
     capabilities: {
       textDocumentSync: { openClose: true, change: 1 },
@@ -162,6 +164,13 @@ async function bar(title, work) {
 
 on("workspace/textDocumentContent", () => ({ text: "# Verdict\n\nteh is **no word**, says the stand-in.\n" }));
 on("workspace/executeCommand", async ({ command, arguments: [first, second] = [] }) => {
+  if (command.startsWith("lspHarness.runtime.")) {
+    try {
+      return await foreign.run(command.replace("lspHarness.runtime.", ""), first);
+    } catch (error) {
+      throw new ResponseError(-32803, error.message, error.data);
+    }
+  }
   switch (command.replace("lspHarness.", "")) {
     case "pause":
       // taking one back ends both

@@ -17,6 +17,7 @@ local M = {}
 ---@field run fun(call: lsp_harness.Call)
 ---@field words? string[] the possible arguments; nil allows none, {} allows any text
 ---@field needs_argument? boolean
+---@field complete? fun(words: string[]): string[] completes the argument after these words
 ---@field server_command? string the command of the server without which the subcommand does not work
 
 --- Format facts of the server as one line each, sorted by name. The results of the type checkers come last, in words.
@@ -86,7 +87,14 @@ M.commands = {
     words = {},
     server_command = names.agentRun,
     run = function(call)
-      require('lsp_harness.agent').run(call.argument)
+      if not require('lsp_harness.agents').run(call.argument) then
+        -- `run` is for prompts that begin with a verb
+        local prompt = call.argument:match('^run%s+(.*)$') or call.argument
+        require('lsp_harness.agent').run(prompt ~= 'run' and prompt or '')
+      end
+    end,
+    complete = function(words)
+      return require('lsp_harness.agents').complete(words)
     end,
   },
   cancel = { run = cancel },
@@ -208,14 +216,24 @@ local function subcommand_names()
   return found
 end
 
+--- Return the possible words after those before the cursor.
+---@param before string[] without the name of the command
+---@return string[]
+local function completions(before)
+  local command = M.commands[before[1] or '']
+  if command and command.complete then
+    return command.complete(vim.list_slice(before, 2))
+  end
+  return #before > 0 and vim.list_slice(command and command.words or {}) or subcommand_names()
+end
+
 --- Return the completions of the command line.
 ---@param lead string the beginning of the word at the cursor
 ---@param line string
 ---@return string[]
 local function complete(lead, line)
   local before = vim.split(vim.trim(line:sub(1, #line - #lead)), '%s+')
-  local name = before[#before]
-  local words = M.commands[name] and M.commands[name].words or subcommand_names()
+  local words = completions(vim.list_slice(before, 2))
   table.sort(words)
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)

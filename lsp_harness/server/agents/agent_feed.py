@@ -1,0 +1,157 @@
+"""Sends the events of agents to a client that announced them, and asks the user what agents ask."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from lsp_harness.harness.events import AgentReported, HarnessEvent, TurnReported
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.wire.event import Event
+
+if TYPE_CHECKING:
+    from lsp_harness.runtime.agent_events import AgentEvent
+
+EVENT_METHOD = "$/lspHarness/event"
+QUESTION_METHOD = "$/lspHarness/question"
+ALLOW, DENY, OPEN, LATER = "Allow", "Deny", "Open in the browser", "Not now"
+MAX_OPTIONS = 8
+"""Answers of an agent that are buttons. Editors show few."""
+MAX_TEXT_CHARS = 300
+ASKING_EVENTS = ("question", "blocking_prompt", "login_required")
+"""Events of questions that a person must answer. The permission gate is asked first about the others."""
+
+
+class AgentFeed:
+    """The events and questions of all agents of one client.
+
+    Args:
+        client: The client.
+    """
+
+    def __init__(self, client: EditorClient) -> None:
+        self._client = client
+
+    def handle(self, event: HarnessEvent) -> None:
+        """Handle an event of the harness, if it is about an agent."""
+        match event:
+            case AgentReported(reported):
+                self._send(reported)
+                if reported.event in ASKING_EVENTS:
+                    self._show_question(reported.agent_id, reported.data)
+                elif reported.event == "permission_decided":
+                    self._client.asked_questions.discard((reported.agent_id, str(reported.data.get("questionId"))))
+            case TurnReported(recorded) if recorded.type == "permission.requested":
+                self._show_gate_question(recorded)
+            case _:
+                pass
+
+    def _send(self, event: "AgentEvent") -> None:
+        capabilities = self._client.capabilities
+        if capabilities.agents or capabilities.events:
+            self._client.server.protocol.notify(EVENT_METHOD, {**event.fields, "agentId": event.agent_id})
+
+    # -- questions
+    def _show_gate_question(self, event: Event) -> None:
+        """Ask the user what the gate wants to know of a person. The gate knows the question as a call of a tool."""
+        from lsp_harness.runtime.question_desk import describe_question
+
+        for agent in self._client.harness.agents.list():
+            for question in agent.open_questions:
+                if question.id == event.data.get("call_id"):
+                    self._client.asked_questions.add((agent.id, question.id))
+                    self._show_question(agent.id, {**describe_question(question), "agent": agent.fields()})
+
+    def _show_question(self, agent_id: str, data: Mapping[str, Any]) -> None:
+        if "questionId" not in data:
+            return
+        if self._client.capabilities.questions:
+            self._client.server.protocol.notify(QUESTION_METHOD, {**data, "agentId": agent_id})
+        else:
+            self._client.spawn(self._ask(agent_id, data), "asking the user what an agent asks")
+
+    async def _ask(self, agent_id: str, data: Mapping[str, Any]) -> None:
+        """Ask with a standard message. Not every client can show one."""
+        kind, text = data.get("kind"), describe_question(data)
+        if kind == "auth":
+            await self._ask_login(text, str(data.get("loginUrl") or ""))
+        elif kind in ("permission", "trust"):
+            chosen, is_shown = await self._choose(text, [ALLOW, DENY])
+            reason = "the user denied it" if chosen else "the user closed the question without an answer"
+            reason = reason if is_shown else "nobody can be asked in this editor"
+            await self._answer(agent_id, data, is_allowed=chosen == ALLOW, reason="" if chosen == ALLOW else reason)
+        elif options := [str(option) for option in data.get("options") or ()][:MAX_OPTIONS]:
+            shown = {clean_line(option): option for option in options}
+            chosen, _ = await self._choose(text, list(shown))
+            if chosen:
+                await self._answer(agent_id, data, is_allowed=True, text=shown[chosen])
+        else:
+            # a message has no field for a text
+            self._client.server.window_show_message(types.ShowMessageParams(type=types.MessageType.Info, message=text))
+
+    async def _ask_login(self, text: str, url: str) -> None:
+        """Open the page of a login if the user agrees."""
+        if not (address := web_address(url)) or not self._client.capabilities.show_document:
+            message = f"{text}: {address}" if address else text
+            self._client.server.window_show_message(
+                types.ShowMessageParams(type=types.MessageType.Warning, message=message)
+            )
+            return
+        chosen, _ = await self._choose(f"{text} at {urlsplit(address).hostname}", [OPEN, LATER])
+        if chosen == OPEN:
+            await self._client.server.window_show_document_async(types.ShowDocumentParams(uri=address, external=True))
+
+    async def _choose(self, message: str, titles: list[str]) -> tuple[str, bool]:
+        """Return the chosen title, or an empty text, and whether the client could ask."""
+        actions = [types.MessageActionItem(title=title) for title in titles]
+        params = types.ShowMessageRequestParams(type=types.MessageType.Warning, message=message, actions=actions)
+        try:
+            chosen = await self._client.server.window_show_message_request_async(params)
+        except JsonRpcException:
+            return "", False
+        return (chosen.title if chosen and chosen.title in titles else ""), True
+
+    async def _answer(
+        self, agent_id: str, data: Mapping[str, Any], *, is_allowed: bool, reason: str = "", text: str = ""
+    ) -> None:
+        from lsp_harness.runtime.agent_errors import AgentError
+        from lsp_harness.runtime.connection import QuestionAnswer
+
+        answer = QuestionAnswer(is_allowed, reason, text)
+        try:
+            await self._client.harness.agents.require(agent_id).answer(str(data["questionId"]), answer)
+        except AgentError as error:
+            # somebody answered in the terminal, or the agent has ended; an answer that is lost is an event of its own
+            self._client.warn(f"an answer did not reach the agent: {error.message}")
+
+
+def clean_line(text: str) -> str:
+    """Return a text of an agent as one short line without control characters and marks of the writing direction."""
+    from lsp_harness.runtime.terminal.untrusted_text import clean_text
+
+    line = clean_text(" ".join(text.split()), MAX_TEXT_CHARS + 1)
+    return line if len(line) <= MAX_TEXT_CHARS else f"{line[:MAX_TEXT_CHARS]}…"
+
+
+def describe_question(data: Mapping[str, Any]) -> str:
+    """Return a question as one line: who asks what, and for which tool."""
+    agent = dict[str, Any](data.get("agent") or {})
+    name, question = clean_line(str(agent.get("name") or "an agent")), clean_line(str(data.get("question") or ""))
+    if data.get("kind") == "auth":
+        return f"{name} wants you to log in"
+    values = [value for value in dict[str, Any](data.get("input") or {}).values() if isinstance(value, str)]
+    subject = clean_line(f"{data['tool']}: {' '.join(values)}") if data.get("tool") else ""
+    parts = [part for part in (question, f"({subject})" if subject and subject not in question else "") if part]
+    return f"{name} asks: {' '.join(parts) or 'a question that no rule knows; look at its terminal'}"
+
+
+def web_address(url: str) -> str:
+    """Return an address that may be opened, or an empty text: one of the web, and not of a program of this machine."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username
+    return url if is_web and url.isprintable() and " " not in url else ""

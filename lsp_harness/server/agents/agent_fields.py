@@ -1,0 +1,22 @@
+"""Agents as JSON for the editor."""
+
+from typing import TYPE_CHECKING, Any
+
+from lsp_harness.server.editor_client import EditorClient
+
+if TYPE_CHECKING:
+    from lsp_harness.runtime.agent import Agent
+
+
+def agent_fields(client: EditorClient, agent: "Agent") -> dict[str, Any]:
+    """Return an agent with the questions that wait for the user. Those that the permission gate decides do not."""
+    # imported late, because nothing of the runtime is loaded before the first agent
+    from lsp_harness.runtime.question_desk import GATE_KINDS, describe_question
+
+    asked = client.asked_questions
+    questions = [
+        describe_question(question)
+        for question in agent.open_questions
+        if question.kind not in GATE_KINDS or (agent.id, question.id) in asked
+    ]
+    return {**agent.fields(), "questions": questions}

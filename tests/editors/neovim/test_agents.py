@@ -1,0 +1,161 @@
+"""`:LspHarness agent VERB`: foreign agents, their questions and their terminals, with the fake server."""
+
+import base64
+
+import pytest
+
+from tests.editors.neovim.editor import Editor
+
+TERMINAL = "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|'):find(..., 1, true) ~= nil"
+
+
+def keys(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+@pytest.fixture
+def attached(editor: Editor) -> Editor:
+    """An editor with the terminal of an agent in front, in which keys go to the agent."""
+    editor.nvim.command("LspHarness agent spawn echo terminal")
+    editor.until(TERMINAL, "ready é")
+    return editor
+
+
+def test_an_agent_in_a_terminal_is_shown_as_it_is_and_gets_what_is_typed(attached: Editor):
+    attached.until_event("runtime spawn", type="echo", terminal=True)
+    width, height = attached.nvim.current.window.width, attached.nvim.current.window.height
+    attached.until_event("runtime attach", agentId="01ECHO", columns=width, rows=height)
+    assert attached.nvim.current.buffer.options["buftype"] == "terminal"
+
+    attached.type("hi")
+
+    attached.until_event("runtime press", agentId="01ECHO", keys=keys("h"))
+    attached.until(TERMINAL, "> HI")
+
+
+def test_the_agent_learns_the_size_of_its_window(attached: Editor):
+    attached.type(r"<C-\><C-n>")
+
+    attached.nvim.command("resize 5")
+
+    attached.until_event("runtime resize", agentId="01ECHO", rows=5)
+
+
+def test_a_buffer_that_is_wiped_out_leaves_the_agent_running(attached: Editor):
+    attached.type(r"<C-\><C-n>")
+
+    attached.nvim.command("bwipeout!")
+
+    attached.until_event("runtime detach", viewerId="v1")
+    assert attached.events("runtime stop") == []
+    attached.nvim.command("LspHarness agent attach echo")
+    attached.until("#vim.tbl_filter(function(e) return e.event == 'runtime attach' end, events) == 2")
+
+
+def test_a_terminal_that_is_shown_gets_the_cursor_and_not_a_second_window(attached: Editor):
+    attached.type(r"<C-\><C-n>")
+    attached.nvim.command("wincmd p")
+
+    attached.nvim.command("LspHarness agent attach echo")
+
+    attached.until("vim.bo.buftype == 'terminal'")
+    assert len(attached.events("runtime attach")) == 1
+
+
+def test_a_stopped_agent_keeps_what_it_printed(attached: Editor):
+    attached.type(r"<C-\><C-n>")
+
+    attached.nvim.command("LspHarness agent stop echo")
+
+    attached.until(TERMINAL, "bye")
+    attached.until(TERMINAL, "[it was stopped]")
+    attached.says("echo has ended")
+
+
+def test_the_list_has_states_and_questions_without_control_characters(editor: Editor):
+    editor.nvim.command("LspHarness agent list")
+
+    editor.says("asking [echo]  ready (osc)  01ASKING")
+    editor.says("asks: write ]0;x a.txt?")
+    editor.says("careful [echo]  ready (osc)  01CAREFUL")
+
+
+def test_an_answer_of_an_agent_is_plain_text_in_a_window(editor: Editor):
+    editor.nvim.command("LspHarness agent send asking fix the tests")
+
+    editor.until_event("runtime send", agentId="01ASKING", message="fix the tests", queue=False)
+    editor.until(TERMINAL, "you said fix the tests|and more")
+    assert editor.nvim.current.buffer.options["filetype"] == ""
+    assert editor.nvim.current.buffer.options["modifiable"] is False
+
+
+@pytest.mark.parametrize(("choice", "is_allowed"), [("Allow", True), ("Deny", False)])
+def test_a_question_about_a_permission_is_answered(editor: Editor, choice: str, is_allowed: bool):
+    editor.choosing(choice)
+
+    editor.nvim.command("LspHarness agent answer")
+
+    editor.until_event("runtime answer", agentId="01ASKING", questionId="q1", isAllowed=is_allowed)
+
+
+def test_changes_are_shown_and_applied(editor: Editor):
+    editor.nvim.command("LspHarness agent changes")
+    editor.until(TERMINAL, "+x = 2")
+    assert editor.nvim.current.buffer.options["filetype"] == "diff"
+
+    editor.nvim.command("LspHarness agent apply careful")
+
+    editor.until_event("runtime apply", agentId="01CAREFUL")
+    editor.says("applied a.py")
+
+
+def test_the_log_and_the_state_are_shown(editor: Editor):
+    editor.nvim.command("LspHarness agent logs asking")
+    editor.until(TERMINAL, "one|two")
+
+    editor.nvim.command("LspHarness agent explain asking")
+
+    editor.until(TERMINAL, 'status = "ready"')
+
+
+def test_without_a_kind_one_is_chosen(editor: Editor):
+    editor.choosing("claude")
+
+    editor.nvim.command("LspHarness agent spawn")
+
+    editor.until_event("runtime spawn", type="claude")
+    editor.says("claude is ready")
+
+
+def test_an_agent_that_cannot_be_started_says_why(editor: Editor):
+    editor.nvim.command("LspHarness agent spawn missing worktree")
+
+    editor.until_event("runtime spawn", type="missing", isolation="worktree")
+    editor.says("missing is not installed")
+
+
+def test_a_name_that_nobody_has_is_said(editor: Editor):
+    editor.nvim.command("LspHarness agent stop nobody")
+
+    editor.says("there is no agent nobody")
+
+
+@pytest.mark.parametrize(
+    ("line", "prompt"), [("who calls it?", "who calls it?"), ("run list all callers", "list all callers")]
+)
+def test_other_words_are_a_prompt_for_the_model(editor: Editor, line: str, prompt: str):
+    editor.nvim.command(f"LspHarness agent {line}")
+
+    editor.until_event("prompted", prompt=prompt)
+
+
+def test_verbs_kinds_and_names_are_completed(editor: Editor):
+    def completed(line: str) -> list[str]:
+        return editor.nvim.funcs.getcompletion(f"LspHarness agent {line}", "cmdline")
+
+    assert {"spawn", "send", "list", "stop", "attach", "run"} <= set(completed(""))
+    assert completed("st") == ["stop"]
+    assert completed("spawn ") == ["claude", "echo"]
+    assert completed("spawn echo ") == ["terminal", "worktree"]
+    assert completed("send ") == ["asking", "careful"]
+    assert completed("send asking ") == []

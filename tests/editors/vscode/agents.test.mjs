@@ -1,0 +1,154 @@
+// Foreign agents in the extension: the view, the questions and the terminal. The server is stand-in.mjs.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before } from "node:test";
+import { HERE, photographing, startRig, until } from "./rig.mjs";
+
+let rig, page;
+
+before(
+  async () => {
+    rig = await startRig({
+      files: { "note.py": "y = 1\n" },
+      command: [process.execPath, path.join(HERE, "stand-in.mjs")],
+      environment: (dir) => ({ STAND_IN_LOG: path.join(dir, "received") }),
+    });
+    page = rig.page;
+    await rig.show("note.py");
+    await rig.ready(/small/);
+  },
+  { timeout: 180_000 },
+);
+after(() => rig?.stop());
+const it = photographing(() => rig);
+
+/** What the server was sent with a command about agents. */
+const executed = (name) =>
+  fs.readFileSync(path.join(rig.dir, "received"), "utf8").trim().split("\n").map(JSON.parse)
+    .filter(({ method, params }) => method === "workspace/executeCommand" && params.command === `lspHarness.runtime.${name}`)
+    .map(({ params }) => params.arguments[0]);
+const row = (text) => page.locator(".pane-body .monaco-list-row", { hasText: text }).first();
+const input = () => page.locator(".quick-input-widget input").first();
+const terminal = () => page.locator(".terminal-wrapper.active .xterm-accessibility-tree, .terminal-wrapper.active .xterm-rows").first();
+
+async function spawn(type, place) {
+  await rig.command("lsp-harness: Start an Agent");
+  await rig.picked(type);
+  await rig.picked(place);
+}
+async function send(agent, message) {
+  await rig.command("lsp-harness: Send a Message to an Agent");
+  await until(async () => {
+    // with one agent that runs, nobody has to choose
+    if (await rig.row(agent).isVisible()) await rig.picked(agent);
+    return (await page.locator(".quick-input-title", { hasText: `Message to ${agent}` }).count()) > 0;
+  }, "the question for a message");
+  await input().fill(message);
+  await page.keyboard.press("Enter");
+}
+const textOf = () => page.locator(".editor-instance .view-lines").first().innerText().then((text) => text.replace(/\u00a0/g, " "));
+
+it("the view is empty at first, and says how an agent is started", async () => {
+  await rig.command("Explorer: Focus on Agents View");
+  await page.locator(".welcome-view", { hasText: "Start an Agent" }).first().waitFor();
+});
+
+it("an agent that is not installed is not started, and why is said", async () => {
+  await spawn("codex", "In this folder");
+  await rig.notification("codex is not installed; npm install -g @openai/codex").waitFor();
+});
+
+it("an agent is started in a worktree of its own and is in the view with its state", async () => {
+  await spawn("claude", "In a worktree of its own");
+  await row("claude").waitFor();
+  await until(async () => /ready \(osc\)/.test(await row("claude").innerText()), async () => `a ready agent; it is ${await row("claude").innerText()}`);
+  assert.equal(executed("spawn").at(-1).isolation, "worktree");
+  assert.match(executed("spawn").at(-1).uri, /\/ws$/);
+});
+
+it("its answer is plain text, of which nothing is loaded", async () => {
+  await send("claude", "hello");
+  await page.locator(".tab.active", { hasText: "Answer of claude" }).waitFor();
+  assert.match(await textOf(), /\*\*you said\*\* hello !\[\]\(https:\/\/example\.com\/hello\)/);
+});
+
+it("a question about a permission is asked, and the answer reaches the agent", async () => {
+  await send("claude", "ask");
+  const question = rig.notification("claude asks: Do you want to make this edit to a.py?");
+  await question.waitFor();
+  await row("Do you want to make this edit").waitFor();
+  await rig.picture("agents");
+  await rig.clicked(question.getByRole("button", { name: "Deny" }), (timeout) => question.waitFor({ state: "detached", timeout }));
+  await until(() => executed("answer").length === 1, "the answer");
+  assert.equal(executed("answer")[0].isAllowed, false);
+  await until(async () => /^not edited/.test(await textOf()), "the answer of the agent");
+  await row("Do you want to make this edit").waitFor({ state: "detached" });
+});
+
+it("a question with options is answered by one of them", async () => {
+  await send("claude", "choose");
+  const question = rig.notification("claude asks: Which colour?");
+  await rig.clicked(question.getByRole("button", { name: "Answer" }), (timeout) => rig.row("green").waitFor({ timeout }));
+  await rig.picked("green");
+  await until(() => executed("answer").at(-1).text === "green", "the option");
+  await until(async () => /^green/.test(await textOf()), "the answer of the agent");
+});
+
+it("an agent that works can be interrupted where its work is seen", async () => {
+  await send("claude", "wait");
+  await rig.cancelled(rig.notification("claude works"));
+  await until(() => executed("interrupt").length === 1, "the interruption");
+});
+
+it("changes are shown as a diff, and applied and undone by a command", async () => {
+  await rig.command("lsp-harness: Show the Changes of an Agent");
+  await page.locator(".tab.active", { hasText: "Changes of claude" }).waitFor();
+  assert.match(await textOf(), /\+x = 2/);
+  await rig.command("lsp-harness: Apply the Changes of an Agent");
+  await rig.notification("applied a.py").waitFor();
+  await rig.command("lsp-harness: Undo the Changes of an Agent");
+  await rig.notification("restored a.py").waitFor();
+});
+
+it("a login is opened in the browser only when the user agrees", async () => {
+  await send("claude", "login");
+  const question = rig.notification("claude wants you to log in at login.example.com");
+  await question.waitFor();
+  await rig.clicked(question.getByRole("button", { name: "Open in Browser" }), (timeout) => question.waitFor({ state: "detached", timeout }));
+  // VS Code asks once more, as for every page
+  const dialog = page.locator(".monaco-dialog-box", { hasText: "login.example.com" });
+  await dialog.waitFor();
+  await rig.clicked(dialog.getByRole("button", { name: "Cancel" }), (timeout) => dialog.waitFor({ state: "detached", timeout }));
+});
+
+it("an address that is not one of the web cannot be opened", async () => {
+  await send("claude", "trick");
+  const question = rig.notification("claude wants you to log in.");
+  await question.waitFor();
+  assert.equal(await question.getByRole("button", { name: "Open in Browser" }).count(), 0);
+  await page.keyboard.press("Escape");
+});
+
+it("a terminal shows the screen of the agent, and what is typed goes to the agent", async () => {
+  await spawn("echo", "In this folder, in a terminal");
+  await until(async () => /ready é/.test(await terminal().innerText()), async () => `the screen; it is ${await terminal().innerText().catch(String)}`);
+  await page.keyboard.type("hi");
+  await until(async () => /> HI/.test(await terminal().innerText()), async () => `what was typed; it is ${await terminal().innerText()}`);
+  const { columns, rows } = executed("attach").at(-1);
+  assert.ok(columns > 20 && rows > 3, `${columns}x${rows}`);
+  assert.equal(Buffer.from(executed("press")[0].keys, "base64").toString(), "h");
+  await rig.picture("agent-terminal");
+});
+
+it("an agent that is stopped stays in the view, and its terminal says so", async () => {
+  await rig.command("lsp-harness: Stop an Agent");
+  await rig.picked("echo");
+  await until(async () => /it was stopped; press a key to close/.test(await terminal().innerText()), async () => `the end; it is ${await terminal().innerText()}`);
+  await until(async () => /stopped/.test(await row("echo").innerText()), "the state");
+});
+
+it("when the server has gone, so have its agents", async () => {
+  await rig.command("lsp-harness: Restart Server");
+  await page.locator(".welcome-view", { hasText: "Start an Agent" }).first().waitFor();
+});
