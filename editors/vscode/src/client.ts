@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { CloseAction, type CodeAction, CodeActionResolveRequest, ErrorAction, LanguageClient, type Middleware, State, type StaticFeature, type WorkspaceEdit } from "vscode-languageclient/node";
-import { type AgentEvent, EVENT_NOTIFICATION } from "./agents/agentProtocol";
+import { type AgentEvent, type AskedQuestion, EVENT_NOTIFICATION, QUESTION_NOTIFICATION } from "./agents/agentProtocol";
 import { CrashCounter } from "./crashes";
 import { ASK_INSTRUCTION, SECTION, STATUS_NOTIFICATION, type Status } from "./protocol";
 import { RestartQueue } from "./restartQueue";
@@ -34,6 +34,7 @@ export class Harness implements vscode.Disposable {
   private readonly queue = new RestartQueue(() => this.startNewServer());
   private readonly changeEmitter = new vscode.EventEmitter<void>();
   private readonly agentEmitter = new vscode.EventEmitter<AgentEvent>();
+  private readonly questionEmitter = new vscode.EventEmitter<AskedQuestion>();
   private currentState: HarnessState = { server: "starting" };
 
   /** Fires when `state` changes. */
@@ -41,6 +42,9 @@ export class Harness implements vscode.Disposable {
 
   /** Fires with each event of an agent. */
   readonly onAgentEvent = this.agentEmitter.event;
+
+  /** Fires when an agent asks what the user must answer. */
+  readonly onQuestion = this.questionEmitter.event;
 
   /** The commands of the palette that need no code of their own. */
   readonly forwardedCommands: ForwardedCommands;
@@ -173,6 +177,7 @@ export class Harness implements vscode.Disposable {
     client.registerFeature(extraCapabilities);
     client.onNotification(STATUS_NOTIFICATION, (status: Status) => this.setState({ server: "running", status }));
     client.onNotification(EVENT_NOTIFICATION, (event: AgentEvent) => this.agentEmitter.fire(event));
+    client.onNotification(QUESTION_NOTIFICATION, (question: AskedQuestion) => this.questionEmitter.fire(question));
     client.onDidChangeState(({ newState }) => {
       // between a crash and the restart the client is stopped, but `closed` has already set a more exact state
       const isRestarting = this.currentState.server === "restarting";
@@ -216,5 +221,6 @@ export class Harness implements vscode.Disposable {
   dispose(): void {
     this.changeEmitter.dispose();
     this.agentEmitter.dispose();
+    this.questionEmitter.dispose();
   }
 }

@@ -32,18 +32,24 @@ const row = (text) => page.locator(".pane-body .monaco-list-row", { hasText: tex
 const input = () => page.locator(".quick-input-widget input").first();
 const terminal = () => page.locator(".terminal-wrapper.active .xterm-accessibility-tree, .terminal-wrapper.active .xterm-rows").first();
 
+/** Chooses by keys from a list that another one may follow. */
+async function pick(text) {
+  const focused = page.locator(".quick-input-list .monaco-list-row.focused", { hasText: text });
+  await rig.row(text).waitFor();
+  await input().fill(text);
+  await focused.waitFor();
+  await page.keyboard.press("Enter");
+  await focused.waitFor({ state: "hidden" });
+}
 async function spawn(type, place) {
   await rig.command("lsp-harness: Start an Agent");
-  await rig.picked(type);
-  await rig.picked(place);
+  await pick(type);
+  await pick(place);
 }
+/** There is one agent that runs, so nobody has to choose. */
 async function send(agent, message) {
   await rig.command("lsp-harness: Send a Message to an Agent");
-  await until(async () => {
-    // with one agent that runs, nobody has to choose
-    if (await rig.row(agent).isVisible()) await rig.picked(agent);
-    return (await page.locator(".quick-input-title", { hasText: `Message to ${agent}` }).count()) > 0;
-  }, "the question for a message");
+  await page.locator(".quick-input-title", { hasText: `Message to ${agent}` }).waitFor();
   await input().fill(message);
   await page.keyboard.press("Enter");
 }
@@ -90,7 +96,7 @@ it("a question with options is answered by one of them", async () => {
   await send("claude", "choose");
   const question = rig.notification("claude asks: Which colour?");
   await rig.clicked(question.getByRole("button", { name: "Answer" }), (timeout) => rig.row("green").waitFor({ timeout }));
-  await rig.picked("green");
+  await pick("green");
   await until(() => executed("answer").at(-1).text === "green", "the option");
   await until(async () => /^green/.test(await textOf()), "the answer of the agent");
 });
@@ -143,7 +149,7 @@ it("a terminal shows the screen of the agent, and what is typed goes to the agen
 
 it("an agent that is stopped stays in the view, and its terminal says so", async () => {
   await rig.command("lsp-harness: Stop an Agent");
-  await rig.picked("echo");
+  await pick("echo");
   await until(async () => /it was stopped; press a key to close/.test(await terminal().innerText()), async () => `the end; it is ${await terminal().innerText()}`);
   await until(async () => /stopped/.test(await row("echo").innerText()), "the state");
 });

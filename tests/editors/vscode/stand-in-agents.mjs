@@ -7,7 +7,7 @@ export function agents(rpc) {
   let count = 0;
 
   const told = (agent, event, data = {}) =>
-    rpc.sendNotification("$/lspHarness/event", { event, agentId: agent.id, seq: ++count, timestamp: "2026-01-02", data: { agent, ...data } });
+    rpc.sendNotification("$/lspHarness/event", { event, agentId: agent.id, seq: ++count, timestamp: "2026-01-02", data: { agent: plain(agent), ...data } });
   const became = (agent, status, source = "osc") => {
     Object.assign(agent, { status, state: { ...agent.state, status, source } });
     told(agent, "status", { status });
@@ -24,6 +24,7 @@ export function agents(rpc) {
         done(answer);
       });
       became(agent, "blocked");
+      rpc.sendNotification("$/lspHarness/question", { ...asked, agentId: agent.id, agent: plain(agent) });
     });
   const printed = (agent, bytes) => {
     agent.output = Buffer.concat([agent.output, bytes]);

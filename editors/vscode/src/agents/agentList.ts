@@ -25,6 +25,7 @@ export class AgentList implements vscode.Disposable {
         this.eventEmitter.fire(event);
         this.refreshSoon();
       }),
+      harness.onQuestion(() => this.refreshSoon()),
       // agents end with their server
       harness.onChange(() => harness.state.server !== "running" && this.set([])),
     ];

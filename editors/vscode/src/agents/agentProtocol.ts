@@ -1,6 +1,7 @@
 /** The types of agents in the protocol. They mirror docs/lsp-extensions.md. */
 
 export const EVENT_NOTIFICATION = "$/lspHarness/event";
+export const QUESTION_NOTIFICATION = "$/lspHarness/question";
 
 export type AgentStatus =
   | "pending"
@@ -69,6 +70,12 @@ export interface AgentEvent {
   agentId: string;
   seq: number;
   data: { agent?: Agent; error?: { code: string; message: string; resolution: string }; reason?: string } & Partial<AgentQuestion>;
+}
+
+/** A question that the user must answer, with its agent. */
+export interface AskedQuestion extends AgentQuestion {
+  agentId: string;
+  agent: Agent;
 }
 
 export interface Reply {

@@ -15,15 +15,17 @@ const TERMINAL = "Show Terminal";
 const OPEN = "Open in Browser";
 
 export class AgentQuestions implements vscode.Disposable {
-  private readonly shown = new Set<string>();
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
     private readonly harness: Harness,
-    private readonly list: AgentList,
+    list: AgentList,
     private readonly terminals: AgentTerminals,
   ) {
-    this.subscriptions = [list.onChange(() => this.showNew()), list.onEvent((event) => this.showFailure(event))];
+    this.subscriptions = [
+      harness.onQuestion((question) => void this.notify(question.agent, question).catch(showError)),
+      list.onEvent((event) => this.showFailure(event)),
+    ];
   }
 
   /** Ask the user and send the answer. Nothing is sent if the user closes the question. */
@@ -34,21 +36,6 @@ export class AgentQuestions implements vscode.Disposable {
       await this.askPermission(agent, question);
     } else {
       await this.askText(agent, question);
-    }
-  }
-
-  private showNew(): void {
-    const open = this.list.all.flatMap((agent) => (agent.questions ?? []).map((question) => ({ agent, question, key: `${agent.id}/${question.questionId}` })));
-    for (const { agent, question, key } of open) {
-      if (!this.shown.has(key)) {
-        this.shown.add(key);
-        this.notify(agent, question).catch(showError);
-      }
-    }
-    for (const key of this.shown) {
-      if (!open.some((row) => row.key === key)) {
-        this.shown.delete(key);
-      }
     }
   }
 
