@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pyghostty.core  # pyright: ignore[reportMissingTypeStubs]
 
-from lsp_harness.runtime.terminal.screen import HISTORY_LINES, SNAPSHOT_LINES, scroll_into_history
+from lsp_harness.runtime.terminal.screen import SNAPSHOT_LINES, scroll_into_history
 from lsp_harness.runtime.terminal.untrusted_text import clean_text
 
 # the library has no types
@@ -18,11 +18,15 @@ ffi, lib, check, init_sized, read_buf = (
     _library.init_sized,
     _library.read_buf,
 )
-HISTORY_BYTES = 12_000_000
-"""Memory for the lines that scrolled out of sight. Ten thousand lines of 120 columns need about 10 MB."""
+HISTORY_BYTES = 13_300_000
+"""Memory for the lines that scrolled out of sight: 10,000 lines at 120 columns."""
+MANY_LINES = 1_000_000
+"""Number of lines that is never reached. At a limit of lines the library drops them one by one, which is slow."""
 ENTERS_ALTERNATE = re.compile(rb"\x1b\[\?(?:\d+;)*(?:1049|1047|47)(?:;\d+)*h")
 RESET = b"\x1bc"
 ORIGIN_MODE = 6
+EARLY_MODES = re.compile(rf"\x1b\[\?(?:47|1047|1049|{ORIGIN_MODE})h")
+REGION = re.compile(r"\x1b\[(\d+);\d+r")
 SCREEN_PARTS = frozenset({"cursor", "style", "charsets", "kitty_keyboard"})
 STATE_PARTS = ("modes", "scrolling_region", "cursor", "style", "charsets")
 """Parts of the state that a snapshot has. Viewers get no keyboard protocol: their keys are the usual ones."""
@@ -34,7 +38,7 @@ class GhosttyScreen:
     def __init__(self, columns: int, lines: int) -> None:
         self.columns = columns
         self.lines = lines
-        self._terminal: Any = _library.Terminal(columns, lines, scrollback=HISTORY_LINES)
+        self._terminal: Any = _library.Terminal(columns, lines, scrollback=MANY_LINES)
         self._set("SCROLLBACK_MAX_BYTES", HISTORY_BYTES)
         self._primary = b""
         """The first screen as it was when the program turned to the second one."""
@@ -79,19 +83,17 @@ class GhosttyScreen:
 
     def snapshot(self) -> bytes:
         # modes must not be set by the first screen, because the program may have reset them since
-        parts = [self._primary if self.is_alternate else self._render_primary()]
+        parts = [self._primary, b"\x1b[?1049h\x1b[H"] if self.is_alternate else [self._render_primary()]
         state = self._format(self._selection("active", 0, self.lines - 1), extras=STATE_PARTS)
-        style = state.rpartition("H")[2]
-        parts.append(state.encode())
+        # these modes come before the text, and would move it
+        parts.append(EARLY_MODES.sub("", state).encode())
         if self.title:
             parts.append(f"\x1b]0;{self.title}\x1b\\".encode())
-        row, column = self.cursor
-        if self._terminal.mode(ORIGIN_MODE):
-            # the formatter writes the position on the screen, and the terminal counts from the scrolling region on
-            parts.append(f"\x1b[?{ORIGIN_MODE}l\x1b[{row + 1};{column + 1}H".encode())
-        if self._terminal.get("cursor_pending_wrap", "bool"):
-            # the row is full, and the next character begins a new one
-            parts.append(f"\x1b[{row + 1};{column + 1}H{self._last_cell(row)}{style}".encode())
+        if self.has_mode(ORIGIN_MODE):
+            region = REGION.search(state)
+            row, column = self.cursor
+            row -= int(region[1]) - 1 if region else 0
+            parts.append(f"\x1b[?{ORIGIN_MODE}h\x1b[{row + 1};{column + 1}H".encode())
         return b"".join(parts)
 
     def resize(self, columns: int, lines: int) -> None:
@@ -117,15 +119,6 @@ class GhosttyScreen:
         """Return the bytes that show the first screen, before the program turns to the second one."""
         content = self._format(self._selection("active", 0, self.lines - 1), extras=("cursor",))
         return self._render_primary() + content.encode() + b"\x1b[m"
-
-    def _last_cell(self, row: int) -> str:
-        for column in (self.columns - 1, self.columns - 2):
-            selection = init_sized("GhosttySelection")
-            selection.start = selection.end = self._terminal.ref(max(0, column), row)[0]
-            if cell := self._format(selection):
-                # a wide character begins a column earlier
-                return cell if column == self.columns - 1 else f"\b{cell}"
-        return ""
 
     def _selection(self, area: str, first: int, last: int) -> Any:
         selection = init_sized("GhosttySelection")

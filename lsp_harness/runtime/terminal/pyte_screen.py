@@ -12,11 +12,14 @@ from itertools import islice
 from pyte import modes
 
 from lsp_harness.runtime.terminal.grid_snapshot import render_grid
-from lsp_harness.runtime.terminal.text_grid import TextGrid
+from lsp_harness.runtime.terminal.plain_lines import skip_plain_lines
+from lsp_harness.runtime.terminal.text_grid import TextGrid, character_width
 
 TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
     r"|\x1b\[(?P<prefix>[<-?]?)(?P<parameters>[0-?\x00-\x17\x19\x1c-\x1f]*)(?P<between>[ -/]*)(?P<final>[@-~])"
+    # a sequence that was cancelled
+    r"|\x1b\[[0-?\x00-\x17\x19\x1c-\x1f]*[ -/]*[\x18\x1a]"
     r"|\x1b\](?P<command>[^\x07\x18\x1a\x1b]*)(?:\x07|\x1b\\|[\x18\x1a])?"
     r"|\x1b[PX^_][^\x18\x1a\x1b]*(?:\x1b\\|[\x18\x1a])?"
     r"|\x1b(?P<middle>[ -/]*)(?P<escape>[0-~])"
@@ -37,7 +40,7 @@ class PyteScreen:
     def __init__(self, columns: int, lines: int) -> None:
         self._grid = grid = TextGrid(columns, lines)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._last_character = ""
+        self._last_text = ""
         self._controls: dict[str, Callable[[], None]] = {
             "\b": grid.cursor_back,
             "\t": grid.tab,
@@ -49,7 +52,7 @@ class PyteScreen:
             "\x0f": grid.shift_in,
         }
         self._escapes: dict[str, Callable[[], None]] = {
-            "c": grid.reset,
+            "c": self._reset,
             "D": grid.index,
             "E": self._next_line,
             "M": grid.reverse_index,
@@ -115,11 +118,11 @@ class PyteScreen:
         return mode in self._grid.unknown_modes or mode << 5 in self._grid.mode
 
     def feed(self, data: bytes) -> None:
-        for match in TOKEN.finditer(self._decoder.decode(data)):
+        for match in TOKEN.finditer(skip_plain_lines(self._grid, self._decoder.decode(data))):
             match match.lastgroup:
                 case "text":
                     self._grid.draw(text := match["text"])
-                    self._last_character = text[-1]
+                    self._last_text = text[-16:]
                 case "final":
                     self._control_sequence(match)
                 case "control":
@@ -222,8 +225,24 @@ class PyteScreen:
             cursor.x = max((stop for stop in set[int](self._grid.tabstops) if stop < cursor.x), default=0)
 
     def _repeat(self, parameters: list[int]) -> None:
-        if self._last_character:
-            self._grid.draw(self._last_character * min(parameters[0] or 1, MAX_REPEAT))
+        drawn = [character for character in self._last_text if character_width(character) > 0]
+        if drawn:
+            self._grid.draw(drawn[-1] * min(parameters[0] or 1, MAX_REPEAT))
+
+    def _turn_screen(self, *, is_on: bool, saves_cursor: bool) -> None:
+        grid = self._grid
+        if is_on:
+            if saves_cursor:
+                grid.save_cursor()
+            grid.enter_alternate()
+        else:
+            grid.leave_alternate()
+            if saves_cursor:
+                grid.restore_cursor()
+
+    def _reset(self) -> None:
+        self._grid.reset()
+        self._last_text = ""
 
     def _set_plain_modes(self, parameters: list[int], *, is_on: bool) -> None:
         known = [mode for mode in parameters if mode in (modes.IRM, modes.LNM)]
@@ -240,10 +259,7 @@ class PyteScreen:
             else:
                 grid.reset_mode(mode, private=True)
         elif mode in ALTERNATE_MODES:
-            if is_on:
-                grid.enter_alternate()
-            else:
-                grid.leave_alternate(restores_cursor=mode == 1049)
+            self._turn_screen(is_on=is_on, saves_cursor=mode == 1049)
         elif mode == 1048:
             (grid.save_cursor if is_on else grid.restore_cursor)()
         elif is_on:

@@ -1,0 +1,1 @@
+"""Programs in pseudo-terminals: real ones, with both emulators."""
