@@ -128,12 +128,12 @@ class AgentWorktrees:
             self._publish(agent_id, "verified", {**fields, "branch": isolated.worktree.branch})
         return review
 
-    async def apply(self, agent_id: str, proposal_id: str) -> Review:
+    async def apply(self, agent_id: str, review_id: str) -> Review:
         """Write the changes of a review to the folder of the user. The request is the answer to `Apply?`.
 
         Args:
             agent_id: The agent.
-            proposal_id: The review that the user saw. What the agent changed since is not applied.
+            review_id: The review that the user saw. What the agent changed since is not applied.
 
         Raises:
             UsageError: There is no such review, its verdict is not passed, or the settings do not allow it.
@@ -143,7 +143,7 @@ class AgentWorktrees:
         isolated = self._require(agent_id)
         async with isolated.lock:
             review = isolated.review
-            if review is None or not review.id or review.id != proposal_id:
+            if review is None or not review.id or review.id != review_id:
                 raise UsageError("there is no such review of this agent; review its changes again")
             if not review.verdict.passed:
                 reason = "; ".join(review.findings) or "no check could run on it"
@@ -196,7 +196,7 @@ class AgentWorktrees:
         """
         isolated = self._require(agent_id)
         async with isolated.lock:
-            if isolated.review and isolated.review.id:
+            if isolated.review and isolated.review.verdict.passed:
                 turn = self._begin("discard the changes of an agent")
                 turn.append(EditRejected(isolated.review.id, "the user discarded the changes"))
                 self._services.session.end_turn(turn, Ending("completed", "discarded"))

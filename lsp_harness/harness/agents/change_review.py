@@ -29,7 +29,8 @@ class Review:
     """What an agent changed, and the verdict about it.
 
     Attributes:
-        id: The id of the event `edit.proposed`, or empty if there is nothing to propose.
+        id: The id of its event: `edit.proposed` if the verdict is passed, else `checks.completed`. Empty if no text was
+            changed, so that nothing was checked.
         changes: The changes of texts. None if there are none.
         removed: The files that it removed, as changes to an empty text. No check reads them.
         left_out: Path → why its change is neither checked nor applied.
@@ -73,7 +74,7 @@ class Review:
 
         files = [{"path": _name(change.file, root), "kind": kind(change)} for change in self.all_changes]
         return {
-            "proposalId": self.id,
+            "reviewId": self.id,
             "passed": self.verdict.passed,
             "verdict": self.verdict.marks,
             "findings": self.findings,
@@ -108,20 +109,19 @@ async def review_changes(
     changes = ChangeSet(tuple(texts)) if texts else None
     turn = services.session.begin_turn(Ingress("check", f"the changes of the agent {author}", source="agent"))
     try:
-        verdict = Verdict("")
+        verdict, review_id = Verdict(""), ""
         if changes:
             settings, verifier = services.config.verification, services.verifier
             verdict = await run_checks(changes, verifier.create_checks(settings, CheckContext(verifier.tools)))
-            turn.append(ChecksCompleted.from_verdict(verdict))
+            review_id = turn.append(ChecksCompleted.from_verdict(verdict)).id
         text = "".join(diff(c.before.data, c.after.data, _name(c.file, root)) for c in (*texts, *removed))
-        proposal_id = ""
-        if texts or removed:
-            proposal_id = turn.append(EditProposed(verdict.hash, redact(text), f"{author}: {verdict.marks}")).id
+        if verdict.passed:
+            review_id = turn.append(EditProposed(verdict.hash, redact(text), f"{author}: {verdict.marks}")).id
     except BaseException:
         services.session.end_turn(turn, Ending("cancelled", "cancelled"))
         raise
     services.session.end_turn(turn, Ending("completed", "checked", verdict.marks))
-    return Review(proposal_id, changes, tuple(removed), left_out, verdict, text, turn.number)
+    return Review(review_id, changes, tuple(removed), left_out, verdict, text, turn.number)
 
 
 def _find_problem(services: Services, root: Path, file: Path, item: TreeChange) -> str:

@@ -1,0 +1,116 @@
+"""The watch of a folder in which an agent works without a worktree: changed files are verified and reported."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.disk.file_reading import read_file
+from lsp_harness.errors import FileError, HarnessError
+from lsp_harness.files.folders import resolve_links
+from lsp_harness.harness.agents.change_review import review_changes
+from lsp_harness.harness.services import Services
+from lsp_harness.runtime.agent_events import EventName
+from lsp_harness.runtime.isolation.git_command import GitFailed, run_git
+from lsp_harness.runtime.isolation.git_tree import MAX_FILE_BYTES, TreeChange, read_changes, write_tree
+from lsp_harness.runtime.isolation.worktree import MAX_CHANGED_FILES
+
+Publish = Callable[[str, EventName, Mapping[str, Any]], object]
+"""Publishes an event of an agent."""
+QUIET_MS = 400
+"""Changes that follow each other as quickly are one report."""
+
+
+class AgentWatch:
+    """The watch of the folder of one agent.
+
+    In a git repository the texts at the start of the agent are not to blame. Elsewhere a changed file is checked as if
+    it were new. Changes of the user at the same time cannot be told from those of the agent.
+
+    Args:
+        services: The shared parts of the harness.
+        agent_id: The agent.
+        folder: Its folder.
+        publish: Publishes an event of an agent.
+    """
+
+    def __init__(self, services: Services, agent_id: str, folder: Path, publish: Publish) -> None:
+        self._services, self._agent_id, self._publish = services, agent_id, publish
+        self._folder = resolve_links(folder)
+        self._repository: Path | None = None
+        self._base = ""
+        self._stop = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._verified = ""
+
+    async def start(self) -> None:
+        """Begin to watch, and note the texts as they are. Start the agent afterwards."""
+        self._task = asyncio.create_task(self._watch())
+        # the task runs until it waits for the first change: from then on none is missed
+        await asyncio.sleep(0)
+        with suppress(GitFailed):
+            top = await run_git(self._folder, "rev-parse", "--show-toplevel")
+            self._repository = Path(top.decode().rstrip("\n"))
+            self._base = await write_tree(self._repository)
+
+    async def aclose(self) -> None:
+        """End the watch. In a git repository the last changes are verified before, although nobody saw them yet."""
+        self._stop.set()
+        if self._task:
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._base:
+            with suppress(HarnessError):
+                await self.verify()
+
+    async def _watch(self) -> None:
+        from watchfiles import awatch
+
+        async for batch in awatch(self._folder, debounce=QUIET_MS, step=50, stop_event=self._stop):
+            with suppress(HarnessError):
+                await self.verify({Path(path) for _, path in batch})
+
+    async def verify(self, files: Iterable[Path] | None = None) -> None:
+        """Verify files that may have changed, and publish `files_changed` and `verified` if they are news.
+
+        Args:
+            files: The files. None means all, which needs a git repository.
+
+        Raises:
+            HarnessError: They cannot be read.
+        """
+        root = self._repository or self._folder
+        resolved = None if files is None else [resolve_links(file.parent) / file.name for file in files]
+        wanted = None
+        if resolved is not None:
+            wanted = {str(file.relative_to(root)) for file in resolved if file.is_relative_to(root)}
+        found = [change for change in await self._read(root, wanted) if ".git" not in Path(change.path).parts]
+        key = hashlib.blake2b(repr(found).encode()).hexdigest()
+        if not found or key == self._verified:
+            return
+        self._verified = key
+        self._publish(self._agent_id, "files_changed", {"paths": [change.path for change in found]})
+        review = await review_changes(self._services, self._root(root), root, found, author=self._agent_id)
+        for change in review.all_changes:
+            self._services.verifier.record_file_change(change.file)
+        self._publish(self._agent_id, "verified", {**review.fields(root), "isApplied": True})
+
+    def _root(self, root: Path) -> Path:
+        roots = [resolve_links(folder) for folder in self._services.workspace.roots]
+        return next((folder for folder in roots if self._folder.is_relative_to(folder)), root)
+
+    async def _read(self, root: Path, wanted: set[str] | None) -> list[TreeChange]:
+        if self._repository:
+            changes, _ = await read_changes(root, self._base, await write_tree(root), 10 * MAX_CHANGED_FILES)
+            return [change for change in changes if wanted is None or change.path in wanted]
+        return [change for path in sorted(wanted or ())[:MAX_CHANGED_FILES] if (change := self._read_file(root, path))]
+
+    def _read_file(self, root: Path, path: str) -> TreeChange | None:
+        file = root / path
+        if file.is_symlink() or self._services.workspace.private_files.reason(file.as_uri()):
+            return None
+        try:
+            return TreeChange(path, "created", None, read_file(file, MAX_FILE_BYTES))
+        except FileError:
+            return None

@@ -1,0 +1,1 @@
+"""Tests of foreign agents of one client."""

@@ -1,0 +1,1 @@
+"""Tests of the places and folders in which agents run."""
