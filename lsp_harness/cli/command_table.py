@@ -138,6 +138,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "Start, list, talk with and stop foreign agents of a running `lsp-harness api`.",
             has_subcommands=True,
         ),
+        Command("runtime", "Look at the agents of other makers on this machine.", has_subcommands=True),
         Command("gate", "Show what the permission gate decides about a command or a file.", has_subcommands=True),
     ),
     "Sessions": (

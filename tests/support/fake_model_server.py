@@ -188,7 +188,11 @@ def _shell_call(command: str, names: set[str]) -> tuple[str, dict[str, Any]]:
     shapes: dict[str, dict[str, Any]] = {
         "Bash": {"command": command, "description": "run it"},
         "bash": {"command": command, "description": "run it"},
-        "exec_command": {"cmd": command},
+        "exec_command": {
+            "cmd": command,
+            "sandbox_permissions": "require_escalated",
+            "justification": "the test wants it",
+        },
         "shell_command": {"command": command},
         "shell": {"command": ["bash", "-c", command]},
         "run_shell_command": {"command": command, "description": "run it"},

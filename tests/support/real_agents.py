@@ -8,9 +8,9 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import pytest
 
@@ -37,6 +37,24 @@ ADAPTERS: Mapping[str, Callable[[str], Adapter]] = {
     "opencode": Opencode,
 }
 Kind = TypeVar("Kind")
+
+
+def spec_for(name: str, run: "AgentRun", url: str, transport: TransportName | Literal[""] = "") -> AgentSpec:
+    """Return the description of an agent that asks a fake of its model."""
+    spec = AgentSpec(name, run.workdir, transport=transport)
+    if name == "claude":
+        return replace(spec, env={"CLAUDE_API_KEY": KEY, "ANTHROPIC_BASE_URL": url})
+    if name == "codex":
+        provider = f'{{name="fake",base_url="{url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}}'
+        args = ("-c", 'model_provider="fake"', "-c", f"model_providers.fake={provider}")
+        return replace(spec, env={"OPENAI_API_KEY": KEY}, args=args, model="gpt-5")
+    if name == "gemini":
+        env = {"GOOGLE_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}
+        return replace(spec, env=env, model="gemini-2.5-flash")
+    options = {"baseURL": f"{url}/v1", "apiKey": KEY}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m1": {}}}
+    config = {"enabled_providers": ["fake"], "provider": {"fake": provider}}
+    return replace(spec, env={"OPENCODE_CONFIG_CONTENT": json.dumps(config)}, model="fake/m1")
 
 
 def require_agent(name: str) -> Adapter:
@@ -113,9 +131,9 @@ class AgentRun:
                 self._changed.clear()
                 await self._changed.wait()
 
-    def find_processes(self) -> list[int]:
-        """Return the processes of the agent."""
-        mark = self.folder.name
+    def find_processes(self, mark: str = "") -> list[int]:
+        """Return the processes of the agent, or of those with another mark."""
+        mark = mark or self.folder.name
         return [row.pid for row in list_processes() if mark in environment_value(row.pid, MARK_VARIABLE).split(":")]
 
 

@@ -19,9 +19,37 @@ def _create_shell() -> Adapter:
     return Shell()
 
 
+def _create_claude() -> Adapter:
+    from lsp_harness.runtime.adapters.claude import Claude
+
+    return Claude()
+
+
+def _create_codex() -> Adapter:
+    from lsp_harness.runtime.adapters.codex import Codex
+
+    return Codex()
+
+
+def _create_gemini() -> Adapter:
+    from lsp_harness.runtime.adapters.gemini import Gemini
+
+    return Gemini()
+
+
+def _create_opencode() -> Adapter:
+    from lsp_harness.runtime.adapters.opencode import Opencode
+
+    return Opencode()
+
+
 BUILT_IN: Mapping[str, Callable[[], Adapter]] = {
     "echo": _create_echo,
     "shell": _create_shell,
+    "claude": _create_claude,
+    "codex": _create_codex,
+    "gemini": _create_gemini,
+    "opencode": _create_opencode,
 }
 """Name of a kind → the function that creates its adapter, which imports it at its first use."""
 

@@ -178,8 +178,10 @@ class ClaudeTerminal(CliTerminal):
 
     async def _look_for_login(self) -> None:
         # nothing tells about a login but the files of claude
-        while not await self._check_login():
-            await asyncio.sleep(LOGIN_LOOK_S)  # noqa: ASYNC110
+        while True:
+            await asyncio.sleep(LOGIN_LOOK_S)
+            if await self._check_login():
+                break
         self._looking_for_login = None
         self._forward(ClaimWithdrawn("transport"))
         if self._held_claim:

@@ -1,6 +1,5 @@
 """The real agents of other makers against a fake of their models: states, questions, answers and ends."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from lsp_harness.runtime.connection import (
     StateClaimed,
 )
 from tests.support.fake_model_server import FakeModelServer
-from tests.support.real_agents import KEY, AgentRun, require_agent
+from tests.support.real_agents import AgentRun, require_agent, spec_for
 
 pytestmark = pytest.mark.timeout(180)
 NAMES = ("claude", "codex", "gemini", "opencode")
@@ -35,23 +34,6 @@ def run(tmp_path: Path) -> AgentRun:
     folder = tmp_path / f"agent-{tmp_path.name}"
     folder.mkdir(mode=0o700)
     return AgentRun(folder)
-
-
-def spec_for(name: str, run: AgentRun, url: str) -> AgentSpec:
-    """Return the description of an agent that asks the fake model."""
-    if name == "claude":
-        return AgentSpec(name, run.workdir, env={"CLAUDE_API_KEY": KEY, "ANTHROPIC_BASE_URL": url})
-    if name == "codex":
-        provider = f'{{name="fake",base_url="{url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}}'
-        args = ("-c", 'model_provider="fake"', "-c", f"model_providers.fake={provider}")
-        return AgentSpec(name, run.workdir, env={"OPENAI_API_KEY": KEY}, args=args, model="gpt-5")
-    if name == "gemini":
-        env = {"GOOGLE_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url}
-        return AgentSpec(name, run.workdir, env=env, model="gemini-2.5-flash")
-    options = {"baseURL": f"{url}/v1", "apiKey": KEY}
-    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m1": {}}}
-    config = {"enabled_providers": ["fake"], "provider": {"fake": provider}}
-    return AgentSpec(name, run.workdir, env={"OPENCODE_CONFIG_CONTENT": json.dumps(config)}, model="fake/m1")
 
 
 async def start(name: str, run: AgentRun, url: str) -> Connection:

@@ -1,0 +1,150 @@
+"""The real agents of other makers in terminals: ready, permission questions, exact answers, missing logins and ends."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.runtime.adapter import LaunchOrder
+from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
+from lsp_harness.runtime.agent import Agent
+from lsp_harness.runtime.agent_errors import AuthRequired
+from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits
+from lsp_harness.runtime.agent_spec import AgentSpec
+from lsp_harness.runtime.agent_state import AgentState
+from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
+from tests.support.fake_model_server import FakeModelServer
+from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, require_agent, seed_home, spec_for
+
+pytestmark = pytest.mark.timeout(180)
+
+
+class Gate:
+    """A gate that answers as a test says."""
+
+    def __init__(self) -> None:
+        self.allows = False
+        self.asked: list[AgentQuestion] = []
+
+    async def require_spawn(self, order: LaunchOrder) -> None:
+        """Let every program be started."""
+
+    async def decide(self, agent: Agent, question: AgentQuestion) -> QuestionAnswer:
+        """Return the answer of the test."""
+        self.asked.append(question)
+        return QuestionAnswer(self.allows, "the test says so")
+
+    def answer(self, agent_id: str, question_id: str, answer: QuestionAnswer) -> bool:
+        """Return that nothing is asked."""
+        return False
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeModelServer]:
+    with FakeModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentRun:
+    folder = tmp_path / "agent"
+    folder.mkdir(mode=0o700)
+    run = AgentRun(folder)
+    monkeypatch.setattr(os, "environ", run.environment)
+    return run
+
+
+@pytest.fixture
+def gate() -> Gate:
+    return Gate()
+
+
+@pytest.fixture
+async def pool(run: AgentRun, gate: Gate) -> AsyncIterator[AgentPool]:
+    registry = AdapterRegistry()
+    for name in ADAPTERS:
+        registry.add(ADAPTERS[name](str(run.folder / "none")))
+    pool = AgentPool(registry, PoolLimits(allowed_roots=[run.workdir]), gate, run.folder / "agents")
+    yield pool
+    await pool.aclose()
+
+
+async def wait(agent: Agent, *statuses: str) -> AgentState:
+    """Wait for a status of an agent."""
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            return await agent.wait_until(lambda state: state.status in statuses)
+    except TimeoutError:
+        pytest.fail(f"the agent is {agent.state}\n{agent.explain()}\n" + "\n".join(agent.read_lines(60)))
+
+
+def statuses(pool: AgentPool, agent: Agent) -> list[str]:
+    """Return the statuses of an agent in their order."""
+    return [event.data["status"] for event in pool.feed.read(0, agent.id) if event.event == "status"]
+
+
+@pytest.mark.parametrize(("name", "transport"), [("claude", "pty"), ("codex", "pty"), ("claude", ""), ("codex", "")])
+async def test_an_agent_of_a_pool(
+    name: str, transport: str, pool: AgentPool, gate: Gate, run: AgentRun, fake: FakeModelServer
+) -> None:
+    pool.registry.add(require_agent(name))
+    seed_home(run)
+    agent = await pool.spawn(spec_for(name, run, fake.url, "pty" if transport else ""))
+    await wait(agent, "ready")
+    made = run.workdir / "made.txt"
+
+    reply = await agent.send("SAY the exact answer", timeout_s=LIMIT_S)
+    assert reply.submitted
+    # without hooks the answer is what the screen shows, with its decoration
+    is_read_off = (name, transport) == ("codex", "pty")
+    assert "the exact answer" in reply.response if is_read_off else reply.response == "the exact answer"
+
+    reply = await agent.send(f"RUN touch {made.name} && echo done", timeout_s=LIMIT_S)
+    assert len(gate.asked) == 1
+    assert f"touch {made.name}" in str(gate.asked[0])
+    assert not made.exists()
+    await wait(agent, "ready")
+
+    gate.allows = True
+    reply = await agent.send(f"RUN touch {made.name} && echo done", timeout_s=LIMIT_S)
+    assert "done" in reply.response
+    assert len(gate.asked) == 2
+    assert made.exists()
+
+    await wait(agent, "ready")
+    assert await agent.stop() == []
+    assert run.find_processes(agent.id) == []
+    events = [event.event for event in pool.feed.read(0, agent.id)]
+    assert "approval_undelivered" not in events
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
+async def test_a_terminal_without_a_login(name: str, pool: AgentPool, run: AgentRun) -> None:
+    pool.registry.add(require_agent(name))
+    if name != "codex":
+        seed_home(run)
+        (run.home / ".gemini" / "settings.json").unlink()
+    agent = await pool.spawn(AgentSpec(name, run.workdir, transport="pty"))
+    state = await wait(agent, "authenticating", "blocked")
+    if state.kind == "trust":
+        # gemini asks for trust first, which the gate denies
+        state = await wait(agent, "authenticating")
+    assert state.kind == "auth"
+    with pytest.raises(AuthRequired):
+        await agent.send("SAY something", timeout_s=LIMIT_S)
+    assert "ready" not in statuses(pool, agent)
+    assert await agent.stop() == []
+    assert run.find_processes(agent.id) == []
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
+async def test_a_pool_says_that_a_login_is_missing(name: str, pool: AgentPool, run: AgentRun) -> None:
+    pool.registry.add(require_agent(name))
+    with pytest.raises(AuthRequired):
+        await pool.spawn(AgentSpec(name, run.workdir))
+    agent = pool.list()[0]
+    assert agent.state.status == "error"
+    assert "ready" not in statuses(pool, agent)
+    assert run.find_processes(agent.id) == []
