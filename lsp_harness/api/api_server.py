@@ -124,6 +124,8 @@ def _uvicorn_config(app: object, settings: ApiSettings) -> uvicorn.Config:
         # a small compressed message could become a large one
         ws_per_message_deflate=False,
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        # connections that are accepted at once, before the first of them can be refused
+        backlog=128,
         # our own lines have no queries, which may hold codes
         access_log=False,
         log_config=None,

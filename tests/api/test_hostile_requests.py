@@ -1,0 +1,380 @@
+"""Tests of requests that must be refused, and of what nobody may read anywhere."""
+
+import asyncio
+import json
+import random
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from lsp_harness.api.access.bounded_protocol import MAX_CONNECTIONS
+from lsp_harness.api.route_table import ROUTES
+from tests.api.conftest import ApiProcess, spawn
+
+MALFORMED = 10_000
+SECRET = "sk-ant-api03-" + "s3cr3t" * 12
+PATHS = (
+    "/",
+    "/health",
+    "/agents",
+    "/sessions",
+    "/openapi.json",
+    "/nothing",
+    "/ws/events",
+    "/inspector/app.js",
+    "//x",
+    "/%00",
+)
+
+FOREIGN_HOSTS = (
+    "evil.example",
+    "127.0.0.1",
+    "127.0.0.1:1",
+    "localhost.evil.example:{port}",
+    "127.0.0.1.nip.io:{port}",
+    "0.0.0.0:{port}",
+)
+FOREIGN_ORIGINS = ("http://evil.example", "null", "https://localhost:{port}", "http://localhost:1", "file://")
+STRANGE_IDS = (
+    *("%2e%2e%2f%2e%2e", "..%2f..%2fetc%2fpasswd", "%00", "x" * 200, "a%0ab", "%F0%9F%92%A9", "-1", "*", "..%5c"),
+)
+FOREIGN_FOLDERS = ("..", "/etc", "/", "sub/../..", "link", "/proc/self/root", "\0", "x" * 5000, "~", "nothing")
+
+
+def code_of(answer: Any) -> str:
+    return answer.json()["error"]["code"]
+
+
+# -- who may ask
+async def test_without_the_token_every_address_gives_the_same_answer(api: ApiProcess):
+    answers: set[tuple[int, bytes, str]] = set()
+    async with api.client(has_token=False) as client:
+        for path in PATHS:
+            for method in ("GET", "POST", "DELETE", "PUT", "OPTIONS", "BREW"):
+                answer = await client.request(method, path, json={"type": "echo"})
+                headers = {**answer.headers, "date": ""}
+                answers.add((answer.status_code, answer.content, str(sorted(headers.items()))))
+        for value in ("Bearer", f"Bearer {api.token}x", f"Basic {api.token}", api.token, "Bearer \xff"):
+            answer = await client.get("/health", headers={"authorization": value.encode("latin-1")})
+            answers.add((answer.status_code, answer.content, str(sorted({**answer.headers, "date": ""}.items()))))
+        answer = await client.get(f"/health?token={api.token}")
+        answers.add((answer.status_code, answer.content, str(sorted({**answer.headers, "date": ""}.items()))))
+    assert [status for status, _, _ in answers] == [401]
+    assert b"harness" not in next(iter(answers))[1]
+
+
+async def test_a_name_that_is_not_of_this_machine_is_refused(api: ApiProcess):
+    async with api.client() as client:
+        for host in FOREIGN_HOSTS:
+            answer = await client.get("/health", headers={"host": host.format(port=api.port)})
+            assert (answer.status_code, code_of(answer)) == (403, "FORBIDDEN")
+
+
+async def test_names_of_this_machine_are_taken(api: ApiProcess):
+    async with api.client() as client:
+        for host in ("127.0.0.1", "localhost", "LOCALHOST", "[::1]"):
+            answer = await client.get("/health", headers={"host": f"{host}:{api.port}"})
+            assert answer.status_code == 200
+
+
+async def test_a_foreign_page_is_refused_and_gets_no_permission_to_read(api: ApiProcess):
+    async with api.client() as client:
+        for origin in FOREIGN_ORIGINS:
+            headers = {"origin": origin.format(port=api.port)}
+            answer = await client.get("/health", headers=headers)
+            preflight = await client.options("/agents", headers={**headers, "access-control-request-method": "POST"})
+            for refused in (answer, preflight):
+                assert (refused.status_code, code_of(refused)) == (403, "FORBIDDEN"), origin
+                assert not [name for name in refused.headers if name.startswith("access-control")]
+
+
+async def test_a_page_of_another_port_is_refused(api: ApiProcess):
+    async with api.client() as client:
+        answer = await client.get("/health", headers={"sec-fetch-site": "same-site"})
+    assert answer.status_code == 403
+
+
+async def test_websockets_are_refused_as_requests_are(api: ApiProcess):
+    url = f"ws://127.0.0.1:{api.port}/ws/events"
+
+    async def refusal(**options: Any) -> int:
+        with pytest.raises(InvalidStatus) as caught:
+            async with connect(url, **options):
+                pass
+        return caught.value.response.status_code
+
+    assert await refusal() == 401
+    assert await refusal(subprotocols=["lsp-harness", "lsp-harness.bearer.wrong"]) == 401
+    assert await refusal(additional_headers=api.headers, origin="http://evil.example") == 403
+    async with connect(url, subprotocols=["lsp-harness", f"lsp-harness.bearer.{api.token}"]) as opened:  # pyright: ignore[reportArgumentType]
+        assert opened.subprotocol == "lsp-harness", "the token is not sent back"
+
+
+# -- what may be asked
+async def test_ids_are_no_paths(api: ApiProcess):
+    async with api.client() as client:
+        for id in STRANGE_IDS:
+            for place in (
+                "agents/{}",
+                "agents/{}/logs",
+                "sessions/{}",
+                "sessions/{}/events",
+                "sessions/{}/artifacts/{}",
+            ):
+                answer = await client.get("/" + place.replace("{}", id))
+                assert answer.status_code == 404, place
+            answer = await client.post(f"/permissions/{id}", json={"decision": "allow"})
+            assert answer.status_code == 404
+
+
+async def test_agents_and_sessions_stay_in_the_roots(api: ApiProcess):
+    (api.root / "sub").mkdir()
+    (api.root / "link").symlink_to("/etc")
+    async with api.client() as client:
+        for workdir in FOREIGN_FOLDERS:
+            for place, body in (("/agents", {"type": "echo", "workdir": workdir}), ("/sessions", {"workdir": workdir})):
+                answer = await client.post(place, json=body)
+                assert (answer.status_code, code_of(answer)) == (400, "INVALID"), workdir
+        assert (await client.post("/agents", json={"type": "echo", "workdir": "sub"})).status_code == 201
+
+
+async def test_nothing_that_a_client_names_is_run(api: ApiProcess):
+    trap = api.root / "pwned"
+    injection = f"$(touch {trap}); touch {trap} `touch {trap}` | touch {trap}"
+    async with api.client() as client:
+        for body in (
+            {"type": injection},
+            {"type": f"touch {trap}"},
+            {"type": "/bin/sh", "args": ["-c", f"touch {trap}"]},
+            {"type": "../echo"},
+            {"type": "echo", "name": injection},
+            {"type": "echo", "command": f"touch {trap}"},
+            {"type": "echo", "model": "\0"},
+            {"type": "shell", "env": {"BASH_ENV": str(trap)}},
+            {"type": "shell", "env": {"LD_PRELOAD": "x.so"}},
+            {"type": "shell", "env": {"PROMPT_COMMAND": f"touch {trap}"}},
+            {"type": "shell", "env": {"A=B": "c"}},
+        ):
+            answer = await client.post("/agents", json=body)
+            assert (answer.status_code, code_of(answer)) == (400, "INVALID"), body
+        assert (await client.get("/agents")).json()["agents"] == []
+        agent = await spawn(client, "fake", name="plain.name-1", model="$(touch pwned)")
+        assert (await client.delete(f"/agents/{agent['id']}")).status_code == 204
+    assert not trap.exists()
+
+
+async def test_a_large_body_is_refused_before_it_is_read(api: ApiProcess):
+    async with api.client() as client:
+        answer = await client.post("/agents", content=b"x" * 2_100_000)
+        assert (answer.status_code, code_of(answer)) == (413, "TOO_LARGE")
+
+        async def pieces() -> Any:
+            for _ in range(30):
+                yield b"x" * 100_000
+
+        chunked = await client.post("/agents", content=pieces())
+        assert (chunked.status_code, code_of(chunked)) == (413, "TOO_LARGE")
+
+
+async def test_a_large_message_ends_its_websocket_only(api: ApiProcess):
+    url = f"ws://127.0.0.1:{api.port}/ws/events"
+    async with (
+        connect(url, additional_headers=api.headers) as large,
+        connect(url, additional_headers=api.headers) as other,
+    ):
+        with pytest.raises(ConnectionClosed) as caught:
+            await large.send("x" * 1_200_000)
+            while True:
+                await large.recv()
+        assert caught.value.rcvd
+        assert caught.value.rcvd.code == 1009
+        await other.send("ping")
+        assert json.loads(await other.recv())["type"] == "connected"
+        assert json.loads(await other.recv())["type"] == "pong"
+
+
+# -- a flood
+def malformed_heads(chance: random.Random) -> Iterator[bytes]:
+    """Yield what is no request, or one that must be refused, without the token."""
+    good = b"GET /agents HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 3\r\n\r\n{}"
+    while True:
+        kind = chance.randrange(5)
+        if kind == 0:
+            yield chance.randbytes(chance.randrange(1, 300)) + b"\r\n\r\n"
+        elif kind == 1:
+            data = bytearray(good)
+            for _ in range(chance.randrange(1, 8)):
+                data[chance.randrange(len(data))] = chance.randrange(256)
+            yield bytes(data) + b"\r\n\r\n"
+        elif kind == 2:
+            yield b"GET /" + b"a" * chance.randrange(1, 70_000) + b" HTTP/1.1\r\n\r\n"
+        elif kind == 3:
+            yield (
+                b"POST /agents HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+                + chance.randbytes(20)
+                + b"\r\n"
+            )
+        else:
+            yield b"\x16\x03\x01" + chance.randbytes(200) + b"\r\n\r\n"
+
+
+def malformed_bodies(chance: random.Random) -> Iterator[tuple[str, str, bytes]]:
+    """Yield methods, addresses and bodies with the token, of which none starts or stops anything."""
+    values: tuple[Any, ...] = (
+        None,
+        True,
+        -1,
+        10**400,
+        1.5,
+        "",
+        "\ud800",
+        "x" * 300,
+        [],
+        [[[]]],
+        {},
+        {"a": None},
+        ["x"],
+        "../..",
+    )
+    routes = [route for route in ROUTES if route.name not in ("createSession", "showHealth", "createLoginLink")]
+    names = sorted({name for route in routes for name in (route.body or {}).get("properties", {})})
+    while True:
+        route = chance.choice(routes)
+        path = route.path
+        for part in ("agent_id", "session_id", "question_id", "task_id", "artifact_id", "request_id", "turn"):
+            path = path.replace(
+                "{%s}" % part, chance.choice(("01ARZ3NDEKTSV4RRFFQ69G5FAV", "x", "%00", "%FF", "..", "9" * 30))
+            )
+        query = "&".join(
+            f"{chance.choice(('lines', 'since', 'limit', 'q', 'raw', 'folder'))}={chance.choice(('-1', 'x', '%00', '9' * 40, '1_0', '%ED%A0%80', '²'.encode().hex()))}"
+            for _ in range(chance.randrange(3))
+        )
+        kind = chance.randrange(4)
+        if kind == 0:
+            body = chance.randbytes(chance.randrange(100))
+        elif kind == 1:
+            body = b"[" * chance.randrange(1, 5000)
+        else:
+            fields = {chance.choice((*names, "unknown")): chance.choice(values) for _ in range(chance.randrange(5))}
+            body = json.dumps(fields).encode()
+        method = route.method if chance.randrange(5) else chance.choice(("PUT", "PATCH", "HEAD", "OPTIONS", "GET"))
+        yield method, f"{path}?{query}" if query else path, body
+
+
+async def send_raw(api: ApiProcess, data: bytes) -> int:
+    """Send bytes on a connection of their own, read the answer to its end, and return its status or 0."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    answer = b""
+    try:
+        writer.write(data)
+        writer.write_eof()
+        answer = await reader.read()
+    except ConnectionError:
+        pass
+    finally:
+        writer.close()
+    words = answer.split(b" ", 2)
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+
+
+def with_token(api: ApiProcess, method: str, path: str, body: bytes) -> bytes:
+    head = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1:{api.port}\r\nconnection: close\r\n"
+    return f"{head}authorization: Bearer {api.token}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+
+
+@pytest.mark.timeout(500)
+async def test_ten_thousand_malformed_requests_are_answered_without_a_bug(api: ApiProcess):
+    chance = random.Random(32)
+    heads, bodies = malformed_heads(chance), malformed_bodies(chance)
+    statuses = dict[int, int]()
+    before = psutil.Process(api.process.pid).num_fds()
+    for _ in range(MALFORMED // 100):
+        requests = [next(heads) for _ in range(50)] + [with_token(api, *next(bodies)) for _ in range(50)]
+        for request, status in zip(requests, await asyncio.gather(*(send_raw(api, r) for r in requests)), strict=True):
+            statuses[status] = statuses.get(status, 0) + 1
+            assert status < 500, request
+    async with api.client() as client:
+        assert (await client.get("/health")).json()["agents"]["total"] == 0
+    assert psutil.Process(api.process.pid).num_fds() <= before + 5
+    assert statuses.keys() >= {200, 400, 404, 405}
+    log = api.log.decode()
+    assert "Traceback" not in log
+    assert "ERROR" not in log
+
+
+async def test_a_thousand_connections_are_bounded_and_the_server_goes_on(api: ApiProcess):
+    sockets: list[socket.socket] = []
+    try:
+        for _ in range(1000):
+            sockets.append(socket.create_connection(("127.0.0.1", api.port), timeout=30))
+        process = psutil.Process(api.process.pid)
+        refused = 0
+        for opened in sockets[MAX_CONNECTIONS:]:
+            refused += b" 503 " in opened.recv(1000)
+        assert refused >= 1000 - MAX_CONNECTIONS - 5
+        async with asyncio.timeout(30):
+            while process.num_fds() > MAX_CONNECTIONS + 60:
+                await asyncio.sleep(0)
+    finally:
+        for opened in sockets:
+            opened.close()
+    async with api.client() as client, asyncio.timeout(30):
+        while (await client.get("/health")).status_code != 200:
+            pass
+
+
+# -- secrets
+async def test_no_secret_is_in_a_log_an_event_a_file_or_the_list_of_processes(api: ApiProcess):
+    async with api.client() as client:
+        agent = await spawn(client, "shell", env={"ANTHROPIC_API_KEY": SECRET}, name="holder")
+        place = f"/agents/{agent['id']}"
+        reply = (
+            await client.post(f"{place}/send", json={"message": 'test -n "$ANTHROPIC_API_KEY" && echo it is set'})
+        ).json()
+        assert "it is set" in reply["response"]
+        link = (await client.post("/login-links", json={})).json()["url"]
+        await client.get(link.removeprefix(api.url))
+        texts = [
+            (await client.get(path)).text
+            for path in ("/events", "/agents", place, f"{place}/explain", "/health", "/openapi.json")
+        ]
+    commands = [" ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])]
+    files = [
+        path.read_text("utf-8", "replace")
+        for path in api.home.rglob("*")
+        if path.is_file() and path.parent != api.curl_home
+    ]
+    for text in (*texts, *commands, *files, api.log.decode()):
+        assert SECRET not in text
+        assert api.token not in text
+        assert link.rpartition("=")[2] not in text
+
+
+async def test_the_files_of_the_server_are_private_and_go_with_it(api: ApiProcess):
+    files = sorted(path.name for path in api.curl_home.iterdir())
+    assert files == [".curlrc", "api-token", "api.json"]
+    for path in (api.curl_home, *api.curl_home.iterdir()):
+        assert path.stat().st_mode & 0o077 == 0
+    assert await api.end() == 0
+    assert list(api.curl_home.iterdir()) == []
+
+
+async def test_only_this_machine_can_connect(api: ApiProcess):
+    listening = [
+        c.laddr.ip for c in psutil.Process(api.process.pid).net_connections() if c.status == psutil.CONN_LISTEN
+    ]
+    assert set(listening) <= {"127.0.0.1", "::1"}
+    assert "127.0.0.1" in listening
+
+
+def test_the_table_has_each_operation_once():
+    assert len({route.name for route in ROUTES}) == len({(route.method, route.path) for route in ROUTES}) == len(ROUTES)
+
+
+def test_bodies_refuse_members_that_they_do_not_name():
+    assert [route.name for route in ROUTES if route.body and route.body.get("additionalProperties") is not False] == []
