@@ -303,7 +303,7 @@ async def test_ten_thousand_malformed_requests_are_answered_without_a_bug(api: A
     assert psutil.Process(api.process.pid).num_fds() <= before + 5
     assert statuses.keys() >= {200, 400, 404, 405}
     log = api.log.decode()
-    assert "Traceback" not in log
+    assert "Traceback" not in log, log[max(0, log.find("Traceback") - 200) :][:9000]
     assert "ERROR" not in log
 
 
@@ -319,7 +319,7 @@ async def test_a_thousand_connections_are_bounded_and_the_server_goes_on(api: Ap
         assert refused >= 1000 - MAX_CONNECTIONS - 5
         async with asyncio.timeout(30):
             while process.num_fds() > MAX_CONNECTIONS + 60:
-                await asyncio.sleep(0)
+                await send_raw(api, b"\r\n\r\n")
     finally:
         for opened in sockets:
             opened.close()

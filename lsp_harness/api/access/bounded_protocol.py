@@ -6,6 +6,7 @@ connection for ever.
 
 import asyncio
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MAX_CONNECTIONS = 256
@@ -43,6 +44,17 @@ class BoundedProtocol(H11Protocol):
         if self.cycle is not self._last_cycle or self.transport.get_protocol() is not self:
             self._last_cycle = self.cycle
             self._cancel_deadline()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP. If it is the body of a request, nobody waits for the answer of the application."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        try:
+            super().send_400_response(msg)
+        except h11.LocalProtocolError:
+            # the answer of the application has begun
+            self.transport.abort()
 
     def on_response_complete(self) -> None:
         """Wait for the next request of the same connection."""
