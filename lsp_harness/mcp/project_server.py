@@ -21,6 +21,8 @@ from lsp_harness.wire.version import VERSION
 INSTRUCTIONS = """Code and checks of one project. Answers are code. Before you write a file, call verify_change with its
 new text, and write only what passed. propose_edit lets a local model write a small edit that has passed already."""
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
+"""Claude Code shows the other tools to its model only after a search for them."""
 WORKS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 
 
@@ -44,8 +46,9 @@ def create_server(project: ServedProject, sessions: ServedSessions) -> "MCPServe
     code, verdicts, turns = CodeTools(CodeAnswers(project)), VerdictTools(TextVerifier(project)), TurnTools(sessions)
     for tool in (code.find_symbol, code.references, code.get_context, code.locate):
         server.add_tool(tool, annotations=READS, structured_output=False)
-    for tool in (verdicts.verify_file, verdicts.verify_change, turns.propose_edit):
+    for tool in (verdicts.verify_file, turns.propose_edit):
         server.add_tool(tool, annotations=READS)
+    server.add_tool(verdicts.verify_change, annotations=READS, meta=ALWAYS_SHOWN)
     server.add_tool(turns.run_turn, annotations=WORKS)
     _add_resources(server, project, sessions)
     return server

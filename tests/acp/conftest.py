@@ -22,6 +22,7 @@ from acp.schema import (
     WriteTextFileResponse,
 )
 
+from lsp_harness.inference.models import model_files
 from tests.support.scripted_session import Reply, write_script
 
 AREA, EDGE = (
@@ -115,6 +116,12 @@ class Editor:
             assert answer.protocol_version == 1
             yield connection
             assert process.returncode is None
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use the models of the user, although the home directory is another one."""
+    monkeypatch.setenv("LSP_HARNESS_MODELS", str(model_files.models_folder()))
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Prompts, questions, diffs and cancellation over the Agent Client Protocol."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -191,3 +192,18 @@ async def test_a_wrong_folder_is_refused_in_words(editor: Editor, cwd: str):
             await agent.new_session(cwd=cwd, mcp_servers=[])
     assert caught.value.code == -32602
     assert cwd in str(caught.value)
+
+
+@pytest.mark.model
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("models")
+async def test_the_real_model_answers(editor: Editor, home: Path):
+    editor.home = home
+    async with editor.start() as agent:
+        session = await agent.new_session(cwd=str(editor.root), mcp_servers=[])
+        answer = await agent.prompt(session_id=session.session_id, prompt=[text_block("Say the word yes.")])
+        await agent.close_session(session_id=session.session_id)
+    assert answer.stop_reason == "end_turn"
+    assert editor.text.strip()
+    [usage, *_] = editor.of_kind("usage_update")
+    assert 0 < usage.used <= usage.size
