@@ -1,10 +1,13 @@
 """Agents as JSON for the editor."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.server.editor_client import EditorClient
 
 if TYPE_CHECKING:
+    from lsp_harness.harness.agents.agent_worktrees import AgentWorktrees
+    from lsp_harness.harness.agents.change_review import Review
     from lsp_harness.runtime.agent import Agent
 
 
@@ -20,3 +23,9 @@ def agent_fields(client: EditorClient, agent: "Agent") -> dict[str, Any]:
         if question.kind not in GATE_KINDS or (agent.id, question.id) in asked
     ]
     return {**agent.fields(), "questions": questions}
+
+
+def review_fields(worktrees: "AgentWorktrees", agent_id: str, review: "Review") -> dict[str, Any]:
+    """Return what an agent changed, with its verdict and the diff."""
+    isolated = worktrees.find(agent_id)
+    return {**review.fields(isolated.root if isolated else Path()), "text": review.diff}

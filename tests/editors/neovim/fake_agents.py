@@ -75,7 +75,11 @@ class FakeAgents:
         return {"state": {"status": "ready"}, "claims": [], "rules": []}
 
     def _changes(self, wish: dict[str, Any]) -> Any:
-        return {"files": ["a.py"], "text": "--- a.py\n+++ a.py\n-x = 1\n+x = 2", "passed": True}
+        files = [{"path": "a.py", "kind": "changed"}]
+        text = "--- a.py\n+++ a.py\n-x = 1\n+x = 2"
+        left_out = {"b.bin": "it is no text"}
+        facts = {"reviewId": "r1", "passed": True, "verdict": "syntax ✓", "findings": [], "leftOut": left_out}
+        return {**facts, "files": files, "text": text}
 
     def _apply(self, wish: dict[str, Any]) -> Any:
         return {"text": "applied a.py"}

@@ -103,9 +103,13 @@ def test_changes_are_shown_and_applied(editor: Editor):
     editor.until(TERMINAL, "+x = 2")
     assert editor.nvim.current.buffer.options["filetype"] == "diff"
 
+    assert editor.buffer[:2] == ["# 1 files: syntax ✓", "# left out: b.bin: it is no text"]
+    editor.choosing("Apply")
+
     editor.nvim.command("LspHarness agent apply careful")
 
-    editor.until_event("runtime apply", agentId="01CAREFUL")
+    editor.until_event("runtime apply", agentId="01CAREFUL", reviewId="r1")
+    assert editor.lua("return offered") == ["Apply", "Show the changes"]
     editor.says("applied a.py")
 
 

@@ -13,6 +13,8 @@ before(
       files: { "note.py": "y = 1\n" },
       command: [process.execPath, path.join(HERE, "stand-in.mjs")],
       environment: (dir) => ({ STAND_IN_LOG: path.join(dir, "received") }),
+      // what is on the screen of a terminal can only be read if it is text in the page
+      settings: { "terminal.integrated.gpuAcceleration": "off", "remote.autoForwardPorts": false },
     });
     page = rig.page;
     await rig.show("note.py");
@@ -30,7 +32,8 @@ const executed = (name) =>
     .map(({ params }) => params.arguments[0]);
 const row = (text) => page.locator(".pane-body .monaco-list-row", { hasText: text }).first();
 const input = () => page.locator(".quick-input-widget input").first();
-const terminal = () => page.locator(".terminal-wrapper.active .xterm-accessibility-tree, .terminal-wrapper.active .xterm-rows").first();
+/** The text in the terminal in front. */
+const shown = () => page.locator(".terminal-wrapper.active .xterm-rows").first().innerText({ timeout: 1000 }).then((text) => text.replace(/\u00a0/g, " "), () => "");
 
 /** Chooses by keys from a list that another one may follow. */
 async function pick(text) {
@@ -112,9 +115,12 @@ it("changes are shown as a diff, and applied and undone by a command", async () 
   await page.locator(".tab.active", { hasText: "Changes of claude" }).waitFor();
   assert.match(await textOf(), /\+x = 2/);
   await rig.command("lsp-harness: Apply the Changes of an Agent");
+  const dialog = page.locator(".monaco-dialog-box", { hasText: "Apply the changes of claude? 1 file: syntax ✓, lint ✓" });
+  await rig.clicked(dialog.getByRole("button", { name: "Apply" }), (timeout) => dialog.waitFor({ state: "detached", timeout }));
   await rig.notification("applied a.py").waitFor();
   await rig.command("lsp-harness: Undo the Changes of an Agent");
   await rig.notification("restored a.py").waitFor();
+  assert.equal(executed("apply")[0].reviewId, "r1");
 });
 
 it("a login is opened in the browser only when the user agrees", async () => {
@@ -138,9 +144,9 @@ it("an address that is not one of the web cannot be opened", async () => {
 
 it("a terminal shows the screen of the agent, and what is typed goes to the agent", async () => {
   await spawn("echo", "In this folder, in a terminal");
-  await until(async () => /ready é/.test(await terminal().innerText()), async () => `the screen; it is ${await terminal().innerText().catch(String)}`);
+  await until(async () => /ready é/.test(await shown()), async () => `the screen; it is ${await shown()}`);
   await page.keyboard.type("hi");
-  await until(async () => /> HI/.test(await terminal().innerText()), async () => `what was typed; it is ${await terminal().innerText()}`);
+  await until(async () => /> HI/.test(await shown()), async () => `what was typed; it is ${await shown()}`);
   const { columns, rows } = executed("attach").at(-1);
   assert.ok(columns > 20 && rows > 3, `${columns}x${rows}`);
   assert.equal(Buffer.from(executed("press")[0].keys, "base64").toString(), "h");
@@ -150,7 +156,9 @@ it("a terminal shows the screen of the agent, and what is typed goes to the agen
 it("an agent that is stopped stays in the view, and its terminal says so", async () => {
   await rig.command("lsp-harness: Stop an Agent");
   await pick("echo");
-  await until(async () => /it was stopped; press a key to close/.test(await terminal().innerText()), async () => `the end; it is ${await terminal().innerText()}`);
+  await until(async () => /it was stopped; press a key to close/.test(await shown()), async () => `the end; it is ${await shown()}`);
+  // the rows of the other agent may fill the view
+  await rig.clicked(row("claude"), (timeout) => row("echo").waitFor({ timeout }));
   await until(async () => /stopped/.test(await row("echo").innerText()), "the state");
 });
 

@@ -83,7 +83,10 @@ export function agents(rpc) {
     },
     logs: ({ agentId }) => ({ lines: known.get(agentId).output.toString().split("\r\n") }),
     explain: ({ agentId }) => ({ state: known.get(agentId).state, claims: [], rules: [] }),
-    changes: () => ({ files: ["a.py"], text: "--- a.py\n+++ a.py\n-x = 1\n+x = 2\n", passed: true }),
+    changes: () => ({
+      reviewId: "r1", passed: true, verdict: "syntax ✓, lint ✓", findings: [], leftOut: { "b.bin": "it is no text" },
+      files: [{ path: "a.py", kind: "changed" }], text: "--- a.py\n+++ a.py\n-x = 1\n+x = 2\n",
+    }),
     apply: () => ({ text: "applied a.py" }),
     undo: () => ({ text: "restored a.py" }),
     discard: () => ({ text: "removed the worktree" }),

@@ -53,7 +53,7 @@ async def event(editor: Editor, name: str, agent_id: str) -> Any:
     return params["data"]
 
 
-async def error(editor: Editor, name: str, **fields: Any) -> dict[str, Any]:
+async def error(editor: Editor, name: str, /, **fields: Any) -> dict[str, Any]:
     """Run a command that must fail, and return its error."""
     id = ask(editor, name, **fields)
     answer = await editor.find(lambda message: message.get("id") == id and "method" not in message)
@@ -214,7 +214,7 @@ async def test_an_editor_without_questions_of_its_own_is_asked_by_a_message(
 
 
 async def test_a_question_that_a_rule_decides_is_not_asked(serve: Serve, root: Path):
-    editor = await serve(announced={"agents": True}, mode="deny")
+    editor = await serve(announced={"agents": True}, mode="ask", permissions={"deny": ["unknown"]})
     agent_id = await start(editor)
 
     await command(editor, "runtime.send", agentId=agent_id, message="/permit write new.txt")
@@ -226,7 +226,7 @@ async def test_a_question_that_a_rule_decides_is_not_asked(serve: Serve, root: P
 
 @pytest.mark.parametrize(("button", "is_opened"), [("Open in the browser", True), ("Not now", False), (None, False)])
 async def test_the_page_of_a_login_is_opened_when_the_user_agrees(serve: Serve, button: str | None, is_opened: bool):
-    editor = await serve(announced={"agents": True}, client="nvim")
+    editor = await serve(announced={"agents": True}, client="vscode")
     editor.replies["window/showMessageRequest"] = button and {"title": button}
     editor.replies["window/showDocument"] = {"success": True}
     agent = await command(editor, "runtime.spawn", type="fake", args=["--login"])

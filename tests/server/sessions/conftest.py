@@ -69,18 +69,18 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     await leave_all(editors)
 
 
-async def command(editor: Editor, name: str, **fields: Any) -> Any:
+async def command(editor: Editor, name: str, /, **fields: Any) -> Any:
     """Run a command about sessions, and return its result."""
     return await editor.request("workspace/executeCommand", {"command": f"lspHarness.{name}", "arguments": [fields]})
 
 
-async def refused(editor: Editor, name: str, **fields: Any) -> str:
+async def refused(editor: Editor, name: str, /, **fields: Any) -> str:
     """Run a command that must fail, and return its message."""
     id = ask(editor, name, **fields)
     answer = await editor.find(lambda message: message.get("id") == id and "method" not in message)
     return answer["error"]["message"]
 
 
-def ask(editor: Editor, name: str, **fields: Any) -> int:
+def ask(editor: Editor, name: str, /, **fields: Any) -> int:
     """Send a command without waiting for its answer, and return its id."""
     return editor.ask("workspace/executeCommand", {"command": f"lspHarness.{name}", "arguments": [fields]})

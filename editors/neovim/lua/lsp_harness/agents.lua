@@ -220,11 +220,70 @@ end
 ---@param client vim.lsp.Client
 ---@param title string
 ---@param command string
----@param agent lsp_harness.Agent
-local function change(client, title, command, agent)
-  execute(client, title, command, { agentId = agent.id }, function(result)
+---@param argument table
+local function change(client, title, command, argument)
+  execute(client, title, command, argument, function(result)
     notify(clean(result.text))
     vim.cmd.checktime()
+  end)
+end
+
+---@class lsp_harness.AgentChanges
+---@field reviewId string
+---@field passed boolean
+---@field verdict string
+---@field findings string[]
+---@field files { path: string, kind: string }[]
+---@field leftOut table<string, string>
+---@field text string the diff
+
+--- Let the server verify what an agent changed in its worktree.
+---@param client vim.lsp.Client
+---@param agent lsp_harness.Agent
+---@param use fun(agent: lsp_harness.Agent, changes: lsp_harness.AgentChanges) is not called if there is nothing
+local function review(client, agent, use)
+  execute(client, 'Changes', commands.runtimeChanges, { agentId = agent.id }, function(changes)
+    if #changes.files == 0 and next(changes.leftOut) == nil then
+      notify(('%s changed nothing'):format(agent.name))
+    else
+      use(agent, changes)
+    end
+  end)
+end
+
+---@param agent lsp_harness.Agent
+---@param changes lsp_harness.AgentChanges
+local function show_changes(agent, changes)
+  local lines = { ('# %d files: %s'):format(#changes.files, changes.verdict) }
+  for _, finding in ipairs(changes.findings) do
+    lines[#lines + 1] = '# ' .. clean(finding)
+  end
+  for path, reason in vim.spairs(changes.leftOut) do
+    lines[#lines + 1] = ('# left out: %s: %s'):format(clean(path), clean(reason))
+  end
+  lines[#lines + 1] = ''
+  show_lines('Changes of ' .. agent.name, vim.list_extend(lines, split(changes.text)), 'diff')
+end
+
+--- Show the verdict, and apply exactly what it is about.
+---@param client vim.lsp.Client
+---@param agent lsp_harness.Agent
+local function apply(client, agent)
+  review(client, agent, function(_, changes)
+    if not changes.passed then
+      local reason = clean(table.concat(changes.findings, '; '))
+      notify(('the changes of %s do not pass: %s %s'):format(agent.name, changes.verdict, reason), vim.log.levels.WARN)
+      show_changes(agent, changes)
+      return
+    end
+    local prompt = ('Apply %d files of %s? %s'):format(#changes.files, agent.name, changes.verdict)
+    vim.ui.select({ 'Apply', 'Show the changes' }, { prompt = prompt, format_item = tostring }, function(choice)
+      if choice == 'Apply' then
+        change(client, 'Apply', commands.runtimeApply, { agentId = agent.id, reviewId = changes.reviewId })
+      elseif choice then
+        show_changes(agent, changes)
+      end
+    end)
   end)
 end
 
@@ -360,22 +419,14 @@ M.verbs = {
     end)
   end),
   changes = about_agent(commands.runtimeChanges, in_worktree, function(client, agent)
-    execute(client, 'Changes', commands.runtimeChanges, { agentId = agent.id }, function(result)
-      if #result.files == 0 then
-        notify(('%s changed nothing'):format(agent.name))
-      else
-        show_lines('Changes of ' .. agent.name, split(result.text), 'diff')
-      end
-    end)
+    review(client, agent, show_changes)
   end),
-  apply = about_agent(commands.runtimeApply, in_worktree, function(client, agent)
-    change(client, 'Apply', commands.runtimeApply, agent)
-  end),
+  apply = about_agent(commands.runtimeApply, in_worktree, apply),
   undo = about_agent(commands.runtimeUndo, in_worktree, function(client, agent)
-    change(client, 'Undo', commands.runtimeUndo, agent)
+    change(client, 'Undo', commands.runtimeUndo, { agentId = agent.id })
   end),
   discard = about_agent(commands.runtimeDiscard, in_worktree, function(client, agent)
-    change(client, 'Discard', commands.runtimeDiscard, agent)
+    change(client, 'Discard', commands.runtimeDiscard, { agentId = agent.id })
   end),
 }
 

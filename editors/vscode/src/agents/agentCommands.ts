@@ -8,7 +8,7 @@ import type { AgentList } from "./agentList";
 import { type Agent, type AgentQuestion, type AgentType, type Changes, hasEnded, type Reply } from "./agentProtocol";
 import type { AgentQuestions } from "./agentQuestions";
 import type { AgentTerminals } from "./agentTerminal";
-import { cleanLine, describeAgent, describeQuestion, look } from "./agentText";
+import { changesPage, cleanLine, describeAgent, describeChanges, describeQuestion, look } from "./agentText";
 
 /** How long an agent may work on one message, in milliseconds. The user can interrupt it at any time. */
 const SEND_TIMEOUT_MS = 3_600_000;
@@ -37,7 +37,7 @@ export class AgentCommands {
       logs: (agent?: Agent) => this.with(agent, "Show the log of", () => true, (chosen) => this.showLog(chosen)),
       explain: (agent?: Agent) => this.with(agent, "Explain the state of", () => true, (chosen) => this.explain(chosen)),
       changes: (agent?: Agent) => this.with(agent, "Show the changes of", inWorktree, (chosen) => this.showChanges(chosen)),
-      apply: (agent?: Agent) => this.with(agent, "Apply the changes of", inWorktree, (chosen) => this.change("runtimeApply", chosen)),
+      apply: (agent?: Agent) => this.with(agent, "Apply the changes of", inWorktree, (chosen) => this.apply(chosen)),
       discard: (agent?: Agent) => this.with(agent, "Discard the changes of", inWorktree, (chosen) => this.discard(chosen)),
       undo: (agent?: Agent) => this.with(agent, "Undo the changes of", inWorktree, (chosen) => this.change("runtimeUndo", chosen)),
       answer: (row?: QuestionArgument) => this.answer(row),
@@ -123,16 +123,44 @@ export class AgentCommands {
   }
 
   private async showChanges(agent: Agent): Promise<void> {
-    const { text, files } = await this.harness.request<Changes>("runtimeChanges", { agentId: agent.id });
-    if (files.length === 0) {
-      void vscode.window.showInformationMessage(`lsp-harness: ${cleanLine(agent.name, 40)} changed nothing`);
-    } else {
-      await showText(`Changes of ${cleanLine(agent.name, 40)}`, text, "diff");
+    const changes = await this.review(agent);
+    if (changes) {
+      await showText(`Changes of ${cleanLine(agent.name, 40)}`, changesPage(changes), "diff");
     }
   }
 
-  private async change(name: "runtimeApply" | "runtimeUndo" | "runtimeDiscard", agent: Agent): Promise<void> {
-    const { text } = await this.harness.request<{ text: string }>(name, { agentId: agent.id });
+  /** Show the verdict, and apply exactly what it is about. */
+  private async apply(agent: Agent): Promise<void> {
+    const changes = await this.review(agent);
+    if (changes === undefined) {
+      return;
+    }
+    const [apply, show] = ["Apply", "Show Changes"];
+    const name = cleanLine(agent.name, 40);
+    const button = changes.passed
+      ? await vscode.window.showInformationMessage(`Apply the changes of ${name}? ${describeChanges(changes)}`, { modal: true }, apply, show)
+      : await vscode.window.showWarningMessage(`lsp-harness: the changes of ${name} do not pass: ${describeChanges(changes)}`, show);
+    if (button === apply) {
+      await this.change("runtimeApply", agent, { reviewId: changes.reviewId });
+    } else if (button === show) {
+      await showText(`Changes of ${name}`, changesPage(changes), "diff");
+    }
+  }
+
+  /** Let the server verify what an agent changed. Return undefined, and say so, if it changed nothing. */
+  private async review(agent: Agent): Promise<Changes | undefined> {
+    const title = `Checking the changes of ${cleanLine(agent.name, 40)}`;
+    const request = () => this.harness.request<Changes>("runtimeChanges", { agentId: agent.id });
+    const changes = await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, request);
+    if (changes.files.length > 0 || Object.keys(changes.leftOut).length > 0) {
+      return changes;
+    }
+    void vscode.window.showInformationMessage(`lsp-harness: ${cleanLine(agent.name, 40)} changed nothing`);
+    return undefined;
+  }
+
+  private async change(name: "runtimeApply" | "runtimeUndo" | "runtimeDiscard", agent: Agent, fields: object = {}): Promise<void> {
+    const { text } = await this.harness.request<{ text: string }>(name, { agentId: agent.id, ...fields });
     void vscode.window.showInformationMessage(`lsp-harness: ${cleanLine(text)}`);
     await this.list.refresh();
   }

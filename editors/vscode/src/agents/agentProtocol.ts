@@ -85,11 +85,17 @@ export interface Reply {
   queued: boolean;
 }
 
-/** What an agent changed in its own worktree. */
+/** What an agent changed in its own worktree, with the outcome of the checks. */
 export interface Changes {
-  text: string;
-  files: string[];
+  reviewId: string;
   passed: boolean;
+  verdict: string;
+  findings: string[];
+  files: { path: string; kind: "created" | "changed" | "removed" }[];
+  /** Path → why it is neither checked nor applied. */
+  leftOut: Record<string, string>;
+  /** The diff. */
+  text: string;
 }
 
 export interface Attached {

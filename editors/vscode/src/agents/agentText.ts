@@ -1,6 +1,6 @@
 /** Formats agents and their questions. Pure functions without VS Code. */
 
-import { type Agent, type AgentQuestion, type AgentStatus, hasEnded } from "./agentProtocol";
+import { type Agent, type AgentQuestion, type AgentStatus, type Changes, hasEnded } from "./agentProtocol";
 
 /** The name of a ThemeIcon, and of its colour if it has one. */
 export interface Look {
@@ -79,4 +79,18 @@ export function loginAddress({ loginUrl }: AgentQuestion): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Return what an agent changed as a sentence: `2 files: syntax ✓, lint ✗ (app.py:3: F821 …)`. */
+export function describeChanges({ files, verdict, findings, passed }: Changes): string {
+  const count = files.length === 1 ? "1 file" : `${files.length} files`;
+  const reason = passed || findings.length === 0 ? "" : ` (${cleanLine(findings.join("; "))})`;
+  return `${count}: ${verdict || "nothing to check"}${reason}`;
+}
+
+/** Return the page about changes: the verdict and what is left out as comments, and the diff. */
+export function changesPage(changes: Changes): string {
+  const leftOut = Object.entries(changes.leftOut).map(([path, reason]) => `left out: ${path}: ${reason}`);
+  const lines = [describeChanges({ ...changes, findings: [] }), ...changes.findings, ...leftOut];
+  return `${lines.map((line) => `# ${cleanLine(line)}`).join("\n")}\n\n${changes.text}`;
 }

@@ -1,0 +1,28 @@
+"""`lspHarness.runtime.changes`: verifies and shows what an agent changed in its worktree."""
+
+from typing import Any
+
+from lsprotocol import types
+
+from lsp_harness.server.agents.agent_arguments import AgentArguments
+from lsp_harness.server.agents.agent_fields import review_fields
+from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.workspace.snapshot import Snapshot
+
+COMMAND = EditorCommand(
+    name="lspHarness.runtime.changes",
+    arguments="[{agentId}]",
+    description="verifies and shows what an agent changed in its worktree. The files of the user are as before",
+    result=(
+        "`reviewId`, `passed`, `verdict` (the outcomes of the checks), `findings`, `files` (each `path` and `kind`: "
+        "`created`, `changed` or `removed`), `leftOut` (path → why it is neither checked nor applied) and `text` "
+        "(the diff)"
+    ),
+)
+
+
+async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
+    agent = client.harness.agents.require(AgentArguments(params).agent_id)
+    worktrees = client.harness.agents.changes.worktrees
+    return review_fields(worktrees, agent.id, await worktrees.review(agent.id, agent.spec.name))
