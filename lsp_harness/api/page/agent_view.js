@@ -151,42 +151,49 @@ export class AgentView {
       show(this.panel, emptyNote("This agent works in the folder itself, so it has no changes to apply. An agent with isolation “worktree” has."));
       return;
     }
-    const changes = await this.page.attempt(() => this.page.api.changes(this.id));
-    if (!changes || this.tab !== "changes") return;
-    const act = (action, done) => this.page.attempt(() => this.page.api.changeAction(this.id, action), done).then(() => this.#changes());
-    const verdict = changes.verdict ?? {};
-    const checks = verdict.checks ?? verdict.outcomes ?? [];
+    const review = await this.page.attempt(() => this.page.api.changes(this.id));
+    if (!review || this.tab !== "changes") return;
+    const act = async (action, done) => {
+      await this.page.attempt(action, done);
+      if (this.tab === "changes") this.#changes();
+    };
+    const { api } = this.page;
+    const files = review.files ?? [];
+    const leftOut = Object.entries(review.leftOut ?? {});
+    const findings = review.findings ?? [];
+    const isEmpty = files.length === 0 && leftOut.length === 0;
     show(
       this.panel,
       element(
         "div",
         { class: "actions", role: "group", "aria-label": "Changes" },
-        button("Apply", () => act("apply", "applied"), { class: "primary" }),
-        button("Undo", () => act("undo", "undone")),
-        button("Discard", () => window.confirm("Remove the changes of this agent?") && act("discard", "discarded"), { class: "danger" }),
-        button("Read again", () => this.#changes()),
+        button("Apply", () => act(() => api.applyChanges(this.id, review.reviewId), "applied"), { class: "primary", disabled: isEmpty || !review.passed, title: "Write these changes to your folder" }),
+        button("Undo", () => act(() => api.undoChanges(this.id), "undone"), { title: "Take back what was applied last" }),
+        button("Discard", () => window.confirm("Remove the worktree of this agent with all its changes?") && act(() => api.discardChanges(this.id), "discarded"), { class: "danger" }),
+        button("Verify again", () => this.#changes()),
       ),
-      element("p", {}, badge(changes.status ?? "proposed"), " ", verdict.passed === undefined || verdict.passed === null ? badge("not verified", "unknown") : badge(verdict.passed ? "passed" : "failed"), ` ${shownLine(verdict.summary ?? verdict.reason ?? "", 300)}`),
-      checks.length > 0
-        ? table(["check", "result", "what it says"], checks.map((check) => [shownLine(check.check ?? check.name ?? "", 60), badge(check.status ?? "skipped"), shownText([check.reason, ...(check.said ?? check.lines ?? [])].filter(Boolean).join("\n"), 2_000)]), "Verdict")
-        : null,
-      (changes.files ?? []).map((file) => element("section", { class: "card" }, element("h4", {}, shownLine(file.path ?? "", 200), file.status ? [" ", badge(file.status)] : null), file.diff ? diffView(file.diff, `Diff of ${shownLine(file.path, 100)}`) : null)),
-      changes.diff ? diffView(changes.diff) : null,
+      isEmpty
+        ? emptyNote("The agent has changed nothing that is not applied.")
+        : element("p", {}, badge(review.passed ? "passed" : "failed"), ` ${shownLine(review.verdict || "no check could run", 300)}`),
+      findings.length > 0 ? element("ul", { "aria-label": "Findings" }, findings.map((finding) => element("li", {}, shownText(finding, 600)))) : null,
+      files.length > 0 ? table(["file", "change"], files.map((file) => [shownLine(file.path, 200), badge(shownLine(file.kind ?? "changed", 20))]), "Changed files") : null,
+      leftOut.length > 0 ? table(["left out", "why"], leftOut.map(([path, reason]) => [shownLine(path, 200), shownLine(reason, 200)]), "Files that are neither checked nor applied") : null,
+      review.diff ? diffView(review.diff, "Changes of the agent") : null,
     );
   }
 
   async #explain() {
     const explained = await this.page.attempt(() => this.page.api.explain(this.id));
     if (!explained || this.tab !== "explain") return;
-    const claims = explained.claims ?? [];
-    const rules = explained.rules ?? explained.tried ?? [];
+    const rows = (list) => list.map((item) => [shownLine(item.source ?? "", 20), shownLine(item.rule ?? "", 80), item.matched ? "yes" : "no", shownLine(item.detail ?? "", 200)]);
+    const { claims = [], rules = [] } = explained;
     show(
       this.panel,
       button("Read again", () => this.#explain()),
-      element("h3", {}, "What the sources say"),
-      claims.length > 0 ? table(["source", "activity", "rule", "detail"], claims.map((claim) => [shownLine(claim.source ?? "", 20), shownLine(claim.activity ?? claim.status ?? "", 20), shownLine(claim.rule ?? "", 80), shownLine(claim.message ?? claim.detail ?? "", 200)]), "Claims") : emptyNote("No source has said anything."),
+      element("h3", {}, "What the sources say, the most reliable first"),
+      claims.length > 0 ? table(["source", "rule", "decides", "detail"], rows(claims), "Claims") : emptyNote("No source has said anything."),
       element("h3", {}, "Rules that were tried"),
-      rules.length > 0 ? table(["source", "rule", "matched", "detail"], rules.map((rule) => [shownLine(rule.source ?? "", 20), shownLine(rule.rule ?? "", 80), rule.matched ? "yes" : "no", shownLine(rule.detail ?? "", 200)]), "Rules") : emptyNote("No rules were tried."),
+      rules.length > 0 ? table(["source", "rule", "matched", "detail"], rows(rules), "Rules") : emptyNote("No rules were tried."),
     );
   }
 

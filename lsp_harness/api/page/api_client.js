@@ -104,7 +104,9 @@ export class ApiClient {
   questions = (agent) => this.request("GET", `agents/${id(agent)}/questions`);
   answerQuestion = (agent, question, fields) => this.request("POST", `agents/${id(agent)}/questions/${id(question)}`, fields);
   changes = (agent) => this.request("GET", `agents/${id(agent)}/changes`);
-  changeAction = (agent, action) => this.request("POST", `agents/${id(agent)}/changes/${action}`, {});
+  applyChanges = (agent, review) => this.request("POST", `agents/${id(agent)}/apply`, { reviewId: review });
+  undoChanges = (agent) => this.request("POST", `agents/${id(agent)}/undo`, {});
+  discardChanges = (agent) => this.request("POST", `agents/${id(agent)}/discard`, {});
   agentEvents = (since) => this.socket(`ws/events?since=${since}`);
   terminal = (agent) => this.socket(`ws/agents/${id(agent)}/terminal?mode=binary`);
 }

@@ -31,6 +31,7 @@ class Page {
     this.lastEvent = 0;
     this.wait = FIRST_WAIT_MS;
     this.view = null;
+    this.connections = new Map();
     this.questions = new QuestionBar(this, byId("questions"));
     this.navigation = new Navigation(this, byId("nav"));
   }
@@ -64,11 +65,15 @@ class Page {
     this.noticeTimer = setTimeout(() => (notice.textContent = ""), NOTICE_MS);
   }
 
-  setConnection(state, reason = "") {
+  /** Shows the worst state of the connections. Each has a name; one that is closed has the state null. */
+  setConnection(name, state, reason = "") {
+    if (state) this.connections.set(name, { state, reason });
+    else this.connections.delete(name);
+    const found = ["failed", "waiting", "live"].map((each) => [...this.connections.values()].find((one) => one.state === each)).find(Boolean) ?? { state: "", reason: "" };
     const output = byId("connection");
-    output.className = `connection-${state}`;
-    output.textContent = { live: "live", waiting: "connecting again", failed: "not connected" }[state] ?? state;
-    output.title = shownLine(reason);
+    output.className = `connection-${found.state}`;
+    output.textContent = { live: "live", waiting: "connecting again", failed: "not connected" }[found.state] ?? "connecting";
+    output.title = shownLine(found.reason);
   }
 
   /** Reads the open questions of all sessions. */
@@ -149,9 +154,9 @@ class Page {
       if (this.view instanceof AgentView && this.view.id === agent?.id) this.view.receive(event);
       if (agent && QUESTION_EVENTS.has(event.event)) this.#loadQuestions(agent);
     };
-    socket.onopen = () => this.setConnection("live");
+    socket.onopen = () => this.setConnection("agents", "live");
     socket.onclose = ({ reason }) => {
-      this.setConnection("waiting", reason);
+      this.setConnection("agents", "waiting", reason);
       setTimeout(() => this.#followAgents(), this.wait);
       this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
     };

@@ -40,7 +40,7 @@ export class Navigation {
         this.sessions,
         rows.length === 0
           ? element("li", {}, emptyNote("none"))
-          : rows.map((row) => link("session", row.id, element("span", {}, shownLine(row.title || row.id, 70)), element("small", {}, [row.driver, shownCount(row.turns, "turn"), String(row.started_at ?? "").slice(0, 16).replace("T", " "), row.parent && "forked", row.is_open && "open"].filter(Boolean).join(" · ")))),
+          : rows.map((row) => link("session", row.id, element("span", {}, shownLine(row.title || row.id, 70)), element("small", {}, [row.driver, shownCount(row.turns, "turn"), String(row.started_at ?? "").slice(0, 16).replace("T", " "), row.parent && (typeof row.fork_seq === "number" ? "fork" : "subagent"), row.is_open && "open"].filter(Boolean).join(" · ")))),
       );
     });
   }
@@ -51,42 +51,73 @@ export class Navigation {
     if (focused) [...document.querySelectorAll("nav a")].find((each) => each.getAttribute("href") === focused)?.focus();
   }
 
-  async #newSession() {
-    const session = await this.page.attempt(() => this.page.api.newSession({}));
-    await this.page.loadSessions();
-    const id = session?.session_id ?? session?.id;
-    if (id) this.page.open("session", id);
+  #newSession() {
+    const drivers = [
+      ["chat", "a conversation with tools"],
+      ["code", "one checked edit for each prompt"],
+    ];
+    openForm(
+      "New session",
+      [
+        drivers.map(([driver, text]) => element("label", {}, element("input", { type: "radio", name: "driver", value: driver, checked: driver === "chat" }), ` ${driver}: ${text}`)),
+        element("div", { class: "fields" }, field("workdir", "Folder", { placeholder: "." })),
+      ],
+      async (values) => {
+        const session = await this.page.attempt(() => this.page.api.newSession(values));
+        if (!session) return false;
+        await this.page.loadSessions();
+        this.page.open("session", session.session_id);
+        return true;
+      },
+    );
   }
 
   #newAgent() {
-    const field = (name, label, attributes = {}) => [element("label", { for: `new-${name}` }, label), element("input", { id: `new-${name}`, name, ...attributes })];
-    const dialog = element(
-      "dialog",
-      { "aria-labelledby": "new-title", onclose: () => dialog.remove() },
-      element(
-        "form",
-        {
-          method: "dialog",
-          onsubmit: async (event) => {
-            if (event.submitter?.value !== "start") return;
-            event.preventDefault();
-            const values = Object.fromEntries([...new FormData(event.target)].filter(([, value]) => value !== ""));
-            if (values.terminal) values.terminal = true;
-            const agent = await this.page.attempt(() => this.page.api.spawn(values), "started");
-            if (!agent) return;
-            dialog.close();
-            this.page.takeAgent(agent);
-            this.page.open("agent", agent.id);
-          },
-        },
-        element("h2", { id: "new-title" }, "New agent"),
+    openForm(
+      "New agent",
+      [
         element("div", { class: "fields" }, field("type", "Kind", { list: "kinds", required: true, autocomplete: "off" }), element("datalist", { id: "kinds" }, KINDS.map((kind) => element("option", { value: kind }))), field("name", "Name"), field("workdir", "Folder", { placeholder: "." }), field("model", "Model")),
         element("label", {}, element("input", { type: "checkbox", name: "isolation", value: "worktree" }), " in a git worktree of its own, with verified changes"),
         element("label", {}, element("input", { type: "checkbox", name: "terminal", value: "1" }), " in a terminal, also if it has a protocol"),
-        element("div", { class: "actions" }, element("button", { value: "start", class: "primary" }, "Start"), element("button", { value: "cancel", formnovalidate: true }, "Cancel")),
-      ),
+      ],
+      async (values) => {
+        if (values.terminal) values.terminal = true;
+        const agent = await this.page.attempt(() => this.page.api.spawn(values), "started");
+        if (!agent) return false;
+        this.page.takeAgent(agent);
+        this.page.open("agent", agent.id);
+        return true;
+      },
     );
-    document.body.append(dialog);
-    dialog.showModal();
   }
+}
+
+const field = (name, label, attributes = {}) => [element("label", { for: `new-${name}` }, label), element("input", { id: `new-${name}`, name, ...attributes })];
+
+/** Shows a form in a dialog. It is closed if `submit`, which gets its values, returns true. */
+function openForm(title, content, submit) {
+  const start = element("button", { value: "start", class: "primary" }, "Start");
+  const dialog = element(
+    "dialog",
+    { "aria-labelledby": "form-title", onclose: () => dialog.remove() },
+    element(
+      "form",
+      {
+        method: "dialog",
+        onsubmit: async (event) => {
+          if (event.submitter?.value === "cancel") return;
+          event.preventDefault();
+          start.disabled = true;
+          const isDone = await submit(Object.fromEntries([...new FormData(event.target)].filter(([, value]) => value !== "")));
+          start.disabled = false;
+          if (isDone) dialog.close();
+        },
+      },
+      element("h2", { id: "form-title" }, title),
+      content,
+      element("div", { class: "actions" }, start, element("button", { value: "cancel", formnovalidate: true }, "Cancel")),
+    ),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
 }

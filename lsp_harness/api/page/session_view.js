@@ -44,7 +44,7 @@ export class SessionView {
     followEvents({
       open: (last, signal) => this.page.api.sessionEvents(this.id, last, signal),
       onEvent: (event) => this.#receive(event),
-      onState: (state, reason) => this.page.setConnection(state, reason),
+      onState: (state, reason) => this.page.setConnection("session", state, reason),
       signal: this.abort.signal,
     });
   }
@@ -52,6 +52,7 @@ export class SessionView {
   /** Ends everything that the view does. */
   close() {
     this.abort.abort();
+    this.page.setConnection("session", null);
     clearTimeout(this.drawing);
     this.list.close();
   }

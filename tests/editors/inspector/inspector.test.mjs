@@ -34,6 +34,7 @@ describe("the inspector in a browser", { skip, timeout }, () => {
 
   test("a turn is watched live, and its permission is answered by a button", async () => {
     await page.getByRole("button", { name: "New session" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
     await page.getByRole("textbox", { name: "Prompt" }).fill("make a file");
     await page.keyboard.press("Control+Enter");
     const question = page.getByRole("region", { name: "Pending permissions" }).getByRole("article");
@@ -66,6 +67,19 @@ describe("the inspector in a browser", { skip, timeout }, () => {
     await page.keyboard.press("D");
     await until(async () => (await page.locator(".row", { hasText: "turn 1: denied" }).count()) > 0, "the end of the turn");
     assert.ok(!fs.existsSync(path.join(rig.project, "other.txt")));
+  });
+
+  test("the edits of a turn are undone", async () => {
+    await page.getByRole("button", { name: "Undo the last turn" }).click();
+    await row("edit.reverted").waitFor();
+    assert.ok(!fs.existsSync(path.join(rig.project, "made.txt")));
+  });
+
+  test("a fork is a session that continues this one", async () => {
+    await page.getByRole("button", { name: "Fork" }).click();
+    await page.getByText("continues").first().waitFor();
+    await page.goBack();
+    await row("edit.reverted").waitFor();
   });
 
   test("the tabs show tokens and time", async () => {
@@ -154,6 +168,45 @@ describe("the inspector in a browser", { skip, timeout }, () => {
     await page.locator(".xterm-screen").waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 380);
     await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test("everything can be reached and named without a mouse", async () => {
+    await page.reload();
+    await page.locator(".connection-live").waitFor();
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the content");
+    const seen = [];
+    for (let count = 0; count < 30; count += 1) {
+      await page.keyboard.press("Tab");
+      seen.push(await page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent));
+    }
+    for (const wanted of ["Theme: light", "?", "New agent", "New session", "Filter sessions"]) assert.ok(seen.includes(wanted), `${wanted} in ${seen}`);
+    assert.ok(seen.indexOf("?") < seen.indexOf("New agent"), "the head comes first");
+    const nameless = await page.evaluate(() =>
+      [...document.querySelectorAll("button, input, select, textarea, a, [role=listbox], [role=tablist], dialog, nav, svg")]
+        .filter((each) => each.checkVisibility() && !(each.getAttribute("aria-label") || each.getAttribute("aria-labelledby") || each.textContent.trim() || each.labels?.[0]?.textContent.trim()))
+        .map((each) => each.outerHTML.slice(0, 120)),
+    );
+    assert.deepEqual(nameless, []);
+  });
+
+  test("without xterm.js the page shows the text of the screen, and says how to get it", async () => {
+    const other = await rig.context.newPage();
+    await other.route("**/inspector/vendor/**", (route) => route.fulfill({ status: 404 }));
+    const { url } = await rig.api("POST", "login-links", {});
+    await other.goto(url);
+    await other.getByRole("link", { name: /my shell/u }).click();
+    await other.getByText("make xterm").waitFor();
+    await other.getByRole("region", { name: "Screen of the agent" }).getByText("stty size").waitFor();
+    await other.close();
+  });
+
+  test("without the cookie there is not even the page", async () => {
+    const browser = rig.context.browser();
+    const context = await browser.newContext();
+    const answer = await (await context.newPage()).goto(`${rig.url}/`);
+    assert.equal(answer.status(), 401);
+    await context.close();
   });
 
   test("the page asked nobody but its server, and its policy refused nothing", () => {

@@ -122,6 +122,11 @@ export async function startInspector({ files = {}, replies = [], permissions = "
     };
     /** Appends an event to the log of a session, as another process does that has the session open. */
     rig.append = (id, seq, event) => fs.appendFileSync(path.join(home, "sessions", id, "events.jsonl"), logLines(id, [event], seq));
+    rig.writeArtifact = (session, id, text) => {
+      const artifacts = path.join(home, "sessions", session, "artifacts");
+      fs.mkdirSync(artifacts, { recursive: true, mode: 0o700 });
+      fs.writeFileSync(path.join(artifacts, id), text, { mode: 0o600 });
+    };
     rig.picture = async (name) => {
       if (process.env.PICTURES) await rig.page.screenshot({ path: path.join(IMAGES, `inspector-${name}.png`) });
     };

@@ -10,6 +10,8 @@ const EVENTS = 10_000;
 const EVIL = "</td><script>document.body.dataset.broken = 1</script>";
 const DIFF = `--- a/geo.py\n+++ b/geo.py\n@@ -4,2 +4,4 @@\n def area(radius):\n-    return PI * radius\n+    if radius < 0:\n+        raise ValueError("${EVIL}")\n`;
 
+const ARTIFACT = "01KB1G00000000000000000008";
+const LARGE = "a line of a large output\n".repeat(8_000);
 const started = (driver) => ["session.started", { driver, model: "small", permission_mode: "ask", root: "/w" }, null];
 const long = [started("chat"), ["invocation.received", { kind: "message", text: "count to ten thousand" }, 0], ["turn.started", { number: 0 }]];
 while (long.length < EVENTS - 1) long.push(["tool.completed", { call_id: `c${long.length}`, tool: "read", output: `line ${long.length} ${EVIL}` }]);
@@ -34,6 +36,7 @@ const edited = [
   ["candidate.selected", { candidate: 2, passed: 1 }],
   ["edit.proposed", { hash: "b", diff: DIFF, summary: "area: check the radius" }],
   ["edit.applied", { proposal: `${EDITED.slice(0, 18)}00000011` }],
+  ["artifact.created", { artifact_id: ARTIFACT, path: `artifacts/${ARTIFACT}`, kind: "tool_output", bytes: LARGE.length }],
   ["task.started", { task_id: "01KB1G00000000000000000009", kind: "subagent", title: `explore ${EVIL}`, session_id: CHILD }],
   ["agent.finished", { session_id: CHILD, reason: "completed", preset: "explore", text: "found it", usage: { input_tokens: 100, output_tokens: 10 } }],
   ["task.completed", { task_id: "01KB1G00000000000000000009", summary: "found it" }],
@@ -45,6 +48,7 @@ describe("saved sessions in the inspector", { skip, timeout: 120_000 }, () => {
   let page;
   before(async () => {
     rig = await startInspector({ sessions: { [LONG]: long, [EDITED]: edited, [CHILD]: [["session.started", { driver: "chat", parent: EDITED }, null], ["invocation.received", { kind: "message", text: "explore" }]] } });
+    rig.writeArtifact(EDITED, ARTIFACT, LARGE);
     page = rig.page;
     await rig.login();
   });
@@ -91,6 +95,19 @@ describe("saved sessions in the inspector", { skip, timeout: 120_000 }, () => {
     await page.locator(".diff-added", { hasText: "raise ValueError" }).waitFor();
     assert.equal(await page.locator(".diff-removed").count(), 1);
     await rig.picture("candidates");
+  });
+
+  test("a large output is read in parts", async () => {
+    await page.getByRole("tab", { name: "Artifacts" }).click();
+    await page.getByRole("table", { name: "Artifacts" }).getByText("195.3 KiB").waitFor();
+    await page.getByRole("button", { name: "Open" }).click();
+    const text = page.getByLabel("Content of the artifact");
+    await text.getByText("a line of a large output").waitFor();
+    const read = () => text.evaluate((each) => each.textContent.length);
+    const first = await read();
+    assert.ok(first < LARGE.length);
+    await page.getByRole("button", { name: /^More/u }).click();
+    await page.waitForFunction((length) => document.querySelector(".artifact").textContent.length === length, LARGE.length);
   });
 
   test("subagents are a tree", async () => {
