@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from inspect import getsource
 from typing import Any, cast
 
-from lsp_harness.config import action_schema, permission_schema, schema
+from lsp_harness.config import action_schema, permission_schema, runtime_schema, schema
 from lsp_harness.config.schema import Kind, item_keys, item_type, tables
 
 PAGE_HEAD = """# Settings
@@ -50,7 +50,7 @@ TABLE_HEAD = """| key | type | default | meaning |
 def setting_descriptions() -> dict[str, dict[str, str]]:
     """Return table → key → description. The description of the table has the empty key."""
     descriptions: dict[str, dict[str, str]] = {}
-    sources = [getsource(module) for module in (schema, permission_schema, action_schema)]
+    sources = [getsource(module) for module in (schema, permission_schema, action_schema, runtime_schema)]
     for node in (node for source in sources for node in ast.parse(source).body):
         if not isinstance(node, ast.ClassDef):
             continue

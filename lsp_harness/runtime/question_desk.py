@@ -3,15 +3,12 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsp_harness.runtime.agent_errors import AgentError, InvalidSpec
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.connection import AgentQuestion, Connection, QuestionAnswer
-from lsp_harness.runtime.question_gate import QuestionGate
-
-if TYPE_CHECKING:
-    from lsp_harness.runtime.agent import Agent
+from lsp_harness.runtime.question_gate import AskingAgent, QuestionGate
 
 ACKNOWLEDGE_S = 5.0
 """Time in which an agent must go on after an answer. After it the answer counts as undelivered."""
@@ -53,7 +50,7 @@ class QuestionDesk:
         publish: Publishes an event of the agent.
     """
 
-    def __init__(self, agent: "Agent", connection: Connection, gate: QuestionGate, publish: Publish) -> None:
+    def __init__(self, agent: AskingAgent, connection: Connection, gate: QuestionGate, publish: Publish) -> None:
         self._agent, self._connection, self._gate, self._publish = agent, connection, gate, publish
         self._open: dict[str, AgentQuestion] = {}
         self._withdrawn: dict[str, asyncio.Event] = {}

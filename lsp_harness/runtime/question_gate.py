@@ -1,12 +1,30 @@
 """The authority that decides what agents may do: whether one is started, and the answers to its questions."""
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 from lsp_harness.runtime.adapter import LaunchOrder
+from lsp_harness.runtime.agent_spec import AgentSpec
+from lsp_harness.runtime.agent_state import AgentState
 from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
 
-if TYPE_CHECKING:
-    from lsp_harness.runtime.agent import Agent
+
+class AskingAgent(Protocol):
+    """An agent that asks questions."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def spec(self) -> AgentSpec:
+        """Its description."""
+        ...
+
+    async def wait_until(self, is_wanted: Callable[[AgentState], bool]) -> AgentState:
+        """Wait for a state and return it."""
+        ...
 
 
 class QuestionGate(Protocol):
@@ -20,7 +38,7 @@ class QuestionGate(Protocol):
         """
         ...
 
-    async def decide(self, agent: "Agent", question: AgentQuestion) -> QuestionAnswer:
+    async def decide(self, agent: AskingAgent, question: AgentQuestion) -> QuestionAnswer:
         """Return the answer to a question about a permission or about trust. If nobody decides, it is a denial."""
         ...
 
@@ -35,7 +53,7 @@ class DenyingGate:
     async def require_spawn(self, order: LaunchOrder) -> None:
         """Let every program be started."""
 
-    async def decide(self, agent: "Agent", question: AgentQuestion) -> QuestionAnswer:
+    async def decide(self, agent: AskingAgent, question: AgentQuestion) -> QuestionAnswer:
         """Deny."""
         return QuestionAnswer(is_allowed=False, reason="nobody is there to answer")
 

@@ -18,6 +18,7 @@ from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.agent_state import AgentState
 from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
+from lsp_harness.runtime.question_gate import AskingAgent
 
 FAKE_CLI = Path(__file__).with_name("fake_cli.py")
 WAIT_S = 30.0
@@ -33,7 +34,7 @@ class Gate:
     async def require_spawn(self, order: LaunchOrder) -> None:
         """Let every program be started."""
 
-    async def decide(self, agent: Agent, question: AgentQuestion) -> QuestionAnswer:
+    async def decide(self, agent: AskingAgent, question: AgentQuestion) -> QuestionAnswer:
         """Return the answer of the test."""
         self.asked.append(question)
         return QuestionAnswer(self.allows, "the test says so")

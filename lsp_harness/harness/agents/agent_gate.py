@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lsp_harness.harness.agents.foreign_tools import make_question_action, make_spawn_action
 from lsp_harness.runtime.adapter import LaunchOrder
-from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_errors import SpawnDenied
 from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
+from lsp_harness.runtime.question_gate import AskingAgent
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate, Record
@@ -102,7 +102,7 @@ class AgentGate:
         if not decision.is_allowed:
             raise SpawnDenied(f"the agent is not started: {decision.reason}", "change the rules in your settings")
 
-    async def decide(self, agent: Agent, question: AgentQuestion) -> QuestionAnswer:
+    async def decide(self, agent: AskingAgent, question: AgentQuestion) -> QuestionAnswer:
         """Return the decision about what an agent asks for. Whatever fails denies."""
         if not self._parts.is_trusted():
             return QuestionAnswer(is_allowed=False, reason=UNTRUSTED)
@@ -128,7 +128,7 @@ class AgentGate:
         self._gates.pop(agent_id, None)
         self._desks.pop(agent_id, None)
 
-    def _find_gate(self, agent: Agent) -> PermissionGate:
+    def _find_gate(self, agent: AskingAgent) -> PermissionGate:
         if agent.id not in self._gates:
             desk = self._desks[agent.id] = _Desk(self._parts.wait_s, lambda: self.has_person)
             policy, record = self._parts.read_policy(agent.spec.workdir), self._parts.record

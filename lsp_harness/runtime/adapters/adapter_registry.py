@@ -41,6 +41,9 @@ def _create_opencode() -> Adapter:
     from lsp_harness.runtime.adapters.opencode import Opencode
 
     return Opencode()
+def _create_own() -> Adapter:
+    from lsp_harness.runtime.adapters.own_agent import OwnAgent
+    return OwnAgent()
 
 
 BUILT_IN: Mapping[str, Callable[[], Adapter]] = {
@@ -50,6 +53,7 @@ BUILT_IN: Mapping[str, Callable[[], Adapter]] = {
     "codex": _create_codex,
     "gemini": _create_gemini,
     "opencode": _create_opencode,
+    "lsp-harness": _create_own,
 }
 """Name of a kind → the function that creates its adapter, which imports it at its first use."""
 
