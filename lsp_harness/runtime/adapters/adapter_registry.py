@@ -41,8 +41,11 @@ def _create_opencode() -> Adapter:
     from lsp_harness.runtime.adapters.opencode import Opencode
 
     return Opencode()
+
+
 def _create_own() -> Adapter:
     from lsp_harness.runtime.adapters.own_agent import OwnAgent
+
     return OwnAgent()
 
 
