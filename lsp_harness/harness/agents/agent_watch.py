@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,13 +31,15 @@ class AgentWatch:
 
     Args:
         services: The shared parts of the harness.
-        agent_id: The agent.
-        folder: Its folder.
+        folder: The folder of the agent.
         publish: Publishes an event of an agent.
+        agent_id: The agent.
     """
 
-    def __init__(self, services: Services, agent_id: str, folder: Path, publish: Publish) -> None:
-        self._services, self._agent_id, self._publish = services, agent_id, publish
+    def __init__(self, services: Services, folder: Path, publish: Publish, agent_id: str = "") -> None:
+        self._services, self._publish = services, publish
+        self.agent_id = agent_id
+        """The agent, or an empty text until it is known."""
         self._folder = resolve_links(folder)
         self._repository: Path | None = None
         self._base = ""
@@ -65,9 +67,12 @@ class AgentWatch:
                 await self.verify()
 
     async def _watch(self) -> None:
-        from watchfiles import awatch
+        from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]
 
-        async for batch in awatch(self._folder, debounce=QUIET_MS, step=50, stop_event=self._stop):
+        batches: AsyncGenerator[set[tuple[Any, str]]] = awatch(
+            self._folder, debounce=QUIET_MS, step=50, stop_event=self._stop
+        )
+        async for batch in batches:
             with suppress(HarnessError):
                 await self.verify({Path(path) for _, path in batch})
 
@@ -90,11 +95,11 @@ class AgentWatch:
         if not found or key == self._verified:
             return
         self._verified = key
-        self._publish(self._agent_id, "files_changed", {"paths": [change.path for change in found]})
-        review = await review_changes(self._services, self._root(root), root, found, author=self._agent_id)
+        self._publish(self.agent_id, "files_changed", {"paths": [change.path for change in found]})
+        review = await review_changes(self._services, self._root(root), root, found, author=self.agent_id)
         for change in review.all_changes:
             self._services.verifier.record_file_change(change.file)
-        self._publish(self._agent_id, "verified", {**review.fields(root), "isApplied": True})
+        self._publish(self.agent_id, "verified", {**review.fields(root), "isApplied": True})
 
     def _root(self, root: Path) -> Path:
         roots = [resolve_links(folder) for folder in self._services.workspace.roots]

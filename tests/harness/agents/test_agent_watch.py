@@ -25,7 +25,7 @@ class Watched:
         self.folder = folder
         self.reports: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
         self.names: list[str] = []
-        self.watch = AgentWatch(bench.harness.services, "A1", folder, self._publish)
+        self.watch = AgentWatch(bench.harness.services, folder, self._publish, "A1")
 
     def _publish(self, agent_id: str, event: EventName, data: Mapping[str, Any]):
         self.names.append(event)
