@@ -84,7 +84,7 @@ AGENT = answer(
         "description": "The exit status, or minus the number of a signal. null while it runs.",
     },
 )
-QUESTION = answer(
+AGENT_QUESTION = answer(
     "A question of an agent. Its texts are not trusted: show them as text.",
     questionId=text(),
     agentId=text(),
@@ -192,7 +192,7 @@ ERROR = answer(
 NAMED_SCHEMAS: Mapping[str, Schema] = {
     "Agent": AGENT,
     "State": STATE,
-    "Question": QUESTION,
+    "Question": AGENT_QUESTION,
     "AgentEvent": AGENT_EVENT,
     "Reply": REPLY,
     "Session": SESSION,

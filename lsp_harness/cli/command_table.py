@@ -132,11 +132,16 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             has_subcommands=True,
             package="edits",
         ),
-        Command("api", "Serve sessions and agents over HTTP and WebSockets, to programs of this user on this machine."),
+        Command(
+            "api",
+            "Serve sessions and agents over HTTP and WebSockets, to programs of this user on this machine.",
+            package="agents",
+        ),
         Command(
             "agents",
             "Start, list, talk with and stop foreign agents of a running `lsp-harness api`.",
             has_subcommands=True,
+            package="agents",
         ),
         Command("runtime", "Look at the agents of other makers on this machine.", has_subcommands=True),
         Command("gate", "Show what the permission gate decides about a command or a file.", has_subcommands=True),

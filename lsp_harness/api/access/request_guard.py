@@ -85,7 +85,7 @@ class RequestGuard:
         except ApiError as error:
             await error_answer(error)(scope, receive, send)
         except Exception as error:
-            LOG.error("%s at %s", type(error).__name__, _shown(scope), exc_info=error)
+            LOG.error("%s at %s", type(error).__name__, _escaped_path(scope), exc_info=error)
             if not has_begun():
                 failure = InternalError("this request failed because of a bug", "look at the log of the server")
                 await error_answer(failure)(scope, receive, send)
@@ -139,7 +139,7 @@ class RequestGuard:
         # the query is left out: it may hold a code
         method = scope.get("method") or "WS"
         level = logging.DEBUG if 0 < status < HTTPStatus.BAD_REQUEST else logging.INFO
-        LOG.log(level, "%s %s %s %.0f ms", method, _shown(scope), status, seconds * 1000)
+        LOG.log(level, "%s %s %s %.0f ms", method, _escaped_path(scope), status, seconds * 1000)
 
 
 def _read_bearer(headers: Headers) -> bytes:
@@ -164,7 +164,7 @@ def _with_security(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
     return [*headers, *added]
 
 
-def _shown(scope: Scope) -> str:
+def _escaped_path(scope: Scope) -> str:
     """Return the address of a request for the log, with escapes for characters that could control a terminal."""
     path: str = scope["path"]
     return ascii(path)[1:-1][:MAX_SHOWN_PATH]

@@ -246,7 +246,7 @@ async def _agent_events(events: AsyncGenerator[AgentEvent]) -> AsyncGenerator[Se
         await events.aclose()
 
 
-AGENT, QUESTION = schemas.refer("Agent"), schemas.refer("Question")
+AGENT, AGENT_QUESTION = schemas.refer("Agent"), schemas.refer("Question")
 SPAWN_BODY = schemas.body(
     "type",
     type=schemas.text(
@@ -375,7 +375,7 @@ ROUTES: Sequence[ApiRoute] = (
         "listQuestions",
         "List the open questions of an agent.",
         list_questions,
-        schemas.answer(questions=schemas.list_of(QUESTION)),
+        schemas.answer(questions=schemas.list_of(AGENT_QUESTION)),
         errors=("NOT_FOUND",),
     ),
     ApiRoute(

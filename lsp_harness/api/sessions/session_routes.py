@@ -33,7 +33,7 @@ def require_session(call: ApiCall) -> str:
             return call.context.store.find(prefix)
     except UsageError:
         pass
-    if call.context.sessions.is_open(prefix):
+    if prefix in call.context.sessions.opened:
         # a new session without events has no log on disk
         return prefix
     raise NotFound("there is no such session", "list the sessions with GET /sessions")
@@ -65,7 +65,7 @@ async def create_session(call: ApiCall) -> Any:
 async def show_session(call: ApiCall) -> Any:
     """Return what happened in a session."""
     name = require_session(call)
-    status = await call.context.sessions.command("status", name, {}) if call.context.sessions.is_open(name) else None
+    status = await call.context.sessions.command("status", name, {}) if name in call.context.sessions.opened else None
     return {**call.context.sessions.show(name), "status": status}
 
 
@@ -121,13 +121,13 @@ async def undo_turn(call: ApiCall) -> Any:
 # -- permissions
 async def list_permissions(call: ApiCall) -> Any:
     """Return the open questions about permissions."""
-    return {"permissions": call.context.sessions.list_questions()}
+    return {"permissions": _open_permissions(call)}
 
 
 async def answer_permission(call: ApiCall) -> Any:
     """Answer a question about a permission."""
     request_id = call.path["request_id"]
-    if all(row["request_id"] != request_id for row in call.context.sessions.list_questions()):
+    if all(row["request_id"] != request_id for row in _open_permissions(call)):
         raise NotFound("there is no such open question", "list them with GET /permissions")
     call.context.sessions.answer_question(request_id, call.body)
     return {"answered": True}
@@ -174,7 +174,7 @@ async def list_verdicts(call: ApiCall) -> Any:
     """Return the verdicts of a session."""
     name = require_session(call)
     rows = [
-        {"turn": event.turn, "seq": event.seq, "ts": event.ts, "session_id": event.session_id, **event.data}
+        {"turn": event.turn, "seq": event.seq, "timestamp": event.ts, "session_id": event.session_id, **event.data}
         for event in read_history(call.context.store.folder, name)
         if event.type == "verify.completed"
     ]
@@ -192,6 +192,14 @@ async def show_verdict(call: ApiCall) -> Response:
         )
     except UsageError as error:
         raise NotFound(error.message, "list the verdicts of the session") from error
+
+
+def _open_permissions(call: ApiCall) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for name, opened in call.context.sessions.opened.items():
+        questions, open_ids = opened.session.state.open_questions, opened.parts.questions.open_ids
+        rows += [{"session_id": name, **asdict(questions[id])} for id in open_ids if id in questions]
+    return rows
 
 
 def _require_ulid(call: ApiCall, name: str) -> str:
@@ -410,7 +418,7 @@ SESSION_ROUTES: Sequence[ApiRoute] = (
         schemas.answer(
             verdicts=schemas.list_of(
                 schemas.open_object(
-                    "turn, seq, ts, candidate, passed, and outcomes: a list of check, status, reason, ms, lines."
+                    "turn, seq, timestamp, candidate, passed, and outcomes: a list of check, status, reason, ms, lines."
                 )
             )
         ),

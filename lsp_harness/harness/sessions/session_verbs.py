@@ -68,6 +68,11 @@ class SessionVerbs:
         self._opening = asyncio.Lock()
         services.closers.append(self.aclose)
 
+    @property
+    def opened(self) -> Mapping[str, OpenSession]:
+        """The sessions that are open here, by their ids."""
+        return self._open
+
     # -- opening
     async def require(self, session_id: str = "", uri: str = "", driver: str = "") -> OpenSession:
         """Return a session that is open here. A saved one is continued, and without an id a new one begins.
@@ -207,14 +212,6 @@ class SessionVerbs:
                 return
         raise UsageError(f"there is no open question {request_id!r}; it was answered, or the turn has ended")
 
-    def list_questions(self) -> list[dict[str, Any]]:
-        """Return the open questions about permissions of all sessions that are open here."""
-        rows: list[dict[str, Any]] = []
-        for name, opened in self._open.items():
-            questions, open_ids = opened.session.state.open_questions, opened.parts.questions.open_ids
-            rows += [{"session_id": name, **asdict(questions[id])} for id in open_ids if id in questions]
-        return rows
-
     # -- tasks
     def list_tasks(self, session_id: str) -> list[dict[str, Any]]:
         """Return the tasks of a session. Raise UsageError for an unknown id."""
@@ -230,10 +227,6 @@ class SessionVerbs:
         return {"task_id": task_id, "status": result.status}
 
     # -- saved sessions
-    def is_open(self, session_id: str) -> bool:
-        """Return whether a session is open here. The id must be whole."""
-        return session_id in self._open
-
     def list_saved(self, limit: int | None = SHOWN_SESSIONS) -> list[dict[str, Any]]:
         """Return the last sessions of the user, the newest first, and whether they are open here."""
         return [asdict(row) | {"is_open": row.id in self._open} for row in list_rows(self._store, limit)]
