@@ -21,12 +21,12 @@ from lsp_harness.harness.events import (
 )
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.published_findings import PublishedFindings
-from lsp_harness.server.agents.terminal_views import TerminalViews
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
 from lsp_harness.server.protocol import Server
 from lsp_harness.server.pushed_diagnostics import PushedDiagnostics
 from lsp_harness.server.status_feed import StatusFeed
+from lsp_harness.server.terminal_views import TerminalViews
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.snapshot import Snapshot
 

@@ -5,9 +5,9 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.server.agents.agent_arguments import AgentArguments
-from lsp_harness.server.agents.terminal_views import resize_terminal
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.server.terminal_views import resize_terminal
 from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(
