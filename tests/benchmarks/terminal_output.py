@@ -81,16 +81,18 @@ async def measure(megabytes: int, emulator: ScreenKind) -> None:
     tasks = [asyncio.create_task(read_digest(viewer)) for viewer in readers]
     await asyncio.sleep(0)
     before = largest = resident_bytes(os.getpid())
-    start_s = time.perf_counter()
+    start_s, cpu_s = time.perf_counter(), time.process_time()
     terminal.write(b"\r")
     waiting = asyncio.create_task(terminal.wait())
     while not waiting.done():
         await asyncio.wait({waiting}, timeout=0.2)
         largest = max(largest, resident_bytes(os.getpid()))
     seconds = time.perf_counter() - start_s
+    cpu_s = time.process_time() - cpu_s
     digests = [await task for task in tasks]
     terminal.close()
     print(f"{megabytes} MB, {emulator}: {megabytes / seconds:.1f} MB/s, bare terminal {megabytes / bare_s:.1f} MB/s")
+    print(f"processor time of this process: {cpu_s:.1f} s of {seconds:.1f} s")
     print(f"complete and in order: {[digest == expected_digest(lines) for digest in digests]}")
     print(f"the viewer that never reads was dropped: {never_read.is_dropped}")
     print(f"memory: {before / 1e6:.0f} MB before, at most {largest / 1e6:.0f} MB")

@@ -11,9 +11,10 @@ from itertools import islice
 
 from pyte import modes
 
+from lsp_harness.runtime.terminal.grid_edits import character_width
 from lsp_harness.runtime.terminal.grid_snapshot import render_grid
 from lsp_harness.runtime.terminal.plain_lines import skip_plain_lines
-from lsp_harness.runtime.terminal.text_grid import TextGrid, character_width
+from lsp_harness.runtime.terminal.text_grid import TextGrid
 
 TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
