@@ -1,7 +1,7 @@
 """The foreign agents of one client, in a workspace that the user trusts."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -10,15 +10,17 @@ from typing import Any
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
+from lsp_harness.harness.agents.agent_changes import AgentChanges
 from lsp_harness.harness.agents.agent_gate import AgentGate, GateParts
 from lsp_harness.harness.events import AgentReported
 from lsp_harness.harness.services import Services
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_errors import AgentError
-from lsp_harness.runtime.agent_events import AgentEvent, EventFeed
-from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits
+from lsp_harness.runtime.agent_events import AgentEvent, EventFeed, EventName
+from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits, check_spec
 from lsp_harness.runtime.agent_spec import AgentSpec
+from lsp_harness.runtime.isolation.runners import Runners
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy
 from lsp_harness.session.permission.hooks import Hooks
@@ -29,6 +31,7 @@ class AgentVerbs:
 
     Attributes:
         gate: The permission gate. Set its `has_person` if the client shows questions to a person.
+        changes: What the agents change: their worktrees, and the watches of their folders.
 
     Args:
         services: The shared parts of the harness.
@@ -42,13 +45,15 @@ class AgentVerbs:
         self.gate = AgentGate(
             GateParts(self._read_policy, self._create_hooks, self._record, lambda: services.workspace.is_trusted)
         )
+        self.changes = AgentChanges(services, self._publish)
         services.closers.append(self.aclose)
 
     @cached_property
     def pool(self) -> AgentPool:
         """The pool of the agents."""
         folder = paths.state_folder() / "agents"
-        pool = AgentPool(AdapterRegistry(self._services.config.runtime.agents), self._limits(), self.gate, folder)
+        registry = AdapterRegistry(self._services.config.runtime.agents)
+        pool = AgentPool(registry, self._limits(), self.gate, folder, Runners().wrap)
         pool.feed.listeners.append(self._report)
         self._settings = self._services.config
         return pool
@@ -70,7 +75,15 @@ class AgentVerbs:
             AgentError: It cannot be started, or it may not.
         """
         self._follow_settings()
-        return await self.pool.spawn(spec)
+        # git runs the filters of a repository, so nothing is prepared in a folder that is not allowed
+        prepared = await self.changes.prepare(check_spec(spec, self.pool.limits.allowed_roots))
+        try:
+            agent = await self.pool.spawn(prepared.spec)
+        except BaseException:
+            await self.changes.abandon(prepared)
+            raise
+        self.changes.adopt(agent.id, prepared)
+        return agent
 
     def list(self) -> list[Agent]:
         """Return all agents, also those that have ended, the oldest first."""
@@ -89,6 +102,7 @@ class AgentVerbs:
         """End all agents."""
         if pool := self.__dict__.get("pool"):
             await pool.aclose()
+        await self.changes.aclose()
 
     async def _probe(self, name: str) -> dict[str, Any]:
         try:
@@ -126,7 +140,7 @@ class AgentVerbs:
                 settings.default_timeout_ms / 1000 if self._default_timeout_s is None else self._default_timeout_s
             ),
             idle_timeout_s=settings.idle_timeout_s,
-            allowed_roots=roots,
+            allowed_roots=[*roots, self.changes.worktrees.folder],
         )
 
     def _read_policy(self, folder: Path) -> GatePolicy:
@@ -134,7 +148,7 @@ class AgentVerbs:
         policy, problems = make_policy(self._services.config, [folder])
         for problem in problems:
             warn_once(problem.sentence)
-        return policy
+        return self.changes.worktrees.adapt_policy(policy, folder)
 
     def _create_hooks(self) -> Hooks:
         hooks, problems = make_hooks(self._services.config)
@@ -149,3 +163,12 @@ class AgentVerbs:
         if event.event in ("agent_stopped", "agent_error"):
             self.gate.forget(event.agent_id)
         self._services.events.publish(AgentReported(event))
+        self.changes.follow(event)
+
+    def _publish(self, agent_id: str, event: EventName, data: Mapping[str, Any]) -> None:
+        try:
+            agent = self.pool.require(agent_id)
+        except AgentError:
+            # it ended long ago, and is forgotten
+            return
+        agent.publish(event, data)

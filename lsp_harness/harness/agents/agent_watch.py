@@ -92,7 +92,7 @@ class AgentWatch:
             wanted = {str(file.relative_to(root)) for file in resolved if file.is_relative_to(root)}
         found = [change for change in await self._read(root, wanted) if ".git" not in Path(change.path).parts]
         key = hashlib.blake2b(repr(found).encode()).hexdigest()
-        if not found or key == self._verified:
+        if not found or not self.agent_id or key == self._verified:
             return
         self._verified = key
         self._publish(self.agent_id, "files_changed", {"paths": [change.path for change in found]})

@@ -26,6 +26,7 @@ from lsp_harness.session.events.tool_events import CheckpointCreated
 from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Ending
 from lsp_harness.session.log.turn import Turn
+from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.results import Proposal
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.verify.change_set import ChangeSet
@@ -99,6 +100,16 @@ class AgentWorktrees:
         """Remove the worktree that was made for a description whose agent could not be started."""
         if isolated := self._by_folder.pop(spec.workdir, None):
             await isolated.worktree.discard()
+
+    def adapt_policy(self, policy: GatePolicy, workdir: Path) -> GatePolicy:
+        """Return the policy for an agent in a folder: it may edit its worktree, although that is in a folder of ours.
+
+        Its folder is the only root of the policy, so that everything else of ours stays closed.
+        """
+        if not workdir.is_relative_to(self.folder):
+            return policy
+        kept = tuple(folder for folder in policy.protected.protected if not workdir.is_relative_to(folder))
+        return replace(policy, protected=replace(policy.protected, protected=kept))
 
     def find(self, agent_id: str) -> IsolatedAgent | None:
         """Return an agent with a worktree, or None if it has none."""
