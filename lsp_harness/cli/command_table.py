@@ -143,7 +143,12 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             has_subcommands=True,
             package="agents",
         ),
-        Command("runtime", "Look at the agents of other makers on this machine.", has_subcommands=True),
+        Command(
+            "runtime",
+            "Look at the agents of other makers on this machine.",
+            has_subcommands=True,
+            package="agents",
+        ),
         Command("gate", "Show what the permission gate decides about a command or a file.", has_subcommands=True),
     ),
     "Sessions": (

@@ -6,8 +6,9 @@ from lsp_harness.runtime.agent_state import StateClaim
 from lsp_harness.runtime.connection import AgentQuestion, Observer, QuestionWithdrawn
 from lsp_harness.runtime.states.screen_reader import ScreenReading
 
-DIALOG_WAIT_S = 0.3
-"""Time for a question to appear on the screen after the agent reported that it is blocked."""
+DIALOG_WAIT_S = 2.0
+"""Time for a question to appear on the screen after the agent reported that it is blocked. A question without its text
+tells the gate nothing."""
 
 
 class ShownQuestion:
@@ -44,7 +45,8 @@ class ShownQuestion:
             return True
         if self._blocked_since is None:
             self._blocked_since = now
-        if shown is None and dialog is None and now - self._blocked_since < DIALOG_WAIT_S:
+        # a title tells of a question before the screen has it
+        if if_blocked(reading.screen) is None and dialog is None and now - self._blocked_since < DIALOG_WAIT_S:
             return False
         kind = (shown.kind if shown and blocked.kind in ("", "dialog") else blocked.kind) or "dialog"
         text = blocked.message or (shown.message if shown else "") or (dialog.body if dialog else "")

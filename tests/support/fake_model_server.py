@@ -31,7 +31,7 @@ NUMBERS = itertools.count(1)
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model answers: a text, or a call of a tool, or the beginning of a text that does not end."""
+    """An answer of the model: a text, or a call of a tool, or the beginning of a text that does not end."""
 
     text: str = ""
     command: str = ""

@@ -110,14 +110,14 @@ class AgentRun:
         env = {**self.environment, **spec.env}
         return LaunchOrder(self.folder.name, spec, transport, launch.argv, env, self.folder / "private")
 
-    def found(self, kind: type[Kind]) -> list[Kind]:
+    def observed(self, kind: type[Kind]) -> list[Kind]:
         """Return the observations of one kind."""
         return [observation for observation in self.observations if isinstance(observation, kind)]
 
     @property
     def activities(self) -> list[str]:
         """The claimed activities, with the kinds of questions."""
-        claims = [observation.claim for observation in self.found(StateClaimed)]
+        claims = [observation.claim for observation in self.observed(StateClaimed)]
         return [f"{claim.activity}:{claim.kind}".rstrip(":") for claim in claims]
 
     async def wait_for(self, kind: type[Kind], is_wanted: Callable[[Kind], bool] = lambda _: True) -> Kind:

@@ -10,7 +10,7 @@ from lsp_harness.runtime.connection import Connection, Observer
 SETTINGS = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
 KEY_IN_MEMORY = ("-c", 'cli_auth_credentials_store="ephemeral"')
 """With this setting codex writes no key to the disk."""
-ASKING = ("--ask-for-approval", "on-request", "--sandbox", "read-only")
+ASK_SETTINGS = ("--ask-for-approval", "on-request", "--sandbox", "read-only")
 """In a sandbox that only reads, codex asks before everything else. Its policy `untrusted` is gone from the terminal."""
 KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
 
@@ -44,7 +44,7 @@ class Codex(CliAdapter):
         if transport == "stream-json":
             return Launch((self.command, "app-server", *SETTINGS, *spec.args))
         argv = [self.command, "--no-daemon", "--no-alt-screen", *SETTINGS]
-        argv += ["--ask-for-approval", spec.permission_mode] if spec.permission_mode else ASKING
+        argv += ["--ask-for-approval", spec.permission_mode] if spec.permission_mode else ASK_SETTINGS
         if spec.model:
             argv += ["--model", spec.model]
         return Launch((*argv, *spec.args))

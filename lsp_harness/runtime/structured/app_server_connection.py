@@ -21,7 +21,7 @@ COMMAND_APPROVAL = "item/commandExecution/requestApproval"
 FILE_APPROVAL = "item/fileChange/requestApproval"
 ACCESS_APPROVAL = "item/permissions/requestApproval"
 USER_INPUT = "item/tool/requestUserInput"
-ASKING: Sequence[Mapping[str, str]] = (
+ASK_SETTINGS: Sequence[Mapping[str, str]] = (
     {"approvalPolicy": "untrusted", "sandbox": "workspace-write"},
     {"approvalPolicy": "on-request", "sandbox": "read-only"},
 )
@@ -199,7 +199,7 @@ class AppServerConnection(StructuredConnection):
         thread: dict[str, Any] = {"cwd": str(spec.workdir), "approvalsReviewer": "user"}
         if spec.model:
             thread["model"] = spec.model
-        asking = ASKING
+        asking = ASK_SETTINGS
         if spec.permission_mode:
             asking = ({"approvalPolicy": spec.permission_mode, "sandbox": "workspace-write"},)
         for settings in asking[:-1]:

@@ -21,7 +21,7 @@ from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, require_agent
 pytestmark = pytest.mark.timeout(180)
 
 
-class Gate:
+class ScriptedGate:
     """A gate that answers as a test says."""
 
     def __init__(self) -> None:
@@ -57,16 +57,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentRun:
 
 
 @pytest.fixture
-def gate() -> Gate:
-    return Gate()
+def scripted_gate() -> ScriptedGate:
+    return ScriptedGate()
 
 
 @pytest.fixture
-async def pool(run: AgentRun, gate: Gate) -> AsyncIterator[AgentPool]:
+async def pool(run: AgentRun, scripted_gate: ScriptedGate) -> AsyncIterator[AgentPool]:
     registry = AdapterRegistry()
     for name in ADAPTERS:
         registry.add(ADAPTERS[name](str(run.folder / "none")))
-    pool = AgentPool(registry, PoolLimits(allowed_roots=[run.workdir]), gate, run.folder / "agents")
+    pool = AgentPool(registry, PoolLimits(allowed_roots=[run.workdir]), scripted_gate, run.folder / "agents")
     yield pool
     await pool.aclose()
 
@@ -87,7 +87,7 @@ def statuses(pool: AgentPool, agent: Agent) -> list[str]:
 
 @pytest.mark.parametrize(("name", "transport"), [("claude", "pty"), ("codex", "pty"), ("claude", ""), ("codex", "")])
 async def test_an_agent_of_a_pool(
-    name: str, transport: str, pool: AgentPool, gate: Gate, run: AgentRun, fake: FakeModelServer
+    name: str, transport: str, pool: AgentPool, scripted_gate: ScriptedGate, run: AgentRun, fake: FakeModelServer
 ) -> None:
     pool.registry.add(require_agent(name))
     seed_home(run)
@@ -102,15 +102,15 @@ async def test_an_agent_of_a_pool(
     assert "the exact answer" in reply.response if is_read_off else reply.response == "the exact answer"
 
     reply = await agent.send(f"RUN touch {made.name} && echo done", timeout_s=LIMIT_S)
-    assert len(gate.asked) == 1
-    assert f"touch {made.name}" in str(gate.asked[0])
+    assert len(scripted_gate.asked) == 1
+    assert f"touch {made.name}" in str(scripted_gate.asked[0])
     assert not made.exists()
     await wait(agent, "ready")
 
-    gate.allows = True
+    scripted_gate.allows = True
     reply = await agent.send(f"RUN touch {made.name} && echo done", timeout_s=LIMIT_S)
     assert "done" in reply.response
-    assert len(gate.asked) == 2
+    assert len(scripted_gate.asked) == 2
     assert made.exists()
 
     await wait(agent, "ready")

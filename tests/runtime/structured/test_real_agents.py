@@ -67,7 +67,7 @@ async def test_a_turn_without_a_terminal(name: str, run: AgentRun, fake: FakeMod
     assert run.find_processes()
     assert await connection.stop() == []
     assert run.find_processes() == []
-    assert run.found(AgentEnded)
+    assert run.observed(AgentEnded)
 
 
 @pytest.mark.parametrize("name", NAMES)
