@@ -11,6 +11,7 @@ from lsp_harness.api.browser_access import BrowserAccess
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import UsageError
 from lsp_harness.files.folders import resolve_links
+from lsp_harness.harness.agents.agent_verbs import AgentVerbs
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.sessions.session_verbs import SessionVerbs
 from lsp_harness.runtime.agent_pool import AgentPool
@@ -31,7 +32,7 @@ class ApiContext:
         roots: The folders in which sessions and agents may work.
         harness: The harness of these folders.
         sessions: Their sessions.
-        pool: The agents.
+        agents: The foreign agents.
         browsers: The links and tokens of browsers.
         read_settings: Returns the settings of a folder.
         url: The address of the server.
@@ -45,7 +46,7 @@ class ApiContext:
     roots: Sequence[Path]
     harness: Harness
     sessions: SessionVerbs
-    pool: AgentPool
+    agents: AgentVerbs
     browsers: BrowserAccess
     read_settings: Callable[[Path], Config]
     url: str = ""
@@ -54,8 +55,17 @@ class ApiContext:
     open_streams: int = 0
     max_streams: int = MAX_STREAMS
 
-    def find_folder(self, text: str) -> Path:
+    @property
+    def pool(self) -> AgentPool:
+        """The pool of the agents."""
+        return self.agents.pool
+
+    def find_folder(self, text: str, more_roots: Sequence[Path] = ()) -> Path:
         """Return the folder that a client names, without links. Relative ones begin at the first root.
+
+        Args:
+            text: The name of the folder.
+            more_roots: Other folders in which it may lie.
 
         Raises:
             UsageError: There is no such folder, or it does not lie in a root.
@@ -66,7 +76,7 @@ class ApiContext:
         except (OSError, ValueError):
             folder, is_folder = Path(), False
         # whether a folder outside of the roots exists is not told
-        if not is_folder or not any(folder.is_relative_to(root) for root in self.roots):
+        if not is_folder or not any(map(folder.is_relative_to, (*self.roots, *more_roots))):
             shown = ", ".join(map(str, self.roots))
             raise UsageError(f"the folder does not exist in {shown}; name one there, or start the server with --root")
         return folder
@@ -87,5 +97,5 @@ class ApiContext:
         for task in tuple(self.tasks):
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
-        await self.pool.aclose()
+        # the agents end with the harness, and a session that cannot be closed must not keep them
         await self.harness.aclose()

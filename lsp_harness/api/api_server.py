@@ -7,7 +7,6 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
@@ -25,7 +24,6 @@ from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.sessions.session_verbs import SessionVerbs
 from lsp_harness.inference.engine_choice import make_engine
-from lsp_harness.runtime.agent_pool import AgentPool
 from lsp_harness.workspace.workspace import Workspace
 
 LISTEN_ADDRESS = "127.0.0.1"
@@ -33,7 +31,6 @@ LISTEN_ADDRESS_6 = "::1"
 MAX_MESSAGE_BYTES = 1_100_000
 """Size of the largest message of a WebSocket."""
 GRACE_S = 1
-CreatePool = Callable[[Config, Sequence[Path]], AgentPool]
 ReportStart = Callable[[ApiState, BrowserAccess], None]
 
 
@@ -58,7 +55,6 @@ async def serve(
     settings: ApiSettings,
     roots: Sequence[Path],
     read_settings: Callable[[Path], Config],
-    create_pool: CreatePool,
     report_start: ReportStart,
 ) -> int:
     """Serve until a signal comes. Return the exit status.
@@ -67,7 +63,6 @@ async def serve(
         settings: The settings of the server.
         roots: The folders in which sessions and agents may work. The settings are those of the first one.
         read_settings: Returns the settings of a folder.
-        create_pool: Creates the agents.
         report_start: Is told that the server listens.
 
     Raises:
@@ -80,7 +75,7 @@ async def serve(
     start_log(sys.stderr, settings.log_level)
     sockets = listen(settings.port)
     port = sockets[0].getsockname()[1]
-    context = _create_context(settings, folders, config, read_settings, create_pool)
+    context = _create_context(settings, folders, config, read_settings)
     context.url = f"http://{LISTEN_ADDRESS}:{port}"
     state = write_state(port)
     try:
@@ -101,18 +96,13 @@ def _create_context(
     roots: Sequence[Path],
     config: Config,
     read_settings: Callable[[Path], Config],
-    create_pool: CreatePool,
 ) -> ApiContext:
     harness = Harness(config, make_engine, Workspace(roots))
-    pool = create_pool(config, roots)
-    limits = pool.limits
-    if settings.max_agents is not None:
-        limits = replace(limits, max_agents=settings.max_agents)
-    if settings.default_timeout_s is not None:
-        limits = replace(limits, default_timeout_s=settings.default_timeout_s)
-    pool.limits = replace(limits, allowed_roots=tuple(roots))
-    sessions = SessionVerbs(harness.services, "http")
-    return ApiContext(settings, roots, harness, sessions, pool, BrowserAccess(), read_settings)
+    agents, sessions = harness.agents, SessionVerbs(harness.services, "http")
+    agents.limit(max_agents=settings.max_agents, default_timeout_s=settings.default_timeout_s)
+    # whoever has the token can answer what the permission gate asks
+    agents.gate.has_person = True
+    return ApiContext(settings, roots, harness, sessions, agents, BrowserAccess(), read_settings)
 
 
 def _uvicorn_config(app: object, settings: ApiSettings) -> uvicorn.Config:

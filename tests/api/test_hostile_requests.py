@@ -45,6 +45,7 @@ STRANGE_IDS = (
 )
 FOREIGN_FOLDERS = ("..", "/etc", "/", "sub/../..", "link", "/proc/self/root", "\0", "x" * 5000, "~", "nothing")
 
+PATH_TEXTS = ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "x", "%00", "%FF", "..", "9" * 30)
 QUERY_NAMES = ("lines", "since", "limit", "q", "raw", "folder")
 QUERY_TEXTS = ("-1", "x", "%00", "9" * 40, "1_0", "%ED%A0%80", "%C2%B2", "1e5", "")
 
@@ -250,9 +251,7 @@ def malformed_bodies(chance: random.Random) -> Iterator[tuple[str, str, bytes]]:
         route = chance.choice(routes)
         path = route.path
         for part in ("agent_id", "session_id", "question_id", "task_id", "artifact_id", "request_id", "turn"):
-            path = path.replace(
-                "{%s}" % part, chance.choice(("01ARZ3NDEKTSV4RRFFQ69G5FAV", "x", "%00", "%FF", "..", "9" * 30))
-            )
+            path = path.replace(f"{{{part}}}", chance.choice(PATH_TEXTS))
         fields = [f"{chance.choice(QUERY_NAMES)}={chance.choice(QUERY_TEXTS)}" for _ in range(chance.randrange(3))]
         query = "&".join(fields)
         kind = chance.randrange(4)

@@ -7,7 +7,7 @@ connection for ever.
 import asyncio
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 MAX_CONNECTIONS = 256
 """Connections that may be open at once. Further ones are closed at once."""
@@ -47,9 +47,11 @@ class BoundedProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP. If it is the body of a request, nobody waits for the answer of the application."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+        # without a request there is none
+        cycle: object = self.cycle
+        if isinstance(cycle, RequestResponseCycle) and not cycle.response_complete:
+            cycle.disconnected = True
+            cycle.message_event.set()
         try:
             super().send_400_response(msg)
         except h11.LocalProtocolError:

@@ -5,7 +5,6 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from sse_starlette.event import ServerSentEvent
@@ -16,6 +15,7 @@ from lsp_harness.api.agents.agent_streams import event_stream, read_last_id, str
 from lsp_harness.api.api_errors import Conflict, InvalidRequest, NotFound
 from lsp_harness.api.api_route import ApiCall, ApiRoute, QueryField
 from lsp_harness.errors import HarnessError
+from lsp_harness.files.folders import resolve_links
 from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_events import AgentEvent, SlowReader
 from lsp_harness.runtime.agent_spec import DEFAULT_COLUMNS, DEFAULT_ROWS, AgentSpec
@@ -75,10 +75,10 @@ async def spawn_agent(call: ApiCall) -> Any:
     env = body.get("env", {})
     if any("\0" in key or "=" in key or not key or "\0" in value for key, value in env.items()):
         raise InvalidRequest("env has a name or a value that no environment can hold", "remove it")
-    terminal = body.get("terminal")
+    terminal, allowed = body.get("terminal"), [resolve_links(root) for root in call.context.pool.limits.allowed_roots]
     spec = AgentSpec(
         type=body["type"],
-        workdir=Path(call.context.find_folder(body.get("workdir", "."))),
+        workdir=call.context.find_folder(body.get("workdir", "."), allowed),
         name=name,
         args=tuple(body.get("args", ())),
         env=env,
@@ -91,7 +91,7 @@ async def spawn_agent(call: ApiCall) -> Any:
         idle_timeout_s=body.get("idle_timeout", 0) / 1000,
         model=body.get("model", ""),
     )
-    agent = await call.context.pool.spawn(spec)
+    agent = await call.context.agents.spawn(spec)
     return JSONResponse(agent.fields(), 201, {"location": f"/agents/{agent.id}"})
 
 

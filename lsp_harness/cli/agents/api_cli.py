@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +9,11 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import say
 from lsp_harness.cli.folder_settings import read_settings
-from lsp_harness.config.schema import Config
+from lsp_harness.errors import UsageError
 
 if TYPE_CHECKING:
     from lsp_harness.api.access.api_state import ApiState
     from lsp_harness.api.browser_access import BrowserAccess
-    from lsp_harness.runtime.agent_pool import AgentPool
 
 
 def api(
@@ -39,24 +37,16 @@ def api(
 
     GET /openapi.json describes the routes. Requests need the token, which is in a file that only you can read.
     """
-    from lsp_harness.api.api_server import serve
-    from lsp_harness.api.api_settings import read_api_settings
+    try:
+        from lsp_harness.api.api_server import serve
+        from lsp_harness.api.api_settings import read_api_settings
+    except ModuleNotFoundError as error:
+        raise UsageError(f"the module {error.name} is missing; install it: pip install 'lsp-harness[api]'") from None
 
     settings = read_api_settings(
         port=port, log_level=log_level, max_agents=max_agents, default_timeout_ms=default_timeout
     )
-    return asyncio.run(serve(settings, root or [Path.cwd()], read_settings, _create_pool, _report_start))
-
-
-def _create_pool(config: Config, roots: Sequence[Path]) -> "AgentPool":
-    from lsp_harness.config import paths
-    from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
-    from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits
-    from lsp_harness.runtime.question_gate import DenyingGate
-
-    runtime = config.runtime
-    limits = PoolLimits(runtime.max_agents, runtime.default_timeout_ms / 1000, runtime.idle_timeout_s, tuple(roots))
-    return AgentPool(AdapterRegistry(runtime.agents), limits, DenyingGate(), paths.state_folder() / "agents")
+    return asyncio.run(serve(settings, root or [Path.cwd()], read_settings, _report_start))
 
 
 def _report_start(state: "ApiState", browsers: "BrowserAccess") -> None:

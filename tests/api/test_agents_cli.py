@@ -1,0 +1,86 @@
+"""Tests of `lsp-harness agents` against a running server."""
+
+import asyncio
+import json
+import os
+import sys
+
+import ptyprocess
+import pytest
+
+from tests.api.conftest import ROOT, ApiProcess
+
+
+async def agents(api: ApiProcess, *arguments: str, input: str = "") -> tuple[int, str]:
+    """Run a command, and return its exit status and output."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "lsp_harness", "agents", *arguments),
+        cwd=api.root,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    async with asyncio.timeout(60):
+        output, _ = await process.communicate(input.encode())
+    assert process.returncode is not None
+    return process.returncode, output.decode()
+
+
+async def test_an_agent_is_started_asked_read_and_stopped(api: ApiProcess):
+    code, output = await agents(api, "spawn", "echo", "--name", "mine", "--json")
+    assert code == 0, output
+    assert json.loads(output)["name"] == "mine"
+    assert "mine" in (await agents(api, "list"))[1]
+    assert await agents(api, "send", "mine", "-", input="hello there") == (0, "hello there\n")
+    code, output = await agents(api, "logs", "mine", "--lines", "3")
+    assert "hello there" in output
+    assert json.loads((await agents(api, "explain", "mine"))[1])["state"]["status"] == "ready"
+    assert await agents(api, "stop", "mine") == (0, "")
+    assert await agents(api, "list") == (0, "no agent is running\n")
+    code, output = await agents(api, "send", "mine", "again")
+    assert code != 0
+    assert "there is no such agent" in output
+    assert "Traceback" not in output
+
+
+async def test_values_of_variables_are_not_taken_from_the_command_line(api: ApiProcess):
+    code, output = await agents(api, "spawn", "shell", "--env", "KEY=secret")
+    assert code != 0
+    assert "write the name of a variable only" in output
+
+
+async def test_a_terminal_is_attached_and_left(api: ApiProcess):
+    await agents(api, "spawn", "shell", "--name", "sh")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    program = [sys.executable, "-m", "lsp_harness", "agents", "attach", "sh"]
+    terminal = ptyprocess.PtyProcess.spawn(program, env=environment, cwd=str(api.root), dimensions=(30, 100))
+
+    def read_until(text: bytes) -> bytes:
+        output = b""
+        while text not in output:
+            output += terminal.read(4096)
+        return output
+
+    async with asyncio.timeout(60):
+        await asyncio.to_thread(read_until, b"\x1b")
+        terminal.write(b"stty size\r")
+        await asyncio.to_thread(read_until, b"30 100")
+        terminal.write(b"\x1d")
+        await asyncio.to_thread(read_until, b"detached")
+    terminal.close()
+    assert "sh" in (await agents(api, "list"))[1], "the agent goes on"
+
+
+async def test_without_a_server_one_sentence_says_what_to_do(api: ApiProcess):
+    await api.end()
+    code, output = await agents(api, "list")
+    assert code == 2
+    assert output == "lsp-harness: no server runs; start one with `lsp-harness api`\n"
+
+
+@pytest.mark.parametrize("command", ["attach"])
+async def test_attach_needs_a_terminal(api: ApiProcess, command: str):
+    code, output = await agents(api, command, "x")
+    assert code != 0
+    assert "attach needs a terminal" in output
