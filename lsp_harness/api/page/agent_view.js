@@ -167,7 +167,7 @@ export class AgentView {
       element(
         "div",
         { class: "actions", role: "group", "aria-label": "Changes" },
-        button("Apply", () => act(() => api.applyChanges(this.id, review.reviewId), "applied"), { class: "primary", disabled: isEmpty || !review.passed, title: "Write these changes to your folder" }),
+        button("Apply", () => act(() => this.#apply(review), "applied"), { class: "primary", disabled: isEmpty || !review.passed, title: "Write these changes to your folder" }),
         button("Undo", () => act(() => api.undoChanges(this.id), "undone"), { title: "Take back what was applied last" }),
         button("Discard", () => window.confirm("Remove the worktree of this agent with all its changes?") && act(() => api.discardChanges(this.id), "discarded"), { class: "danger" }),
         button("Verify again", () => this.#changes()),
@@ -178,8 +178,15 @@ export class AgentView {
       findings.length > 0 ? element("ul", { "aria-label": "Findings" }, findings.map((finding) => element("li", {}, shownText(finding, 600)))) : null,
       files.length > 0 ? table(["file", "change"], files.map((file) => [shownLine(file.path, 200), badge(shownLine(file.kind ?? "changed", 20))]), "Changed files") : null,
       leftOut.length > 0 ? table(["left out", "why"], leftOut.map(([path, reason]) => [shownLine(path, 200), shownLine(reason, 200)]), "Files that are neither checked nor applied") : null,
-      review.diff ? diffView(review.diff, "Changes of the agent") : null,
+      review.text ? diffView(review.text, "Changes of the agent") : null,
     );
+  }
+
+  /** Applies changes if they are still those that are shown. They are verified again first, so that their id is new. */
+  async #apply(shown) {
+    const present = await this.page.api.changes(this.id);
+    if (present.hash !== shown.hash || present.text !== shown.text) throw new Error("the agent has changed something since; look at the changes again");
+    return this.page.api.applyChanges(this.id, present.reviewId);
   }
 
   async #explain() {
