@@ -8,6 +8,7 @@ those of its own process.
 import asyncio
 import base64
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from ulid import ULID
 
 from lsp_harness.errors import UsageError
 from lsp_harness.runtime.agent_errors import InvalidSpec
+from lsp_harness.runtime.agent_state import ENDED
 
 if TYPE_CHECKING:
     from lsp_harness.runtime.agent import Agent
@@ -24,6 +26,8 @@ MAX_VIEWS = 64
 MAX_PIECE_BYTES = 48 * 1024
 FRAME_S = 0.016
 """Time between two pieces of a terminal that prints all the time. The output of this time is one piece."""
+END_S = 5.0
+"""Time for an agent to end after its output has ended. After it, the reason is not told."""
 POLL_S = 20.0
 """Time after which a request for a piece is answered although nothing was printed."""
 
@@ -93,9 +97,14 @@ class TerminalViews:
             raise UsageError("there is no such view of a terminal; attach again")
         async with view.lock:
             data, is_end = await self._read_piece(view)
+        reason = ""
         if is_end:
             self.detach(view_id)
-        reason = view.agent.state.message if is_end else ""
+            # the output ends a moment before the agent
+            with suppress(TimeoutError):
+                async with asyncio.timeout(END_S):
+                    await view.agent.wait_until(lambda state: state.status in ENDED)
+            reason = view.agent.state.message
         return {"data": base64.b64encode(data).decode("ascii"), "isEnd": is_end, "reason": reason}
 
     def detach(self, view_id: str) -> None:

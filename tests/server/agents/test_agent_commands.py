@@ -2,6 +2,7 @@
 
 import base64
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.support.lsp import Editor, ResponseError
 
 __all__ = ["root", "serve"]
 KNOWN = {"agents": True, "questions": True}
+AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.com"]
 Started = Callable[..., Any]
 
 
@@ -140,7 +142,7 @@ async def test_a_terminal_is_shown_from_the_middle_and_typed_into(serve: Serve):
     while not viewer.end:
         await viewer.read()
 
-    assert "viewer" not in viewer.end
+    assert viewer.end == "it was stopped"
     assert "no such view" in (await error(editor, "runtime.read", viewerId=viewer.id))["message"]
 
 
@@ -263,24 +265,24 @@ async def test_errors_have_their_codes(serve: Serve, tmp_path: Path):
     assert late["data"]["resolution"]
 
 
-@pytest.mark.parametrize(
-    ("name", "fields"),
-    [
-        ("runtime.spawn", {}),
-        ("runtime.spawn", {"type": 3}),
-        ("runtime.spawn", {"type": "fake", "args": "--exit"}),
-        ("runtime.spawn", {"type": "fake", "columns": 100_000}),
-        ("runtime.spawn", {"type": "fake", "isolation": "maybe"}),
-        ("runtime.press", {"agentId": "x", "keys": "no base64!"}),
-        ("runtime.read", {"viewerId": "x"}),
-        ("runtime.attach", {}),
-    ],
+WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("runtime.spawn", {}),
+    ("runtime.spawn", {"type": 3}),
+    ("runtime.spawn", {"type": "fake", "args": "--exit"}),
+    ("runtime.spawn", {"type": "fake", "columns": 100_000}),
+    ("runtime.spawn", {"type": "fake", "isolation": "maybe"}),
+    ("runtime.press", {"agentId": "x", "keys": "no base64!"}),
+    ("runtime.read", {"viewerId": "x"}),
+    ("runtime.attach", {}),
 )
-async def test_arguments_that_are_wrong_are_refused(serve: Serve, name: str, fields: dict[str, Any]):
+
+
+async def test_arguments_that_are_wrong_are_refused(serve: Serve):
     editor = await serve(announced=KNOWN)
-    failure = await error(editor, name, **fields)
-    assert failure["code"] in (-32602, -32803)
-    assert "internal error" not in failure["message"]
+    for name, fields in WRONG:
+        failure = await error(editor, name, **fields)
+        assert failure["code"] in (-32602, -32803), name
+        assert "internal error" not in failure["message"], name
 
 
 async def test_an_untrusted_workspace_starts_no_agent(serve: Serve):
@@ -323,3 +325,40 @@ async def test_the_kinds_of_agents_are_listed_with_what_is_known_of_them(serve: 
     assert {"echo", "shell", "fake", "absent"} <= types.keys()
     assert types["fake"]["isInstalled"] is True
     assert types["absent"]["isInstalled"] is False
+
+
+async def test_changes_in_a_worktree_are_checked_applied_and_undone(serve: Serve, root: Path):
+    for arguments in (["init", "-q"], ["add", "."], [*AUTHOR, "commit", "-qm", "Begin"]):
+        subprocess.run(["git", *arguments], cwd=root, check=True)
+    before = (root / "app.py").read_text()
+    editor = await serve(announced=KNOWN)
+    agent_id = await start(editor, isolation="worktree")
+    listed = (await command(editor, "runtime.list"))["agents"][0]
+    assert (listed["isolation"], listed["workdir"] == str(root)) == ("worktree", False)
+
+    await command(
+        editor, "runtime.send", agentId=agent_id, message="/write app.py def add(a, b):\\n    return a + c\\n"
+    )
+    broken = await command(editor, "runtime.changes", agentId=agent_id)
+    assert broken["passed"] is False
+    assert "c" in "".join(broken["findings"])
+    refused = await error(editor, "runtime.apply", agentId=agent_id, reviewId=broken["reviewId"])
+    assert "not passed" in refused["message"]
+    assert (root / "app.py").read_text() == before
+
+    await command(
+        editor, "runtime.send", agentId=agent_id, message="/write app.py def add(a, b):\\n    return b + a\\n"
+    )
+    changes = await command(editor, "runtime.changes", agentId=agent_id)
+    assert (changes["passed"], changes["files"]) == (True, [{"path": "app.py", "kind": "changed"}])
+    assert "+    return b + a" in changes["text"]
+    assert "no such review" in (await error(editor, "runtime.apply", agentId=agent_id, reviewId="x"))["message"]
+    applied = await command(editor, "runtime.apply", agentId=agent_id, reviewId=changes["reviewId"])
+    assert applied["text"] == "applied app.py"
+    assert "b + a" in (root / "app.py").read_text()
+
+    undone = await command(editor, "runtime.undo", agentId=agent_id)
+    assert undone["text"] == "restored app.py"
+    assert (root / "app.py").read_text() == before
+    assert (await command(editor, "runtime.discard", agentId=agent_id))["text"] == "removed the worktree of fake"
+    assert not Path(listed["workdir"]).exists()
