@@ -26,7 +26,7 @@ MAX_FINDING_LINES = 50
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What an agent changed, and the verdict about it.
+    """The changes of an agent, and the verdict about them.
 
     Attributes:
         id: The id of its event: `edit.proposed` if the verdict is passed, else `checks.completed`. Empty if no text was
