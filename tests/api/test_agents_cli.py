@@ -8,7 +8,7 @@ import sys
 import ptyprocess
 import pytest
 
-from tests.api.conftest import ROOT, ApiProcess
+from tests.api.conftest import ROOT, ApiProcess, wait_for_status
 
 
 async def agents(api: ApiProcess, *arguments: str, input: str = "") -> tuple[int, str]:
@@ -51,7 +51,11 @@ async def test_values_of_variables_are_not_taken_from_the_command_line(api: ApiP
 
 
 async def test_a_terminal_is_attached_and_left(api: ApiProcess):
-    await agents(api, "spawn", "shell", "--name", "sh")
+    code, output = await agents(api, "spawn", "shell", "--name", "sh")
+    assert code == 0, output
+    async with api.client() as client:
+        # a shell drops what is typed before its first prompt
+        await wait_for_status(client, "sh", "ready")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
     program = [sys.executable, "-m", "lsp_harness", "agents", "attach", "sh"]
     terminal = ptyprocess.PtyProcess.spawn(program, env=environment, cwd=str(api.root), dimensions=(30, 100))

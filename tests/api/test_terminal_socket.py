@@ -23,11 +23,16 @@ async def attached(api: ApiProcess, agent_id: str, query: str = "") -> AsyncIter
         yield socket
 
 
+def as_text(message: str | bytes) -> str:
+    """Return a message as a terminal shows it: without NUL."""
+    return (message if isinstance(message, str) else message.decode("utf-8", "replace")).replace("\0", "")
+
+
 async def read_until(socket: ClientConnection, text: str) -> list[Any]:
     """Read messages until the output has a text."""
     messages: list[Any] = []
     async with asyncio.timeout(20):
-        while text not in "".join(m if isinstance(m, str) else m.decode("utf-8", "replace") for m in messages):
+        while text not in "".join(map(as_text, messages)):
             messages.append(await socket.recv())
     return messages
 
@@ -91,7 +96,7 @@ async def test_a_second_viewer_sees_the_present_screen_and_both_see_the_end(api:
             await first.send("echo be''fore\r")
             await read_until(first, "before")
             async with attached(api, agent["id"]) as second:
-                assert "before" in await second.recv()
+                assert "before" in str(await second.recv())
                 await client.delete(f"/agents/{agent['id']}")
                 for socket in (first, second):
                     messages = [message async for message in socket]

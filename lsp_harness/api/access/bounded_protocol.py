@@ -5,6 +5,7 @@ connection for ever.
 """
 
 import asyncio
+from typing import cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
@@ -48,8 +49,8 @@ class BoundedProtocol(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP. If it is the body of a request, nobody waits for the answer of the application."""
         # without a request there is none
-        cycle: object = self.cycle
-        if isinstance(cycle, RequestResponseCycle) and not cycle.response_complete:
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        if cycle is not None and not cycle.response_complete:
             cycle.disconnected = True
             cycle.message_event.set()
         try:
