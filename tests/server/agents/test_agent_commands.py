@@ -75,6 +75,12 @@ def processes(home: str) -> list[psutil.Process]:
     return found
 
 
+def make_repository(root: Path) -> None:
+    """Make a repository of the files in a folder."""
+    for arguments in (["init", "-q"], ["add", "."], [*AUTHOR, "commit", "-qm", "Begin"]):
+        subprocess.run(["git", *arguments], cwd=root, check=True)
+
+
 class Viewer:
     """The terminal of an agent, as an editor reads it."""
 
@@ -328,8 +334,7 @@ async def test_the_kinds_of_agents_are_listed_with_what_is_known_of_them(serve: 
 
 
 async def test_changes_in_a_worktree_are_checked_applied_and_undone(serve: Serve, root: Path):
-    for arguments in (["init", "-q"], ["add", "."], [*AUTHOR, "commit", "-qm", "Begin"]):
-        subprocess.run(["git", *arguments], cwd=root, check=True)
+    make_repository(root)
     before = (root / "app.py").read_text()
     editor = await serve(announced=KNOWN)
     agent_id = await start(editor, isolation="worktree")
