@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lsp_harness.config.schema import Config
 from lsp_harness.harness import state_report
@@ -64,7 +64,7 @@ class Harness:
         verifier: "Verifier | None" = None,
         clock: Clock | None = None,
     ) -> None:
-        self._services = services = Services(
+        self.services: Final = Services(
             config,
             create_engine,
             workspace or Workspace(),
@@ -73,39 +73,35 @@ class Harness:
             verifier=verifier,
             clock=clock,
         )
-        self._turns = Turns(services)
-        self._visited_files = VisitedFiles(services)
-        self._completions = CompletionVerbs(services, self._visited_files)
-        self._fixes = FixVerbs(services, self._turns)
-        self._edits = EditVerbs(services, self._turns)
-        self._symbols = SymbolVerbs(services)
-        self._verification = VerificationVerbs(services)
+        """The parts that all verbs share."""
+        self._turns = Turns(self.services)
+        self._visited_files = VisitedFiles(self.services)
+        self._completions = CompletionVerbs(self.services, self._visited_files)
+        self._fixes = FixVerbs(self.services, self._turns)
+        self._edits = EditVerbs(self.services, self._turns)
+        self._symbols = SymbolVerbs(self.services)
+        self._verification = VerificationVerbs(self.services)
 
     # -- parts
     @property
     def config(self) -> Config:
         """The present settings."""
-        return self._services.config
+        return self.services.config
 
     @property
     def workspace(self) -> Workspace:
         """The workspace folders."""
-        return self._services.workspace
+        return self.services.workspace
 
     @property
     def documents(self) -> OpenDocuments:
         """The open documents, with their syntax trees."""
-        return self._services.documents
+        return self.services.documents
 
     @property
     def events(self) -> EventStream:
         """The events that the harness reports."""
-        return self._services.events
-
-    @property
-    def services(self) -> Services:
-        """The parts that all verbs share."""
-        return self._services
+        return self.services.events
 
     @property
     def turns(self) -> Turns:
@@ -142,21 +138,21 @@ class Harness:
         """The code that a task is about. The parser is imported at the first use."""
         from lsp_harness.harness.task_locator import TaskLocator
 
-        return TaskLocator(self._services, self._edits)
+        return TaskLocator(self.services, self._edits)
 
     @cached_property
     def sessions(self) -> "SessionVerbs":
         """The conversations of the client. Tools and the parser are imported at the first use."""
         from lsp_harness.harness.sessions.session_verbs import SessionVerbs
 
-        return SessionVerbs(self._services)
+        return SessionVerbs(self.services)
 
     @cached_property
     def agents(self) -> "AgentVerbs":
         """The foreign agents of the client. The runtime is imported at the first use."""
         from lsp_harness.harness.agents.agent_verbs import AgentVerbs
 
-        return AgentVerbs(self._services)
+        return AgentVerbs(self.services)
 
     # -- texts
     def open(self, text: Document) -> None:
@@ -164,7 +160,7 @@ class Harness:
         if text.uri in self.documents:
             self.close(text.uri)
         self._visited_files.record_open(self.documents.open(text))
-        if indexes := self._services.index.folder_indexes_if_any:
+        if indexes := self.services.index.folder_indexes_if_any:
             # the user will soon need what this file imports
             snapshot = self.workspace.snapshot(text)
             indexes.prioritize(snapshot.root, snapshot.path)
@@ -233,7 +229,7 @@ class Harness:
 
     def record_save(self, uri: str) -> None:
         """Record that a file on disk may have changed."""
-        if (indexes := self._services.index.folder_indexes_if_any) and (file := local_path(uri)):
+        if (indexes := self.services.index.folder_indexes_if_any) and (file := local_path(uri)):
             indexes.report_change(file)
         for part in (self._completions, self._verification, self._fixes.prepared):
             part.record_file_change(uri)
@@ -243,32 +239,32 @@ class Harness:
         """Return the prompts that the model would see. This starts the engine, to count their tokens."""
         from lsp_harness.harness.prompt_preview import PromptPreviews
 
-        engine = await self._services.engines.create_estimating_engine()
-        return PromptPreviews(self._services, self._turns, self._completions, engine)
+        engine = await self.services.engines.create_estimating_engine()
+        return PromptPreviews(self.services, self._turns, self._completions, engine)
 
     # -- settings and state
     def configure(self, config: Config) -> None:
         """Use other settings from the next request on."""
-        is_other_engine = self._services.configure(config)
+        is_other_engine = self.services.configure(config)
         self._fixes.prepared.drop_all()
         self._completions.configure(config, is_other_engine=is_other_engine)
-        if self._services.index.folder_indexes_if_any:
+        if self.services.index.folder_indexes_if_any:
             self.keep_indexes()
         else:
-            self._services.report_state()
+            self.services.report_state()
 
     def keep_indexes(self) -> None:
         """Keep the indexes of the workspace folders from now on. Nothing is read of a workspace that is not trusted."""
-        self._services.index.keep(self.workspace, works_ahead=self._services.works_ahead)
-        self._services.report_state()
+        self.services.index.keep(self.workspace, works_ahead=self.services.works_ahead)
+        self.services.report_state()
 
     def state(self) -> dict[str, Any]:
         """Return the state as far as it is known without asking any process."""
-        return state_report.read_state(self._services, self._completions)
+        return state_report.read_state(self.services, self._completions)
 
     async def status(self) -> dict[str, Any]:
         """Return the state of the engine, the last completion, the log, and the documents without a syntax tree."""
-        return await state_report.read_status(self._services, self._completions)
+        return await state_report.read_status(self.services, self._completions)
 
     async def restart_engine(self) -> dict[str, Any]:
         """End the engine and start it again.
@@ -280,7 +276,7 @@ class Harness:
             ConfigError: The settings name a remote server.
             EngineUnavailable: The engine does not end.
         """
-        return await self._services.engines.restart()
+        return await self.services.engines.restart()
 
     async def aclose(self) -> None:
         """Stop all background work and close the engine.
@@ -291,4 +287,4 @@ class Harness:
         self._visited_files.save()
         await self.documents.aclose()
         await self._completions.aclose()
-        await self._services.aclose()
+        await self.services.aclose()

@@ -76,6 +76,7 @@ class Agent:
     Attributes:
         id: Its id.
         spec: Its description.
+        failure: The error that ended the agent.
 
     Args:
         order: The order to start it.
@@ -92,14 +93,11 @@ class Agent:
         self._shown = self._ladder.state
         self._created = datetime.now(UTC).isoformat()
         self._active_at = time.monotonic()
-        self._waiters: set[asyncio.Event] = set()
-        self._stopping = asyncio.Lock()
-        self._stop_reason = ""
+        self._stopping, self._changed = asyncio.Lock(), asyncio.Event()
+        self._stop_reason, self._was_ready = "", False
         self._exit_code: int | None = None
-        self._was_ready = False
-        self._failure: AgentError | None = None
-        self._looks: tuple[str, str] = ("", "")
-        self._closing: set[asyncio.Task[None]] = set()
+        self.failure: AgentError | None = None
+        self._looks, self._closing = ("", ""), set[asyncio.Task[None]]()
 
     # -- what it is
     @property
@@ -116,11 +114,6 @@ class Agent:
     def has_ended(self) -> bool:
         """Return whether the agent has ended."""
         return self.state.status in ENDED
-
-    @property
-    def failure(self) -> AgentError:
-        """The error that ended the agent."""
-        return self._failure or SpawnFailed(self.state.message)
 
     @property
     def open_questions(self) -> list[AgentQuestion]:
@@ -169,9 +162,7 @@ class Agent:
             self._fail(failure)
             with suppress(AgentError):
                 await self._connection.stop(force=True, timeout_s=1.0)
-            if isinstance(error, OSError):
-                raise failure from error
-            raise
+            raise (failure if isinstance(error, OSError) else error) from None
         self.publish("agent_started", {})
 
     async def send(
@@ -183,8 +174,8 @@ class Agent:
             AgentError: The agent is not ready, ended, or took too long.
         """
         self._active_at = time.monotonic()
-        limit = self._context.default_timeout_s if timeout_s is None else timeout_s
-        return await self._mailbox.send(message, limit, queue=queue, force=force)
+        limit_s = self._context.default_timeout_s if timeout_s is None else timeout_s
+        return await self._mailbox.send(message, limit_s, queue=queue, force=force)
 
     def press(self, keys: bytes) -> None:
         """Give the agent keys as they are, as a person types them in its terminal."""
@@ -225,7 +216,6 @@ class Agent:
             self._stop_reason = reason
             self._ladder.stop()
             self._refresh()
-            left = list[int]()
             try:
                 left = await self._connection.stop(force=force, timeout_s=timeout_s)
             finally:
@@ -235,15 +225,9 @@ class Agent:
 
     async def wait_until(self, is_wanted: Callable[[AgentState], bool]) -> AgentState:
         """Wait for a state and return it."""
-        event = asyncio.Event()
-        self._waiters.add(event)
-        try:
-            while not is_wanted(self.state):
-                event.clear()
-                await event.wait()
-            return self.state
-        finally:
-            self._waiters.discard(event)
+        while not is_wanted(self.state):
+            await self._changed.wait()
+        return self.state
 
     async def aclose(self) -> None:
         """Forget the messages and questions of an agent that has ended, and free its screen."""
@@ -306,8 +290,9 @@ class Agent:
             if state.status == "ready" and not self._was_ready:
                 self._was_ready = True
                 self.publish("agent_ready", {})
-        for waiter in self._waiters:
-            waiter.set()
+        # those who wait look at the state, and later ones wait for the next change
+        self._changed.set()
+        self._changed = asyncio.Event()
         self._mailbox.follow(state)
 
     def _end(self, exit_code: int | None, reason: str) -> None:
@@ -315,14 +300,13 @@ class Agent:
             return
         if not self._stop_reason and not self._was_ready and exit_code != 0:
             excerpt = "\n".join(line for line in self.read_lines(MAX_EXCERPT_LINES) if line.strip())
-            self._fail(SpawnFailed(f"{reason} before it was ready: {excerpt}".strip(": "), "look at its log"))
-            return
+            return self._fail(SpawnFailed(f"{reason} before it was ready: {excerpt}".strip(": "), "look at its log"))
         self._ladder.end(reason)
         self._refresh()
         self.publish("agent_stopped", {"reason": reason})
 
     def _fail(self, error: AgentError) -> None:
-        self._failure = error
+        self.failure = error
         self._ladder.end(error.message, is_error=True)
         self._refresh()
         self.publish("agent_error", {"error": error.fields})

@@ -147,7 +147,7 @@ class AgentPool:
             async with asyncio.timeout(EARLY_END_S):
                 await agent.wait_until(lambda state: state.status != "starting")
         if agent.state.status == "error":
-            raise agent.failure
+            raise agent.failure or SpawnFailed(agent.state.message)
         return agent
 
     async def aclose(self) -> None:

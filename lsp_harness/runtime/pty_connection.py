@@ -242,7 +242,7 @@ class PtyConnection(Connection):
 
     @property
     def _shows_message(self) -> bool:
-        """Whether the row of the cursor has the end of the message."""
+        """Return whether the row of the cursor has the end of the message."""
         screen = self._require_terminal().screen
         rows, (row, _) = screen.rows(), screen.cursor
         end = "".join(self._message.split("\n")[-1].split())[-12:]

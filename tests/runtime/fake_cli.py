@@ -48,6 +48,56 @@ ESCAPES = {
 """Way to leave an agent → the command of a shell that does it."""
 
 
+class KeyReader:
+    """The keys that are typed into the terminal.
+
+    Attributes:
+        knows_reports: Whether the terminal has answered the query about reports of states.
+    """
+
+    def __init__(self) -> None:
+        self.knows_reports = False
+        self._pending = ""
+
+    def read(self, wait_s: float | None) -> str:
+        """Return the next key, or an empty text after a time. An escape sequence and a paste mark are one key."""
+        while True:
+            if self._pending and (key := self._take_key()):
+                return key
+            limit = 0.05 if self._pending else wait_s
+            ready, _, _ = select.select([0], [], [], limit)
+            if not ready:
+                if self._pending:
+                    key, self._pending = self._pending[0], self._pending[1:]
+                    return key
+                return ""
+            data = os.read(0, 65536)
+            if not data:
+                sys.exit(0)
+            self._pending += data.decode("utf-8", "replace")
+
+    def _take_key(self) -> str:
+        """Return a whole key of what was read, or an empty text if its rest is missing."""
+        text = self._pending
+        if text.startswith("\x1b]"):
+            end = text.find("\x1b\\")
+            if end < 0:
+                return ""
+            self._pending = text[end + 2 :]
+            self.knows_reports |= text[2:end] == "7501;?"
+            return "\x1b]"
+        if text.startswith("\x1b["):
+            for number, sign in enumerate(text[2:], 2):
+                if "@" <= sign <= "~":
+                    self._pending = text[number + 1 :]
+                    return text[: number + 1]
+            return ""
+        if text == "\x1b":
+            return ""
+        self._pending = text[1:]
+        return text[0]
+
+
 class FakeCli:
     """The program.
 
@@ -57,8 +107,7 @@ class FakeCli:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.reports = options.reports == "always"
-        self.pending = ""
+        self.keys = KeyReader()
         self.area = 0
         self.cursor_up = 0
         self.last_state = ""
@@ -73,7 +122,7 @@ class FakeCli:
 
     def report(self, state: str, kind: str = "", message: str = "") -> None:
         """Report a state, if the terminal knows such reports, and set the title."""
-        if self.reports:
+        if self.options.reports == "always" or (self.options.reports == "asked" and self.keys.knows_reports):
             parts = [f"state={state}", "app=fake"]
             parts += [f"kind={kind}"] if kind else []
             parts += [f"msg={base64.b64encode(message.encode()).decode()}"] if message else []
@@ -102,46 +151,6 @@ class FakeCli:
         self.area, self.cursor_up = len(rows), len(rows) - 1 - cursor[0]
         self.write((f"\x1b[{self.cursor_up}A" if self.cursor_up else "") + f"\r\x1b[{cursor[1]}C")
 
-    # -- input
-    def read(self, wait_s: float | None) -> str:
-        """Return the next key, or an empty text after a time. An escape sequence and a paste mark are one key."""
-        while True:
-            if self.pending and (key := self.take_key()):
-                return key
-            limit = 0.05 if self.pending else wait_s
-            ready, _, _ = select.select([0], [], [], limit)
-            if not ready:
-                if self.pending:
-                    key, self.pending = self.pending[0], self.pending[1:]
-                    return key
-                return ""
-            data = os.read(0, 65536)
-            if not data:
-                sys.exit(0)
-            self.pending += data.decode("utf-8", "replace")
-
-    def take_key(self) -> str:
-        """Return a whole key of what was read, or an empty text if its rest is missing."""
-        text = self.pending
-        if text.startswith("\x1b]"):
-            end = text.find("\x1b\\")
-            if end < 0:
-                return ""
-            self.pending = text[end + 2 :]
-            if text[2:end] == "7501;?" and self.options.reports == "asked":
-                self.reports = True
-            return "\x1b]"
-        if text.startswith("\x1b["):
-            for number, sign in enumerate(text[2:], 2):
-                if "@" <= sign <= "~":
-                    self.pending = text[number + 1 :]
-                    return text[: number + 1]
-            return ""
-        if text == "\x1b":
-            return ""
-        self.pending = text[1:]
-        return text[0]
-
     # -- screens
     def start(self) -> None:
         """Show what comes before the first prompt."""
@@ -152,7 +161,7 @@ class FakeCli:
             sys.exit(self.options.exit)
         if self.options.reports == "asked":
             self.write("\x1b]7501;?\x1b\\")
-            while key := self.read(0.3):
+            while key := self.keys.read(0.3):
                 if key == "\x1b]":
                     break
         self.print(f"Fake agent in {os.getcwd()}")
@@ -184,7 +193,7 @@ class FakeCli:
             hint = "  Press Ctrl-C again to exit" if interrupts else "  ? for shortcuts"
             if len(max(lines, key=len)) < width - 4:
                 self.draw([*rows, RULE * width, hint], (len(lines), 2 + len(lines[-1])))
-            key = self.read(None)
+            key = self.keys.read(None)
             if key in (PASTE_BEGIN, PASTE_END):
                 self.is_pasting = key == PASTE_BEGIN
             elif self.is_pasting and key in "\r\n":
@@ -221,7 +230,7 @@ class FakeCli:
             self.report("working")
         match command:
             case "/slow":
-                self.work(float(rest))
+                self.spin(float(rest))
             case "/hang":
                 while True:
                     self.draw([f"✽ Thinking… (esc to interrupt) {time.monotonic():.1f}"], (0, 0))
@@ -254,13 +263,13 @@ class FakeCli:
             case _:
                 self.print(f"● You said: {message}")
 
-    def work(self, seconds: float) -> None:
+    def spin(self, seconds: float) -> None:
         """Show a spinner for some time. Escape and Ctrl-C interrupt it."""
         end, number = time.monotonic() + seconds, 0
         while (left := end - time.monotonic()) > 0:
             self.draw([f"{SPINNER[number % 5]} Thinking… ({left:.0f}s · esc to interrupt)"], (0, 0))
             number += 1
-            if self.read(STEP_S) in ("\x1b", "\x03"):
+            if self.keys.read(STEP_S) in ("\x1b", "\x03"):
                 self.print("⎿ Interrupted")
                 return
         self.print("● Worked")
@@ -290,7 +299,7 @@ class FakeCli:
             ]
             rows += ["", " Enter to confirm · Esc to cancel"]
             self.draw(rows, (len(rows) - 3 - len(options) + 1 + chosen, 1))
-            key = self.read(None)
+            key = self.keys.read(None)
             if self.options.stuck:
                 continue
             if key == "\x1b[A":
@@ -313,7 +322,7 @@ class FakeCli:
         text = ""
         while True:
             self.draw([f" {question}", f" › {text}", " Enter to submit · Esc to cancel"], (1, 3 + len(text)))
-            key = self.read(None)
+            key = self.keys.read(None)
             if key in ("\r", "\x1b"):
                 break
             if key.isprintable():
@@ -330,7 +339,7 @@ class FakeCli:
         rows = [URL[start : start + width] for start in range(0, len(URL), width)]
         self.write("\r\n".join(f"\x1b]8;;{URL}\x1b\\{row}\x1b]8;;\x1b\\" for row in rows))
         self.write("\r\n\r\nPaste code here if prompted > ")
-        while (key := self.read(None)) not in ("\r", "\x1b"):
+        while (key := self.keys.read(None)) not in ("\r", "\x1b"):
             if key.isprintable():
                 self.write("*")
         self.write("\r\n")

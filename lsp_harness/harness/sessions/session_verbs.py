@@ -63,15 +63,10 @@ class SessionVerbs:
 
     def __init__(self, services: Services, source: Literal["lsp", "http"] = "lsp") -> None:
         self._services, self._source = services, source
-        self._store = SessionStore()
-        self._open: dict[str, OpenSession] = {}
-        self._opening = asyncio.Lock()
-        services.closers.append(self.aclose)
-
-    @property
-    def opened(self) -> Mapping[str, OpenSession]:
+        self._store, self._opening = SessionStore(), asyncio.Lock()
+        self.opened: dict[str, OpenSession] = {}
         """The sessions that are open here, by their ids."""
-        return self._open
+        services.closers.append(self.aclose)
 
     # -- opening
     async def require(self, session_id: str = "", uri: str = "", driver: str = "") -> OpenSession:
@@ -89,16 +84,15 @@ class SessionVerbs:
         self.require_trust()
         async with self._opening:
             name = self._find(session_id) if session_id else ""
-            if opened := self._open.get(name):
+            if opened := self.opened.get(name):
                 return opened
             root = self._folder_of_session(name) if name else self._folder(uri)
-            driver = _find_driver(self._read(name)[1]) if name else driver
-            driver, source = driver or "chat", self._source
-            options = SessionOptions(cwd=str(root), resume=name, driver=driver, source=source, has_person=True)
+            driver = (_find_driver(self._read(name)[1]) if name else driver) or "chat"
+            options = SessionOptions(str(root), resume=name, driver=driver, source=self._source, has_person=True)
             opened = await open_session(options, self._shared_model(), self._surroundings())
             opened.session.log.listeners.append(self._report)
             opened.record_start()
-            self._open[opened.session.id] = opened
+            self.opened[opened.session.id] = opened
             return opened
 
     async def resume(self, session_id: str) -> OpenSession:
@@ -127,14 +121,14 @@ class SessionVerbs:
 
     async def close(self, session_id: str) -> None:
         """Let another process continue a session. Raise UsageError if it is not open here."""
-        opened = self._open.pop(self._find(self._require_id(session_id)), None)
+        opened = self.opened.pop(self._find(self._require_id(session_id)), None)
         if opened is None:
             raise UsageError(f"the session {session_id!r} is not open in this editor")
         await opened.aclose()
 
     async def aclose(self) -> None:
         """Close all sessions."""
-        opened, self._open = list(self._open.values()), {}
+        opened, self.opened = list(self.opened.values()), {}
         await asyncio.gather(*(session.aclose() for session in opened), return_exceptions=True)
 
     # -- prompts and commands
@@ -197,7 +191,7 @@ class SessionVerbs:
 
     async def interrupt(self, session_id: str) -> Any:
         """Stop the running turn of a session. Return whether there was one. A session that is not open has none."""
-        opened = self._open.get(self._find(self._require_id(session_id)))
+        opened = self.opened.get(self._find(self._require_id(session_id)))
         return {"interrupted": opened is not None and opened.session.interrupt()}
 
     def answer_question(self, request_id: str, fields: Mapping[str, Any]) -> None:
@@ -206,7 +200,7 @@ class SessionVerbs:
         Raises:
             UsageError: There is no such question, or the answer is not valid.
         """
-        for opened in self._open.values():
+        for opened in self.opened.values():
             if request_id in opened.parts.questions.open_ids:
                 opened.answer_question(request_id, fields)
                 return
@@ -216,7 +210,7 @@ class SessionVerbs:
     def list_tasks(self, session_id: str) -> list[dict[str, Any]]:
         """Return the tasks of a session. Raise UsageError for an unknown id."""
         name = self._find(self._require_id(session_id))
-        if opened := self._open.get(name):
+        if opened := self.opened.get(name):
             return opened.list_tasks()
         return [task.row.fields for task in list_tasks(self._store, name)]
 
@@ -229,7 +223,7 @@ class SessionVerbs:
     # -- saved sessions
     def list_saved(self, limit: int | None = SHOWN_SESSIONS) -> list[dict[str, Any]]:
         """Return the last sessions of the user, the newest first, and whether they are open here."""
-        return [asdict(row) | {"is_open": row.id in self._open} for row in list_rows(self._store, limit)]
+        return [asdict(row) | {"is_open": row.id in self.opened} for row in list_rows(self._store, limit)]
 
     def show(self, session_id: str) -> dict[str, Any]:
         """Return what happened in a session, for a person. Raise UsageError for an unknown id."""
@@ -239,7 +233,7 @@ class SessionVerbs:
             "session_id": name,
             "turns": state.summary.turns,
             "events": state.next_seq,
-            "is_open": name in self._open,
+            "is_open": name in self.opened,
             "text": "\n".join(render_transcript(events, SHOWN_CHARS)),
         }
 
@@ -283,7 +277,7 @@ class SessionVerbs:
         return session_id
 
     def _find(self, session_id: str) -> str:
-        if session_id.upper() in self._open:
+        if session_id.upper() in self.opened:
             return session_id.upper()
         return self._store.find(session_id)
 

@@ -46,6 +46,11 @@ class FakeAgents:
         else:
             self._out({"id": id, "result": result})
 
+    def run_prompt(self, id: int, prompt: str) -> None:
+        """Report a prompt of a session, and end its turn."""
+        self._out({"method": "fake/log", "params": {"event": "prompted", "prompt": prompt}})
+        self._out({"id": id, "result": {"sessionId": "s1", "reason": "completed", "detail": "", "text": ""}})
+
     # -- commands
     def _types(self, wish: dict[str, Any]) -> Any:
         return {"types": [{"type": name, "version": "1", "isInstalled": True} for name in ("claude", "echo")]}

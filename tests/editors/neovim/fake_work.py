@@ -45,6 +45,12 @@ AGENT_VERBS = (
 Send = Callable[[dict[str, Any]], None]
 
 
+def find_text(text: str, range: dict[str, Any]) -> str:
+    """Return the text of a range, which is in one line of ASCII."""
+    line = text.split("\n")[range["start"]["line"]]
+    return line[range["start"]["character"] : range["end"]["character"]]
+
+
 class FakeWork:
     """The work requests of one server. `texts` are by URI.
 
@@ -52,12 +58,9 @@ class FakeWork:
     """
 
     def __init__(self, send: Send, texts: dict[str, str], versions: dict[str, int]) -> None:
-        self.send = send
-        self.texts = texts
-        self.versions = versions
+        self.send, self.texts, self.versions = send, texts, versions
         self.paused: str | bool = False
-        self.delays_commands = False
-        self.forgets_commands = False
+        self.delays_commands = self.forgets_commands = False
         self.held: dict[str, tuple[Callable[[], None], Callable[[], None]]] = {}
         self._asked: dict[str, Callable[[Any], None]] = {}
         self._agents = FakeAgents(send)
@@ -118,11 +121,6 @@ class FakeWork:
             **({"changeAnnotations": {"model": {"label": LABEL, "needsConfirmation": True}}} if confirm else {}),
         }
 
-    def text(self, uri: str, range: dict[str, Any]) -> str:
-        """Return the text of a range, which is in one line of ASCII."""
-        line = self.texts[uri].split("\n")[range["start"]["line"]]
-        return line[range["start"]["character"] : range["end"]["character"]]
-
     def apply(self, id: int, edit: dict[str, Any], uri: str) -> None:
         def then(result: Any) -> None:
             self.tell("answered", uri=uri, **result)
@@ -133,14 +131,13 @@ class FakeWork:
 
     # -- commands, by name
     def execute(self, id: int, name: str, arguments: list[Any], token: str) -> None:
-        if name == "lspHarness.agent.run":
-            self.tell("prompted", prompt=arguments[0]["prompt"])
-            self.answer(id, {"sessionId": "s1", "reason": "completed", "detail": "", "text": ""})
-            return
-        if name.startswith(RUNTIME):
+        verb = name.removeprefix("lspHarness.")
+        if verb == "agent.run":
+            self._agents.run_prompt(id, arguments[0]["prompt"])
+        elif name.startswith(RUNTIME):
             self._agents.execute(id, name.removeprefix(RUNTIME), *arguments or ({},))
-            return
-        getattr(self, f"on_{name.removeprefix('lspHarness.')}")(id, token, *arguments)
+        else:
+            getattr(self, f"on_{verb}")(id, token, *arguments)
 
     def on_accepted(self, id: int, token: str, *names: str) -> None:
         self.tell("accepted", arguments=list(names))
@@ -205,7 +202,7 @@ class FakeWork:
     def on_instruct(self, id: int, token: str, wish: dict[str, Any]) -> None:
         self.tell("instructed", **wish)
         uri, span = wish["uri"], wish["range"]
-        edit = self.edit(uri, [{"range": span, "newText": self.text(uri, span).upper()}])
+        edit = self.edit(uri, [{"range": span, "newText": find_text(self.texts[uri], span).upper()}])
         if wish["instruction"].startswith("slow"):
             self.hold(id, token, "Edit", lambda: self.apply(id, edit, uri))
         else:

@@ -22,7 +22,7 @@ from lsp_harness.session.permission.gate_policy import make_policy
 from lsp_harness.session.permission.hooks import Hooks
 
 
-class Asking:
+class StubAgent:
     """An agent that asks. It never changes its state."""
 
     def __init__(self, folder: Path) -> None:
@@ -40,7 +40,7 @@ class GateBench:
     def __init__(self, folder: Path, is_trusted: bool = True, wait_s: float = 30.0, **settings: Any) -> None:
         self.folder, self.events = folder, list[SessionEvent]()
         self.is_requested = asyncio.Event()
-        self.agent = Asking(folder)
+        self.agent = StubAgent(folder)
         config = Config(permissions=replace(Permissions(), **settings))
         parts = GateParts(
             lambda folder: make_policy(config, [folder])[0],
