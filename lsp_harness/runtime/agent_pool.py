@@ -13,7 +13,7 @@ from ulid import ULID
 from lsp_harness.runtime.adapter import Adapter, Launch, LaunchOrder
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent, AgentContext
-from lsp_harness.runtime.agent_errors import InvalidSpec, TooManyAgents, UnknownAgent
+from lsp_harness.runtime.agent_errors import InvalidSpec, SpawnFailed, TooManyAgents, UnknownAgent
 from lsp_harness.runtime.agent_events import EventFeed
 from lsp_harness.runtime.agent_spec import AgentSpec, TransportName
 from lsp_harness.runtime.question_gate import QuestionGate
