@@ -134,12 +134,12 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         ),
         Command(
             "api",
-            "Serve sessions and agents over HTTP and WebSockets, to programs of this user on this machine.",
+            "Serve sessions and agents to programs and browsers of this machine.",
             package="agents",
         ),
         Command(
             "agents",
-            "Start, list, talk with and stop foreign agents of a running `lsp-harness api`.",
+            "Start, talk with and stop the foreign agents of a running server.",
             has_subcommands=True,
             package="agents",
         ),

@@ -15,7 +15,7 @@ from lsp_harness.cli.agents.api_client import ApiClient, agent_path
 from lsp_harness.cli.console import JsonOption, console, print_json, require_positive, say
 from lsp_harness.errors import UsageError
 
-app = cyclopts.App(name="agents", help="Start, list, talk with and stop foreign agents of a running `lsp-harness api`.")
+app = cyclopts.App(name="agents", help="Start, talk with and stop the foreign agents of a running server.")
 
 AgentName = Annotated[str, Parameter(help="The id of the agent, or its name.")]
 MORE_S = 10.0

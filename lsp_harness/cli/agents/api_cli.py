@@ -33,9 +33,9 @@ def api(
         int | None, Parameter(help="Milliseconds for a message without a time of its own. Default: DEFAULT_TIMEOUT.")
     ] = None,
 ) -> int:
-    """Serve sessions and agents over HTTP and WebSockets, to programs of this user on this machine.
+    """Serve sessions and agents to programs and browsers of this machine.
 
-    GET /openapi.json describes the routes. Requests need the token, which is in a file that only you can read.
+    It speaks HTTP and WebSockets, and GET /openapi.json describes its routes. Requests need the token, which is in a file that only you can read.
     """
     try:
         from lsp_harness.api.api_server import serve
