@@ -210,7 +210,7 @@ def _require_ulid(call: ApiCall, name: str) -> str:
 
 
 SESSION, TURN_END = schemas.refer("Session"), schemas.refer("TurnEnd")
-SINCE = QueryField("since", "integer", "The byte to begin with.", default=0)
+FIRST_BYTE = QueryField("since", "integer", "The byte to begin with.", default=0)
 WAIT = QueryField("wait", "boolean", "With 0, the answer is 202 at once, and the events have the rest.", default=True)
 NOT_FOUND = ("NOT_FOUND",)
 STATUS: Mapping[str, Any] = schemas.open_object("The state of an open session in numbers and names.")
@@ -368,7 +368,7 @@ SESSION_ROUTES: Sequence[ApiRoute] = (
         "Read the output of a task.",
         read_task,
         schemas.answer(text=schemas.text(), cursor=schemas.number(), is_running=schemas.flag()),
-        query=(SINCE,),
+        query=(FIRST_BYTE,),
         errors=NOT_FOUND,
     ),
     ApiRoute(
@@ -401,7 +401,7 @@ SESSION_ROUTES: Sequence[ApiRoute] = (
         show_artifact,
         schemas.answer(text=schemas.text(), cursor=schemas.number(), size=schemas.number()),
         query=(
-            SINCE,
+            FIRST_BYTE,
             QueryField(
                 "limit", "integer", "The largest number of bytes.", default=100_000, minimum=1, maximum=MAX_READ_BYTES
             ),

@@ -35,7 +35,8 @@ def api(
 ) -> int:
     """Serve sessions and agents to programs and browsers of this machine.
 
-    It speaks HTTP and WebSockets, and GET /openapi.json describes its routes. Requests need the token, which is in a file that only you can read.
+    It speaks HTTP and WebSockets, and GET /openapi.json describes its routes. Requests need the token, which is in a
+    file that only you can read.
     """
     try:
         from lsp_harness.api.api_server import serve
