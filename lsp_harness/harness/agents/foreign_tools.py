@@ -34,6 +34,9 @@ TOOLS: Mapping[str, tuple[str, ActionKind]] = {
     **dict.fromkeys(("grep", "search", "search_file_content", "codesearch"), ("grep", "read")),
     **dict.fromkeys(("webfetch", "fetch", "web_fetch", "websearch", "web_search"), ("webfetch", "network")),
     **dict.fromkeys(("google_web_search",), ("webfetch", "network")),
+    # our own agent
+    **dict.fromkeys(("replace_symbol_body", "insert_before_symbol", "insert_after_symbol"), ("edit", "edit")),
+    **dict.fromkeys(("find_symbol", "symbol_overview", "find_references"), ("grep", "read")),
     **dict.fromkeys(("task", "agent", "subagent"), ("agent", "agent")),
 }
 """Name of a tool of a foreign agent, in small letters → the name of our tool, and what it does. An unknown tool is a

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from lsp_harness.config.runtime_schema import AgentSetting
-from lsp_harness.runtime.adapter import Launch
+from lsp_harness.runtime.adapter import Launch, LaunchOrder
 from lsp_harness.runtime.adapters.terminal_adapter import TerminalAdapter
 from lsp_harness.runtime.agent_errors import InvalidSpec
 from lsp_harness.runtime.agent_spec import AgentSpec, TransportName
 from lsp_harness.runtime.agent_state import Activity, StateClaim
-from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
+from lsp_harness.runtime.connection import AgentQuestion, Connection, Observer, QuestionAnswer
 from lsp_harness.runtime.pty_traits import CTRL_D, ESCAPE, PtyTraits, TerminalReader, choose_answer
 from lsp_harness.runtime.screen_answer import is_frame
 from lsp_harness.runtime.states.dialog_reader import read_dialog
@@ -113,6 +113,9 @@ class CustomAgent(TerminalAdapter):
     def __init__(self, setting: AgentSetting) -> None:
         self._setting = setting
         self.name, self.program = setting.name, setting.command
+        if setting.transport not in ("pty", "acp"):
+            raise InvalidSpec(f"runtime.agents.{setting.name}.transport must be pty or acp, not {setting.transport!r}")
+        self.transports: tuple[TransportName, ...] = ("acp",) if setting.transport == "acp" else ("pty",)
         self._signs = _compile(setting)
 
     def build_launch(self, spec: AgentSpec, transport: TransportName) -> Launch:
@@ -124,6 +127,14 @@ class CustomAgent(TerminalAdapter):
                 raise InvalidSpec(f"runtime.agents.{self.name}.env has {entry!r}, which is not NAME=value")
             env[name] = value
         return Launch((setting.command, *setting.args, *spec.args), env)
+
+    def connect(self, order: LaunchOrder, observe: Observer) -> Connection:
+        """Return a connection through a terminal, or by the Agent Client Protocol."""
+        if order.transport == "acp":
+            from lsp_harness.runtime.structured.acp_connection import AcpConnection
+
+            return AcpConnection(order, observe, f"log in with {self.program}")
+        return super().connect(order, observe)
 
     def make_traits(self) -> PtyTraits:
         """Return the keys and the signs of the settings."""

@@ -25,6 +25,10 @@ ALLOWED_ARGUMENTS = frozenset(
 """Options that a client may give. The others decide who is asked, or which programs are started."""
 
 
+ANSWER_S = 600
+"""Time for an answer of the gate, which may have to wait for a person."""
+
+
 class OwnAgent(Adapter):
     """Our own agent. It asks the gate of the runtime about each action."""
 
@@ -44,7 +48,7 @@ class OwnAgent(Adapter):
         model = [f"--model={spec.model}"] if spec.model else []
         # without -P, Python would import files of the working folder
         session = (sys.executable, "-P", "-m", "lsp_harness", "session", "--ask-permissions")
-        return Launch((*session, *model, *spec.args))
+        return Launch((*session, f"--permission-timeout={ANSWER_S}", *model, *spec.args))
 
     async def probe(self) -> Probe:
         """Return that it is there: it is this program."""
