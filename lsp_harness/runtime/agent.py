@@ -97,7 +97,8 @@ class Agent:
         self._stop_reason, self._was_ready = "", False
         self._exit_code: int | None = None
         self.failure: AgentError | None = None
-        self._looks, self._closing = ("", ""), set[asyncio.Task[None]]()
+        self._looks: tuple[str, str] = ("", "")
+        self._closing: set[asyncio.Task[None]] = set()
 
     # -- what it is
     @property
@@ -290,7 +291,6 @@ class Agent:
             if state.status == "ready" and not self._was_ready:
                 self._was_ready = True
                 self.publish("agent_ready", {})
-        # those who wait look at the state, and later ones wait for the next change
         self._changed.set()
         self._changed = asyncio.Event()
         self._mailbox.follow(state)
@@ -300,10 +300,11 @@ class Agent:
             return
         if not self._stop_reason and not self._was_ready and exit_code != 0:
             excerpt = "\n".join(line for line in self.read_lines(MAX_EXCERPT_LINES) if line.strip())
-            return self._fail(SpawnFailed(f"{reason} before it was ready: {excerpt}".strip(": "), "look at its log"))
-        self._ladder.end(reason)
-        self._refresh()
-        self.publish("agent_stopped", {"reason": reason})
+            self._fail(SpawnFailed(f"{reason} before it was ready: {excerpt}".strip(": "), "look at its log"))
+        else:
+            self._ladder.end(reason)
+            self._refresh()
+            self.publish("agent_stopped", {"reason": reason})
 
     def _fail(self, error: AgentError) -> None:
         self.failure = error

@@ -15,6 +15,7 @@ from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.agent_state import AgentState
 from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
+from lsp_harness.runtime.question_gate import AskingAgent
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, require_agent, seed_home, spec_for
 
@@ -31,7 +32,7 @@ class ScriptedGate:
     async def require_spawn(self, order: LaunchOrder) -> None:
         """Let every program be started."""
 
-    async def decide(self, agent: Agent, question: AgentQuestion) -> QuestionAnswer:
+    async def decide(self, agent: AskingAgent, question: AgentQuestion) -> QuestionAnswer:
         """Return the answer of the test."""
         self.asked.append(question)
         return QuestionAnswer(self.allows, "the test says so")
