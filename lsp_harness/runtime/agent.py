@@ -158,7 +158,7 @@ class Agent:
         self._refresh()
         try:
             await self._connection.start()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whatever ends the start, the agent has failed
             failure = error if isinstance(error, AgentError) else SpawnFailed(f"{type(error).__name__}: {error}")
             self._fail(failure)
             with suppress(AgentError):
