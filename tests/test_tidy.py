@@ -199,7 +199,7 @@ def test_every_grammar_folder_has_a_language_that_uses_it():
 
 LANGUAGE_WORDS = {
     "lsp_harness/acp/session_updates.py": {"bash"},
-    "lsp_harness/harness/agents/foreign_tools.py": {"bash"},
+    "lsp_harness/harness/agents/foreign_tools.py": {"bash", "shell"},
     "lsp_harness/knowledge/standard/python_stdlib.py": {"json"},
     "lsp_harness/runtime/adapters/adapter_registry.py": {"shell"},
     "lsp_harness/runtime/adapters/opencode.py": {"bash"},

@@ -24,7 +24,7 @@ FAKE_CLI = Path(__file__).with_name("fake_cli.py")
 WAIT_S = 30.0
 
 
-class Gate:
+class AnsweringGate:
     """A gate that answers as a test says, and remembers what it was asked."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class AgentBench:
     """
 
     def __init__(self, folder: Path, limits: Mapping[str, Any], agents: Sequence[AgentSetting] = ()) -> None:
-        self.folder, self.gate = folder, Gate()
+        self.folder, self.gate = folder, AnsweringGate()
         fake = AgentSetting(
             name="fake",
             command=sys.executable,

@@ -13,7 +13,7 @@ from tests.editors.neovim.picture import svg
 from tests.editors.neovim.terminal import Terminal
 from tests.editors.neovim.test_screen import COLUMNS, TRANSCRIPT, remote, start, transcript
 
-SHOWN = TRANSCRIPT.with_name("neovim-agent.txt")
+SCREEN_FILE = TRANSCRIPT.with_name("neovim-agent.txt")
 LEAVE = r"\<C-\>\<C-n>"
 ID = re.compile(r"\b[0-9A-Z]{26}\b")
 
@@ -48,7 +48,7 @@ def test_a_shell_of_the_server_is_used_in_a_buffer_and_stopped(
     titles = ":LspHarness agent spawn shell; keys go to the shell", ":LspHarness agent list"
     shown = transcript(*zip(titles, (used, listed), strict=True))
     if os.environ.get("UPDATE_SCREENS"):
-        SHOWN.write_text(ID.sub("01KABCDEFGHJKMNPQRSTVWXYZ0", shown))
+        SCREEN_FILE.write_text(ID.sub("01KABCDEFGHJKMNPQRSTVWXYZ0", shown))
         scenes = list(zip(titles, (colours, listed_colours), strict=True))
-        SHOWN.with_suffix(".svg").write_text(svg("Neovim", scenes, COLUMNS))
-    assert without_ids(SHOWN.read_text()) == without_ids(shown), "run this with UPDATE_SCREENS=1"
+        SCREEN_FILE.with_suffix(".svg").write_text(svg("Neovim", scenes, COLUMNS))
+    assert without_ids(SCREEN_FILE.read_text()) == without_ids(shown), "run this with UPDATE_SCREENS=1"
