@@ -47,7 +47,9 @@ async def test_the_shell_is_ready_busy_and_ready(bench: AgentBench):
 
 async def test_the_shell_is_busy_as_long_as_its_command_runs(bench: AgentBench):
     agent = await bench.start("shell")
-    agent.press(b"sleep 100\r")
+    # the shell reports before the command runs, and a Ctrl-C between both is lost
+    agent.press(b"sh -c 'printf %s%s be gun; exec sleep 100'\r")
+    await bench.wait_for_text(agent, "begun")
     await bench.wait(agent, lambda state: state.status == "busy")
     await agent.interrupt()
     await bench.wait(agent, lambda state: state.status == "ready")
