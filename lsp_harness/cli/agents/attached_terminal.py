@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import shutil
 import signal
 import sys
 import termios
@@ -55,7 +54,8 @@ async def _pump(socket: Any) -> str:
             sending.put_nowait(keys)
 
     def send_size() -> None:
-        columns, rows = shutil.get_terminal_size()
+        # not shutil.get_terminal_size, which believes the variables COLUMNS and LINES
+        columns, rows = os.get_terminal_size(sys.stdout.fileno())
         sending.put_nowait(json.dumps({"type": "resize", "cols": columns, "rows": rows}))
 
     async def send() -> None:
