@@ -46,6 +46,9 @@ async def undo_changes(call: ApiCall) -> Any:
 async def discard_changes(call: ApiCall) -> Any:
     """Remove the worktree of an agent with everything in it."""
     agent = require_agent(call)
+    if _find_worktrees(call).find(agent.id):
+        # it would go on in a folder that is gone
+        await agent.stop()
     await _find_worktrees(call).discard(agent.id)
 
 
