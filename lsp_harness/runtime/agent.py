@@ -58,7 +58,7 @@ def describe_order(order: LaunchOrder) -> dict[str, Any]:
     spec = order.spec
     return {
         "id": order.agent_id,
-        "name": spec.name or spec.type,
+        "name": spec.shown_name,
         "type": spec.type,
         "workdir": str(spec.workdir),
         "transport": order.transport,

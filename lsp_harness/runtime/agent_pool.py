@@ -113,9 +113,11 @@ class AgentPool:
         """
         if agent := self._agents.get(agent_id.upper()):
             return agent
-        named = [agent for agent in self.running if agent_id and agent_id == agent.spec.name]
+        named = [agent for agent in self.running if agent_id == agent.spec.shown_name]
         if len(named) == 1:
             return named[0]
+        if named:
+            raise UnknownAgent(f"{len(named)} agents have this name", "use the id of one of them")
         raise UnknownAgent("there is no such agent", "list the agents")
 
     # -- starting and ending

@@ -48,3 +48,8 @@ class AgentSpec:
     isolation: Isolation = "none"
     idle_timeout_s: float = 0.0
     model: str = ""
+
+    @property
+    def shown_name(self) -> str:
+        """The name that users see."""
+        return self.name or self.type

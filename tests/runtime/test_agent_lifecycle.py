@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.runtime_schema import AgentSetting
-from lsp_harness.runtime.agent_errors import AgentNotReady, CliNotFound, InvalidSpec, SpawnFailed, TooManyAgents
+from lsp_harness.runtime.agent_errors import (
+    AgentNotReady,
+    CliNotFound,
+    InvalidSpec,
+    SpawnFailed,
+    TooManyAgents,
+    UnknownAgent,
+)
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.agent_state import ENDED
 from tests.runtime.conftest import AgentBench
@@ -35,6 +42,18 @@ async def test_an_agent_is_readable_after_its_end(bench: AgentBench):
     assert await same.stop() == []
     with pytest.raises(AgentNotReady):
         await same.send("are you there?")
+
+
+async def test_an_agent_is_found_by_the_name_that_is_shown(bench: AgentBench):
+    first = await bench.start("echo")
+    assert bench.pool.require("echo") is first
+    named = await bench.start("echo", name="second")
+    assert bench.pool.require("second") is named
+    await bench.start("echo")
+    with pytest.raises(UnknownAgent, match="2 agents have this name"):
+        bench.pool.require("echo")
+    with pytest.raises(UnknownAgent, match="no such agent"):
+        bench.pool.require("")
 
 
 async def test_the_shell_is_ready_busy_and_ready(bench: AgentBench):

@@ -21,4 +21,4 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
     agent = client.harness.agents.require(AgentArguments(params).agent_id)
     await agent.stop()
     await client.harness.agents.changes.worktrees.discard(agent.id)
-    return {"text": f"removed the worktree of {agent.spec.name or agent.spec.type}"}
+    return {"text": f"removed the worktree of {agent.spec.shown_name}"}
