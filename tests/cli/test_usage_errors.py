@@ -59,7 +59,7 @@ def test_the_right_form_is_said(shell: Shell, arguments: str, right: str) -> Non
         ("fxi geo.py", "fix"),
         ("complet", "complete"),
         ("engine stpo", "engine stop"),
-        ("stop", "engine stop"),
+        ("stop", "engine stop or lsp-harness agents stop"),
         ("pull", "model pull"),
         ("status", "engine status or lsp-harness index status"),
         ("version", "--version"),

@@ -286,6 +286,8 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         *("actions.custom", "actions.comment_trigger"),
         # tests/config/test_permission_layers.py, tests/session/permission
         *(f"{table}.{key}" for table in ("permissions", "hooks") for key in tables()[table]),
+        # tests/config/test_runtime_settings.py, tests/runtime, tests/harness/agents
+        *(f"runtime.{key}" for key in tables()["runtime"]),
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py
     }
     known = {f"{table}.{key}" for table, keys in tables().items() for key in keys}

@@ -88,14 +88,18 @@ class AgentGate:
         self._desks: dict[str, _Desk] = {}
         self.has_person = False
 
+    def require_trust(self) -> None:
+        """Raise SpawnDenied if the user does not trust the workspace."""
+        if not self._parts.is_trusted():
+            raise SpawnDenied(UNTRUSTED, "trust the workspace in the editor, and try again")
+
     async def require_spawn(self, order: LaunchOrder) -> None:
         """Decide whether an agent may be started. The request of the user is the answer of the person.
 
         Raises:
             SpawnDenied: The workspace is not trusted, or the settings do not allow it.
         """
-        if not self._parts.is_trusted():
-            raise SpawnDenied(UNTRUSTED, "trust the workspace in the editor, and try again")
+        self.require_trust()
         policy = self._parts.read_policy(order.spec.workdir)
         gate = PermissionGate(policy, self._parts.record, self._parts.create_hooks(), person=_RequestingUser())
         decision = await gate.check(make_spawn_action(order.spec))

@@ -94,7 +94,12 @@ class AgentVerbs:
         return self.pool.require(agent_id)
 
     async def probe(self) -> "Sequence[dict[str, Any]]":
-        """Return all kinds of agents, and what is known of their programs without the network."""
+        """Return all kinds of agents, and what is known of their programs without the network.
+
+        Raises:
+            SpawnDenied: The workspace is not trusted, so that no program is asked for its version.
+        """
+        self.gate.require_trust()
         self._follow_settings()
         return await asyncio.gather(*(self._probe(name) for name in self.pool.registry.names))
 

@@ -292,7 +292,7 @@ class _LineReader:
 
     def trim(self, offset: int) -> int:
         """Return the end of the text before `offset` without trailing blanks."""
-        while self.data[offset - 1] in b" \n\t":
+        while offset and self.data[offset - 1] in b" \n\t":
             offset -= 1
         if self.data[offset - 1] == _BACKSLASH:
             raise _Unsupported

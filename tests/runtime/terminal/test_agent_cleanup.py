@@ -31,9 +31,11 @@ def running() -> set[int]:
 @pytest.mark.parametrize("escape", ESCAPE_SCRIPTS)
 @pytest.mark.parametrize("force", [False, True], ids=["in order", "at once"])
 async def test_every_process_ends_when_the_agent_is_stopped(escape: str, force: bool, start: StartTerminal):
+    # the worker of the tests may have other children
+    before = descendants(os.getpid())
     terminal = await start("bash", "-c", f"{ESCAPE_SCRIPTS[escape]}\necho re''ady; exec sleep 1000")
     await until_shown("ready", terminal)
-    pids = descendants(os.getpid()) - {os.getpid()}
+    pids = descendants(os.getpid()) - before - {os.getpid()}
     assert terminal.pid in pids
     assert len(pids) >= 3
 
@@ -44,9 +46,10 @@ async def test_every_process_ends_when_the_agent_is_stopped(escape: str, force: 
 
 @pytest.mark.parametrize("escape", [name for name in ESCAPE_SCRIPTS if name != "deaf"])
 async def test_every_process_ends_with_the_agent_itself(escape: str, start: StartTerminal):
+    before = descendants(os.getpid())
     terminal = await start("bash", "-c", f"{ESCAPE_SCRIPTS[escape]}\necho re''ady; read x; exit 3")
     await until_shown("ready", terminal)
-    pids = descendants(os.getpid())
+    pids = descendants(os.getpid()) - before - {os.getpid()}
     assert len(pids) >= 3
     terminal.write(b"\r")
 
