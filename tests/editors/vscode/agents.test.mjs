@@ -124,6 +124,8 @@ it("changes are shown as a diff, and applied and undone by a command", async () 
 });
 
 it("a login is opened in the browser only when the user agrees", async () => {
+  // only a few notifications are visible at once
+  await rig.command("Notifications: Clear All Notifications");
   await send("claude", "login");
   const question = rig.notification("claude wants you to log in at login.example.com");
   await question.waitFor();

@@ -63,7 +63,7 @@ async function asked(text, shown = "first") {
 
 it("the server is told who asks, and only settings that somebody set", () => {
   const [{ capabilities, initializationOptions }] = received("initialize");
-  assert.deepEqual(capabilities.experimental.lspHarness, { status: true, fallback: true, commands: ["lspHarness.askInstruction"] });
+  assert.deepEqual(capabilities.experimental.lspHarness, { status: true, fallback: true, agents: true, questions: true, commands: ["lspHarness.askInstruction"] });
   assert.deepEqual(initializationOptions, { completion: { max_lines: 3 }, trusted: true });
   assert.equal(capabilities.workspace.workspaceEdit.changeAnnotationSupport.groupsOnLabel, true);
 });
