@@ -5,33 +5,43 @@ A web page is refused by its `Host` and `Origin`, and learns nothing.
 """
 
 import asyncio
-import hmac
-import json
 import os
 import secrets
 import socket
 import stat
-from collections.abc import Awaitable, Callable, Generator, MutableMapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from mcp.server import MCPServer
 
 from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import FileError, UsageError
+from lsp_harness.wire.loopback_access import (
+    IPV4_NAMES,
+    LOOPBACK_ADDRESS,
+    Application,
+    Message,
+    Receive,
+    Send,
+    group_headers,
+    has_credentials,
+    host_names,
+    is_local_host,
+    send_refusal,
+)
 
-ADDRESS = "127.0.0.1"
 PATH = "/mcp"
 TOKEN_NAME = "mcp.token"
 MIN_TOKEN_CHARS = 32
 STOP_WAIT_S = 2
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Message, Receive, Send], Awaitable[None]]
+REASONS = {
+    401: "the token is missing or wrong",
+    403: "this Host or Origin is not allowed",
+    404: "not found",
+}
+"""Status of a refusal → its reason."""
 
 
 class TokenGuard:
@@ -46,13 +56,13 @@ class TokenGuard:
     def __init__(self, inner: Application, token: str, port: int) -> None:
         self._inner = inner
         self._credentials = f"Bearer {token}".encode()
-        self._hosts = {f"{name}:{port}".encode() for name in (ADDRESS, "localhost")}
+        self._hosts = host_names(port, IPV4_NAMES)
         self._origins = {b"http://" + host for host in self._hosts}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         status = 0 if scope["type"] == "lifespan" else self._refuse(scope)
         if status:
-            await _send_status(send, status)
+            await send_refusal(send, status, REASONS[status])
         else:
             await self._inner(scope, receive, send)
 
@@ -60,22 +70,12 @@ class TokenGuard:
         """Return the HTTP status of a refusal, or 0."""
         if scope["type"] != "http":
             return 404
-        headers: list[tuple[bytes, bytes]] = scope["headers"]
-        values = {key: [value for name, value in headers if name == key] for key in (b"host", b"origin")}
-        if len(values[b"host"]) != 1 or values[b"host"][0].lower() not in self._hosts:
+        headers = group_headers(scope)
+        if not is_local_host(headers.get(b"host", []), self._hosts):
             return 403
-        if any(origin not in self._origins for origin in values[b"origin"]):
+        if any(origin not in self._origins for origin in headers.get(b"origin", [])):
             return 403
-        sent = [value for name, value in headers if name == b"authorization"]
-        return 0 if len(sent) == 1 and hmac.compare_digest(sent[0], self._credentials) else 401
-
-
-async def _send_status(send: Send, status: int) -> None:
-    reason = {401: "the token is missing or wrong", 403: "this Host or Origin is not allowed"}.get(status, "not found")
-    body = json.dumps({"error": reason}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+        return 0 if has_credentials(headers.get(b"authorization", []), self._credentials) else 401
 
 
 def read_token(file: Path) -> str:
@@ -125,18 +125,18 @@ async def serve_http(
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         try:
-            listener.bind((ADDRESS, port))
+            listener.bind((LOOPBACK_ADDRESS, port))
             listener.listen()
         except OSError as error:
             raise UsageError(f"port {port} cannot be used: {system_message(error)}; choose another --http") from error
         port = listener.getsockname()[1]
-        application = server.streamable_http_app(streamable_http_path=PATH, host=ADDRESS)
+        application = server.streamable_http_app(streamable_http_path=PATH, host=LOOPBACK_ADDRESS)
         guarded = TokenGuard(application, token, port)
         config = uvicorn.Config(
             guarded, log_config=None, access_log=False, lifespan="on", ws="none", timeout_graceful_shutdown=STOP_WAIT_S
         )
         web = _Server(config)
-        on_start(f"http://{ADDRESS}:{port}{PATH}")
+        on_start(f"http://{LOOPBACK_ADDRESS}:{port}{PATH}")
         serving = asyncio.ensure_future(web.serve(sockets=[listener]))
         try:
             await asyncio.shield(serving)

@@ -47,6 +47,19 @@ def list_processes() -> list[ProcessRow]:
     return list(_read_proc() if (PROC / "self").exists() else _read_ps())
 
 
+def is_alive(pid: int) -> bool:
+    """Return whether there is a process with this number."""
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def environment_value(pid: int, name: str) -> str:
     """Return a variable in the environment with which a process was started. It is empty if it cannot be read."""
     start = f"{name}=".encode()

@@ -6,27 +6,31 @@ program can take it in between. `mcp` and `uvicorn` are imported only here, and 
 """
 
 import asyncio
-import hmac
-import json
 import logging
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Generator, MutableMapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from lsp_harness.sdk.daemon_thread import call_in_thread
 from lsp_harness.sdk.python_tools import PythonTool
 from lsp_harness.sdk.sdk_errors import HarnessError
+from lsp_harness.wire.loopback_access import (
+    IPV4_NAMES,
+    LOOPBACK_ADDRESS,
+    Application,
+    Message,
+    Receive,
+    Send,
+    group_headers,
+    has_credentials,
+    host_names,
+    send_refusal,
+)
 
-ADDRESS = "127.0.0.1"
 PATH = "/mcp"
 STOP_WAIT_S = 3.0
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 class AccessCheck:
@@ -42,13 +46,13 @@ class AccessCheck:
         self._inner = inner
         self._credentials = f"Bearer {token}".encode()
         self._requests: set[asyncio.Future[None]] = set()
-        self._hosts = {f"{name}:{port}".encode() for name in (ADDRESS, "localhost")}
+        self._hosts = host_names(port, IPV4_NAMES)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._inner(scope, receive, send)
         elif refusal := self._refusal(scope):
-            await _send_error(send, *refusal)
+            await send_refusal(send, *refusal)
         else:
             await self._serve(scope, receive, send)
 
@@ -71,7 +75,7 @@ class AccessCheck:
         if not request.cancelled():
             request.result()
         elif not has_begun:
-            await _send_error(send, 503, "the session has ended")
+            await send_refusal(send, 503, "the session has ended")
         elif not has_ended:
             await send({"type": "http.response.body", "body": b""})
 
@@ -83,23 +87,15 @@ class AccessCheck:
     def _refusal(self, scope: Message) -> tuple[int, str] | None:
         if scope["type"] != "http":
             return 404, "this is an HTTP server"
-        headers: list[tuple[bytes, bytes]] = scope["headers"]
-        values = {name: [value for key, value in headers if key == name] for name in (b"host", b"origin")}
-        if len(values[b"host"]) != 1 or values[b"host"][0] not in self._hosts:
+        headers = group_headers(scope)
+        hosts = headers.get(b"host", [])
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
             return 403, "another Host is expected"
-        if values[b"origin"]:
+        if headers.get(b"origin"):
             return 403, "web pages may not call tools"
-        sent = [value for key, value in headers if key == b"authorization"]
-        if len(sent) != 1 or not hmac.compare_digest(sent[0], self._credentials):
+        if not has_credentials(headers.get(b"authorization", []), self._credentials):
             return 401, "the token is missing or wrong"
         return None
-
-
-async def _send_error(send: Send, status: int, reason: str) -> None:
-    body = json.dumps({"error": reason}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 class ToolServer:
@@ -118,7 +114,7 @@ class ToolServer:
         listener = socket.socket()
         self._socket = listener
         try:
-            listener.bind((ADDRESS, 0))
+            listener.bind((LOOPBACK_ADDRESS, 0))
             application, uvicorn = await call_in_thread(_build_application, self._tools)
             self._application = guarded = AccessCheck(application, self._token, self.port)
             started = asyncio.Event()
@@ -143,7 +139,7 @@ class ToolServer:
 
     def entry(self) -> dict[str, Any]:
         """Return the entry of the server in a file of MCP servers."""
-        url = f"http://{ADDRESS}:{self.port}{PATH}"
+        url = f"http://{LOOPBACK_ADDRESS}:{self.port}{PATH}"
         return {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {self._token}"}}
 
     async def close(self) -> None:
@@ -182,7 +178,7 @@ def _build_application(tools: Sequence[PythonTool]) -> tuple[Application, Any]:
             server.add_tool(item.as_async(ToolError), name=item.name, description=item.description)
         except Exception as error:
             raise HarnessError(f"{item.name} cannot be a tool: {error}", code="tools") from error
-    return server.streamable_http_app(streamable_http_path=PATH, host=ADDRESS), uvicorn
+    return server.streamable_http_app(streamable_http_path=PATH, host=LOOPBACK_ADDRESS), uvicorn
 
 
 def _make_server(uvicorn: Any, application: Application, started: asyncio.Event) -> Any:

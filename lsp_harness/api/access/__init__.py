@@ -1,1 +1,1 @@
-"""Who may use the server: the token, the checks of each request, and the bounds of connections."""
+"""The access to the server: the token, the checks of each request, and the bounds of connections."""

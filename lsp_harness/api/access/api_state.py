@@ -15,6 +15,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, UsageError
+from lsp_harness.process.process_table import is_alive
 
 STATE_NAME, TOKEN_NAME, CURL_NAME = "api.json", "api-token", ".curlrc"
 MIN_TOKEN_CHARS = 32
@@ -86,16 +87,6 @@ def read_state() -> ApiState:
         pid, port, token = int(state["pid"]), int(state["port"]), read_text(folder / TOKEN_NAME).strip()
     except (OSError, FileError, ValueError, KeyError, TypeError):
         raise UsageError("no server runs; start one with `lsp-harness api`") from None
-    if len(token) < MIN_TOKEN_CHARS or not _is_alive(pid):
+    if len(token) < MIN_TOKEN_CHARS or not is_alive(pid):
         raise UsageError("no server runs; start one with `lsp-harness api`")
     return ApiState(pid, port, token)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

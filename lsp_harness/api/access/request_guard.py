@@ -17,10 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lsp_harness.api.api_errors import ApiError, Forbidden, InternalError, TooLarge, Unauthorized, error_answer
 from lsp_harness.api.api_route import MAX_BODY_BYTES
 from lsp_harness.api.browser_access import BrowserAccess
+from lsp_harness.wire.loopback_access import group_headers, host_names, is_local_host, read_bearer
 
 LOG = logging.getLogger("lsp_harness.api")
-NAMES = ("127.0.0.1", "localhost", "[::1]")
-"""The names of this machine in requests."""
 SUBPROTOCOL = "lsp-harness"
 """The subprotocol of WebSockets. A page offers it with `lsp-harness.bearer.TOKEN`, and it is the one chosen."""
 TOKEN_PREFIX = f"{SUBPROTOCOL}.bearer."
@@ -55,8 +54,8 @@ class RequestGuard:
 
     def __init__(self, app: ASGIApp, token: str, browsers: BrowserAccess, port: int) -> None:
         self._app, self._token, self._browsers = app, token.encode(), browsers
-        self._hosts = {f"{name}:{port}" for name in NAMES}
-        self._origins = {f"http://{host}" for host in self._hosts}
+        self._hosts = host_names(port)
+        self._origins = {b"http://" + host for host in self._hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -92,13 +91,10 @@ class RequestGuard:
 
     def _check(self, scope: Scope) -> None:
         """Raise ApiError for a request that is not allowed."""
-        headers: dict[bytes, list[bytes]] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.lower(), []).append(value)
-        hosts = headers.get(b"host", [])
-        if len(hosts) != 1 or hosts[0].decode("latin-1").lower() not in self._hosts:
+        headers = group_headers(scope)
+        if not is_local_host(headers.get(b"host", []), self._hosts):
             raise Forbidden("the name of this machine in the request is not one of its own", "use 127.0.0.1")
-        if any(origin.decode("latin-1").lower() not in self._origins for origin in headers.get(b"origin", [])):
+        if any(origin.lower() not in self._origins for origin in headers.get(b"origin", [])):
             raise Forbidden("this page may not send requests here", "use the page of this server")
         if (
             headers.get(b"sec-fetch-site", [b"none"])[0] not in (b"none", b"same-origin")
@@ -116,10 +112,10 @@ class RequestGuard:
         if path == LOGIN_PATH and scope["type"] == "http" and method in ("GET", "POST"):
             return True
         if (path == PAGE_PATHS[0] or path.startswith(PAGE_PATHS[1])) and method in ("GET", "HEAD"):
-            return self._has_cookie(headers) or self._has_token(_read_bearer(headers))
+            return self._has_cookie(headers) or self._has_token(read_bearer(headers.get(b"authorization", [])))
         if scope["type"] == "websocket" and (token := _read_subprotocol(scope)):
             return self._has_token(token)
-        return self._has_token(_read_bearer(headers))
+        return self._has_token(read_bearer(headers.get(b"authorization", [])))
 
     def _has_token(self, token: bytes) -> bool:
         is_own, is_page = compare_digest(token, self._token), self._browsers.has_token(token)
@@ -140,12 +136,6 @@ class RequestGuard:
         method = scope.get("method") or "WS"
         level = logging.DEBUG if 0 < status < HTTPStatus.BAD_REQUEST else logging.INFO
         LOG.log(level, "%s %s %s %.0f ms", method, _escaped_path(scope), status, seconds * 1000)
-
-
-def _read_bearer(headers: Headers) -> bytes:
-    values = headers.get(b"authorization", [])
-    scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
-    return token.strip() if scheme.lower() == b"bearer" else b""
 
 
 def _read_subprotocol(scope: Scope) -> bytes:

@@ -12,9 +12,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lsp_harness.engine.http.response import error_response
 from lsp_harness.errors import EngineUnavailable
+from lsp_harness.wire.loopback_access import (
+    IPV4_NAMES,
+    LOOPBACK_ADDRESS,
+    group_headers,
+    host_names,
+    is_local_host,
+    read_bearer,
+)
 
-LISTEN_ADDRESS = "127.0.0.1"
-LOOPBACK_NAMES = frozenset((LISTEN_ADDRESS, "localhost", "::1"))
+ORIGIN_NAMES = frozenset((*IPV4_NAMES, "::1"))
+"""The names of this machine in the addresses of web pages."""
 PUBLIC_PATH = "/health"
 """The only route that needs no token."""
 
@@ -26,10 +34,10 @@ def listen(port: int) -> socket.socket:
         EngineUnavailable: The port is in use or out of range.
     """
     try:
-        return socket.create_server((LISTEN_ADDRESS, port))
+        return socket.create_server((LOOPBACK_ADDRESS, port))
     except (OSError, OverflowError):
         raise EngineUnavailable(
-            f"port {port} of {LISTEN_ADDRESS} is not available; set engine.port to another port, or to 0 for none"
+            f"port {port} of {LOOPBACK_ADDRESS} is not available; set engine.port to another port, or to 0 for none"
         ) from None
 
 
@@ -57,16 +65,15 @@ class AccessGuard:
 
     def _reject(self, scope: Scope, port: int | None) -> ASGIApp | None:
         """Return the error for a request that is not allowed, else None."""
-        headers: dict[bytes, list[bytes]] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.lower(), []).append(value)
-        if not _is_local_host(headers.get(b"host", []), port):
-            return error_response(403, f"this engine answers only at {LISTEN_ADDRESS}:{port}; use that address")
+        headers = group_headers(scope)
+        if not is_local_host(headers.get(b"host", []), host_names(port)):
+            return error_response(403, f"this engine answers only at {LOOPBACK_ADDRESS}:{port}; use that address")
         if any(not _is_local_origin(origin) for origin in headers.get(b"origin", [])):
             return error_response(
                 403, "web pages of other machines may not use this engine; serve the page from this machine"
             )
-        if scope["path"] != PUBLIC_PATH and not self._has_token(headers.get(b"authorization", [])):
+        has_token = compare_digest(read_bearer(headers.get(b"authorization", [])), self._token)
+        if scope["path"] != PUBLIC_PATH and not has_token:
             answer = error_response(
                 401,
                 "send the header `Authorization: Bearer TOKEN`, with the token that `lsp-harness engine token` prints",
@@ -75,20 +82,10 @@ class AccessGuard:
             return answer
         return None
 
-    def _has_token(self, authorizations: list[bytes]) -> bool:
-        scheme, _, value = (authorizations[0] if len(authorizations) == 1 else b"").partition(b" ")
-        return scheme.lower() == b"bearer" and compare_digest(value.strip(), self._token)
-
-
-def _is_local_host(hosts: list[bytes], port: int | None) -> bool:
-    """Return whether the `Host` headers are one name of this machine with the right port."""
-    names = {f"{f'[{name}]' if ':' in name else name}:{port}".encode() for name in LOOPBACK_NAMES}
-    return len(hosts) == 1 and hosts[0].lower() in names
-
 
 def _is_local_origin(origin: bytes) -> bool:
     try:
         url = urlsplit(origin.decode("ascii"))
-        return url.scheme in ("http", "https") and url.hostname in LOOPBACK_NAMES
+        return url.scheme in ("http", "https") and url.hostname in ORIGIN_NAMES
     except ValueError:
         return False

@@ -4,6 +4,8 @@ import asyncio
 import logging
 import os
 
+from lsp_harness.process.process_table import is_alive
+
 log = logging.getLogger(__name__)
 
 POLL_INTERVAL_S = 2.0
@@ -21,16 +23,3 @@ async def wait_for_end(pid: int) -> None:
     is_parent = os.getppid() == pid
     while is_alive(pid) and (not is_parent or os.getppid() == pid):  # noqa: ASYNC110 - no event tells of the end
         await asyncio.sleep(POLL_INTERVAL_S)
-
-
-def is_alive(pid: int) -> bool:
-    """Return whether there is a process with this number."""
-    if pid <= 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
