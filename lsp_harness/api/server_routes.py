@@ -18,7 +18,7 @@ from lsp_harness.harness.project.quiet_output import QuietOutput
 from lsp_harness.wire.version import VERSION
 
 BAD_CODE = Unauthorized("the request has no valid token", "send the header Authorization: Bearer TOKEN")
-"""The same answer as for any request without a token."""
+"""The refusal of a wrong code. It tells no more than that of a request without a token."""
 
 
 async def show_health(call: ApiCall) -> Any:

@@ -18,7 +18,7 @@ AgentStatus = Literal[
 """`authenticating` waits for a login, `blocked` for the answer to a question. Text is sent to an agent that is `ready`
 only. `stopped` and `error` are final."""
 Activity = Literal["idle", "working", "blocked", "done", "error", "unknown"]
-"""What a source sees. The names are those of the Program Status Protocol (OSC 7501), and `unknown`."""
+"""The activity of an agent as one source sees it: a name of the Program Status Protocol (OSC 7501), or `unknown`."""
 BlockKind = Literal["", "permission", "question", "auth", "trust", "dialog"]
 """The kind of question for which an agent waits. A `dialog` is one that no rule knows."""
 StateSource = Literal["transport", "hook", "osc", "title", "screen", "stall", "process"]

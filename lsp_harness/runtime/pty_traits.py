@@ -8,9 +8,10 @@ from typing import Any, Protocol
 from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
 from lsp_harness.runtime.states.screen_reader import ScreenReading
 from lsp_harness.runtime.states.screen_regions import ScreenView
+from lsp_harness.runtime.terminal_keys import CONTROL_KEYS, KEYS
 
-CTRL_C, CTRL_D, ESCAPE, ENTER = b"\x03", b"\x04", b"\x1b", b"\r"
-UP, DOWN = b"\x1b[A", b"\x1b[B"
+CTRL_C, CTRL_D, ESCAPE, ENTER = CONTROL_KEYS["c"], CONTROL_KEYS["d"], KEYS["escape"], KEYS["enter"]
+UP, DOWN = KEYS["up"], KEYS["down"]
 ALLOW_LABEL = re.compile(r"(?i)^(yes|allow|approve|proceed|trust)\b")
 DENY_LABEL = re.compile(r"(?i)^(no|deny|reject|cancel|don't)\b")
 """The labels of options that allow and deny, where no rule names them."""

@@ -45,18 +45,3 @@ class QuestionGate(Protocol):
     def answer(self, agent_id: str, question_id: str, answer: QuestionAnswer) -> bool:
         """Give the answer of a person to a question that the gate asks. Return whether it asks this one."""
         ...
-
-
-class DenyingGate:
-    """The gate where no authority is known: it starts the agents of tests, and denies whatever they ask for."""
-
-    async def require_spawn(self, order: LaunchOrder) -> None:
-        """Let every program be started."""
-
-    async def decide(self, agent: AskingAgent, question: AgentQuestion) -> QuestionAnswer:
-        """Deny."""
-        return QuestionAnswer(is_allowed=False, reason="nobody is there to answer")
-
-    def answer(self, agent_id: str, question_id: str, answer: QuestionAnswer) -> bool:
-        """Return that nothing is asked."""
-        return False

@@ -21,32 +21,15 @@ from lsp_harness.runtime.agent_events import AgentEvent, SlowReader
 from lsp_harness.runtime.agent_spec import DEFAULT_COLUMNS, DEFAULT_ROWS, AgentSpec
 from lsp_harness.runtime.connection import QuestionAnswer
 from lsp_harness.runtime.question_desk import describe_question
+from lsp_harness.runtime.terminal_keys import CONTROL_KEYS, KEYS
 
 MAX_TIMEOUT_MS = 86_400_000
 MAX_LINES = 10_000
 DEFAULT_LINES = 100
 AGENT_ID = re.compile(r"[\w .-]{1,64}", re.ASCII)
 NAME = r"a name of letters, digits, blanks and -_. with at most 64 characters"
-KEYS: Mapping[str, bytes] = {
-    "enter": b"\r",
-    "escape": b"\x1b",
-    "tab": b"\t",
-    "backtab": b"\x1b[Z",
-    "backspace": b"\x7f",
-    "space": b" ",
-    "up": b"\x1b[A",
-    "down": b"\x1b[B",
-    "right": b"\x1b[C",
-    "left": b"\x1b[D",
-    "home": b"\x1b[H",
-    "end": b"\x1b[F",
-    "pageup": b"\x1b[5~",
-    "pagedown": b"\x1b[6~",
-    "delete": b"\x1b[3~",
-    **{f"ctrl+{letter}": bytes([ord(letter) - 96]) for letter in "abcdefghijklmnopqrstuvwxyz"},
-}
+KEY_BYTES: Mapping[str, bytes] = {**KEYS, **{f"ctrl+{letter}": code for letter, code in CONTROL_KEYS.items()}}
 """Name of a key → what a terminal sends for it."""
-ENDINGS = ("stopped", "error")
 
 
 def require_agent(call: ApiCall) -> Agent:
@@ -98,9 +81,9 @@ async def spawn_agent(call: ApiCall) -> Any:
 async def list_agents(call: ApiCall) -> Any:
     """Return the agents that fit the filters."""
     wanted = {name: call.query[name] for name in ("status", "type", "name") if call.query[name]}
-    rows = [agent.fields() for agent in call.context.pool.list()]
-    rows = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
-    return {"agents": rows if call.query["ended"] else [row for row in rows if row["status"] not in ENDINGS]}
+    agents = [agent for agent in call.context.pool.list() if call.query["ended"] or not agent.has_ended]
+    rows = [agent.fields() for agent in agents]
+    return {"agents": [row for row in rows if all(row[name] == value for name, value in wanted.items())]}
 
 
 async def show_agent(call: ApiCall) -> Any:
@@ -151,9 +134,9 @@ async def press_keys(call: ApiCall) -> Any:
     agent, body = require_agent(call), call.body
     keys = body.get("text", "").encode()
     for name in body.get("keys", ()):
-        if name.lower() not in KEYS:
-            raise InvalidRequest("there is no such key", f"the keys are {', '.join(KEYS)}")
-        keys += KEYS[name.lower()]
+        if name.lower() not in KEY_BYTES:
+            raise InvalidRequest("there is no such key", f"the keys are {', '.join(KEY_BYTES)}")
+        keys += KEY_BYTES[name.lower()]
     try:
         keys += b64decode(body.get("base64", ""), validate=True)
     except (Base64Error, ValueError) as error:

@@ -4,61 +4,26 @@ from collections.abc import Callable, Iterable, Mapping
 
 from lsp_harness.config.runtime_schema import AgentSetting
 from lsp_harness.runtime.adapter import Adapter
+from lsp_harness.runtime.adapters.claude import Claude
+from lsp_harness.runtime.adapters.codex import Codex
+from lsp_harness.runtime.adapters.custom import CustomAgent
+from lsp_harness.runtime.adapters.echo import Echo
+from lsp_harness.runtime.adapters.gemini import Gemini
+from lsp_harness.runtime.adapters.opencode import Opencode
+from lsp_harness.runtime.adapters.own_agent import OwnAgent
+from lsp_harness.runtime.adapters.shell import Shell
 from lsp_harness.runtime.agent_errors import InvalidSpec
 
-
-def _create_echo() -> Adapter:
-    from lsp_harness.runtime.adapters.echo import Echo
-
-    return Echo()
-
-
-def _create_shell() -> Adapter:
-    from lsp_harness.runtime.adapters.shell import Shell
-
-    return Shell()
-
-
-def _create_claude() -> Adapter:
-    from lsp_harness.runtime.adapters.claude import Claude
-
-    return Claude()
-
-
-def _create_codex() -> Adapter:
-    from lsp_harness.runtime.adapters.codex import Codex
-
-    return Codex()
-
-
-def _create_gemini() -> Adapter:
-    from lsp_harness.runtime.adapters.gemini import Gemini
-
-    return Gemini()
-
-
-def _create_opencode() -> Adapter:
-    from lsp_harness.runtime.adapters.opencode import Opencode
-
-    return Opencode()
-
-
-def _create_own() -> Adapter:
-    from lsp_harness.runtime.adapters.own_agent import OwnAgent
-
-    return OwnAgent()
-
-
 BUILT_IN: Mapping[str, Callable[[], Adapter]] = {
-    "echo": _create_echo,
-    "shell": _create_shell,
-    "claude": _create_claude,
-    "codex": _create_codex,
-    "gemini": _create_gemini,
-    "opencode": _create_opencode,
-    "lsp-harness": _create_own,
+    "echo": Echo,
+    "shell": Shell,
+    "claude": Claude,
+    "codex": Codex,
+    "gemini": Gemini,
+    "opencode": Opencode,
+    "lsp-harness": OwnAgent,
 }
-"""Name of a kind → the function that creates its adapter, which imports it at its first use."""
+"""Name of a kind → its adapter, which is created at its first use."""
 
 
 class AdapterRegistry:
@@ -96,8 +61,6 @@ class AdapterRegistry:
             if setting := self._custom.get(name):
                 if not setting.command:
                     raise InvalidSpec(f"runtime.agents.{name} has no command", "write the command into your settings")
-                from lsp_harness.runtime.adapters.custom import CustomAgent
-
                 self._created[name] = CustomAgent(setting)
             elif create := BUILT_IN.get(name):
                 self._created[name] = create()

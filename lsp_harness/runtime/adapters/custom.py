@@ -19,22 +19,14 @@ from lsp_harness.runtime.states.dialog_reader import read_dialog
 from lsp_harness.runtime.states.screen_reader import ScreenReader, ScreenReading
 from lsp_harness.runtime.states.screen_regions import ScreenView
 from lsp_harness.runtime.states.screen_rules import GENERAL_RULES
+from lsp_harness.runtime.terminal_keys import CONTROL_KEYS, KEYS
 
 LIVE_ROWS = 8
 """The last rows that are not empty. Only these show the state; above them is what the agent has said."""
 SETTLE_S = 1.0
-KEY_NAMES = {
-    "enter": b"\r",
-    "esc": b"\x1b",
-    "escape": b"\x1b",
-    "tab": b"\t",
-    "space": b" ",
-    "up": b"\x1b[A",
-    "down": b"\x1b[B",
-    "right": b"\x1b[C",
-    "left": b"\x1b[D",
-    "backspace": b"\x7f",
-}
+NAMED_KEYS = ("enter", "escape", "tab", "space", "up", "down", "right", "left", "backspace")
+"""The names that the settings know. Every other one is a text."""
+KEY_BYTES = {**{name: KEYS[name] for name in NAMED_KEYS}, "esc": KEYS["escape"]}
 """Name of a key → what it sends."""
 
 
@@ -45,10 +37,10 @@ def read_keys(names: tuple[str, ...]) -> tuple[bytes, ...]:
 
 def _read_key(name: str) -> bytes:
     small = name.casefold()
-    if small in KEY_NAMES:
-        return KEY_NAMES[small]
+    if small in KEY_BYTES:
+        return KEY_BYTES[small]
     if match := re.fullmatch(r"ctrl-([a-z])", small):
-        return bytes([ord(match.group(1)) - ord("a") + 1])
+        return CONTROL_KEYS[match.group(1)]
     return name.encode()
 
 

@@ -7,39 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.runtime.adapter import LaunchOrder
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_errors import AuthRequired
 from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.agent_state import AgentState
-from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
-from lsp_harness.runtime.question_gate import AskingAgent
+from tests.runtime.conftest import AnsweringGate
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, require_agent, seed_home, spec_for
 
 pytestmark = pytest.mark.timeout(180)
-
-
-class ScriptedGate:
-    """A gate that answers as a test says."""
-
-    def __init__(self) -> None:
-        self.allows = False
-        self.asked: list[AgentQuestion] = []
-
-    async def require_spawn(self, order: LaunchOrder) -> None:
-        """Let every program be started."""
-
-    async def decide(self, agent: AskingAgent, question: AgentQuestion) -> QuestionAnswer:
-        """Return the answer of the test."""
-        self.asked.append(question)
-        return QuestionAnswer(self.allows, "the test says so")
-
-    def answer(self, agent_id: str, question_id: str, answer: QuestionAnswer) -> bool:
-        """Return that nothing is asked."""
-        return False
 
 
 @pytest.fixture
@@ -58,16 +36,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentRun:
 
 
 @pytest.fixture
-def scripted_gate() -> ScriptedGate:
-    return ScriptedGate()
+def answering_gate() -> AnsweringGate:
+    return AnsweringGate()
 
 
 @pytest.fixture
-async def pool(run: AgentRun, scripted_gate: ScriptedGate) -> AsyncIterator[AgentPool]:
+async def pool(run: AgentRun, answering_gate: AnsweringGate) -> AsyncIterator[AgentPool]:
     registry = AdapterRegistry()
     for name in ADAPTERS:
         registry.add(ADAPTERS[name](str(run.folder / "none")))
-    pool = AgentPool(registry, PoolLimits(allowed_roots=[run.workdir]), scripted_gate, run.folder / "agents")
+    pool = AgentPool(registry, PoolLimits(allowed_roots=[run.workdir]), answering_gate, run.folder / "agents")
     yield pool
     await pool.aclose()
 
@@ -88,7 +66,7 @@ def statuses(pool: AgentPool, agent: Agent) -> list[str]:
 
 @pytest.mark.parametrize(("name", "transport"), [("claude", "pty"), ("codex", "pty"), ("claude", ""), ("codex", "")])
 async def test_an_agent_of_a_pool(
-    name: str, transport: str, pool: AgentPool, scripted_gate: ScriptedGate, run: AgentRun, fake: FakeModelServer
+    name: str, transport: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake: FakeModelServer
 ) -> None:
     pool.registry.add(require_agent(name))
     seed_home(run)
@@ -103,15 +81,15 @@ async def test_an_agent_of_a_pool(
     assert "the exact answer" in reply.response if is_read_off else reply.response == "the exact answer"
 
     reply = await agent.send(f"RUN touch {made.name} && echo done", timeout_s=LIMIT_S)
-    assert len(scripted_gate.asked) == 1
-    assert f"touch {made.name}" in str(scripted_gate.asked[0])
+    assert len(answering_gate.asked) == 1
+    assert f"touch {made.name}" in str(answering_gate.asked[0])
     assert not made.exists()
     await wait(agent, "ready")
 
-    scripted_gate.allows = True
+    answering_gate.allows = True
     reply = await agent.send(f"RUN touch {made.name} && echo done", timeout_s=LIMIT_S)
     assert "done" in reply.response
-    assert len(scripted_gate.asked) == 2
+    assert len(answering_gate.asked) == 2
     assert made.exists()
 
     await wait(agent, "ready")
