@@ -34,7 +34,7 @@ before(
     await rig.show("sums.py");
     await rig.ready();
     await rig.open("sums.py");
-    await page.keyboard.press("Control+End");
+    await rig.end("sums.py");
     // the first suggestion, for which the engine is started, comes later than a person would wait
     await suggestedAfter("return ");
   },
@@ -49,7 +49,7 @@ const told = [];
 
 it("what the real model suggests is what Tab takes", async () => {
   await rig.open("circle.py");
-  await page.keyboard.press("Control+End");
+  await rig.end("circle.py");
   await rig.type("return ");
   const ghost = await until(async () => (await rig.ghost()).trim(), "grey text", 60_000);
   await rig.picture("real-model");
@@ -106,7 +106,7 @@ it("whoever restarts the engine gets another one", async () => {
   const another = () => rig.pids("lsp_harness.engine.main").find((pid) => pid !== engine);
   await until(() => another() && !rig.pids("lsp_harness.engine.main").includes(engine), "another engine process", 60_000);
   await rig.open("largest.py");
-  await page.keyboard.press("Control+End");
+  await rig.end("largest.py");
   await suggestedAfter("if value > ");
 });
 

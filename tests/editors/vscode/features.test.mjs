@@ -80,7 +80,7 @@ const knows = (...answers) => {
 const chosen = ({ prefix }) => (prefix.endsWith("factor_") ? "y for value in values]" : undefined);
 async function toEnd(file) {
   await rig.open(file);
-  await page.keyboard.press("Control+End");
+  await rig.end(file);
 }
 async function offered(file, title = "Fix with lsp-harness") {
   await rig.open(file);

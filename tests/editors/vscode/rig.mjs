@@ -180,6 +180,17 @@ function functions(page, ws, home, address) {
       await page.locator("#status\\.editor\\.selection", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
       await rig.focused();
     },
+    /** Puts the cursor at the end of a file as it is saved. A key that comes before the text is in the editor is lost. */
+    async end(name) {
+      const lines = rig.read(name).split("\n");
+      const place = `Ln ${lines.length}, Col ${lines.at(-1).length + 1}`;
+      const reached = page.locator("#status\\.editor\\.selection", { hasText: new RegExp(`${place}\\b`) });
+      await until(async () => {
+        await page.keyboard.press("Control+End");
+        return reached.waitFor({ timeout: 2000 }).then(() => true, () => false);
+      }, `the cursor at the end of ${name} (${place})`);
+      await rig.focused();
+    },
     /** The palette with a command chosen, by its title. */
     async palette(title) {
       await page.keyboard.press("F1");

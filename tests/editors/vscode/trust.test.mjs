@@ -48,7 +48,7 @@ const left = () => fs.readdirSync(marks).sort();
 
 it("without trust the user's own server is run, nothing of the folder, and it suggests", async () => {
   await rig.open("mean.py");
-  await page.keyboard.press("Control+End");
+  await rig.end("mean.py");
   await rig.type("    return ");
   await rig.shows("total / len(values)");
   await page.keyboard.press("Escape");
