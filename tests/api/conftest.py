@@ -2,67 +2,20 @@
 
 import asyncio
 import json
-import os
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.api_process import DEADLINE_S, ROOT, ApiProcess, launch_api
+
 FAKE_CLI = ROOT / "tests" / "runtime" / "fake_cli.py"
-DEADLINE_S = 30.0
-
-
-@dataclass
-class ApiProcess:
-    """A running `lsp-harness api`.
-
-    Attributes:
-        process: The process.
-        home: The folder of its files.
-        root: The folder in which agents may work.
-        port: Its port.
-        token: The token.
-        log: What it has written to standard error until now.
-    """
-
-    process: asyncio.subprocess.Process
-    home: Path
-    root: Path
-    port: int = 0
-    token: str = ""
-    log: bytearray = field(default_factory=bytearray)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def curl_home(self) -> Path:
-        return self.home / "run" / "api"
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"authorization": f"Bearer {self.token}"}
-
-    def client(self, *, has_token: bool = True) -> httpx2.AsyncClient:
-        headers = self.headers if has_token else {}
-        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=DEADLINE_S)
-
-    async def end(self) -> int:
-        """Ask the server to end, and return its exit status."""
-        if self.process.returncode is None:
-            self.process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(DEADLINE_S):
-            return await self.process.wait()
 
 
 StartApi = Callable[..., Awaitable[ApiProcess]]
@@ -94,35 +47,16 @@ async def start_api(api_home: Path, tmp_path: Path) -> AsyncIterator[StartApi]:
     async def start(*flags: str, replies: tuple[str, ...] = (), **variables: str) -> ApiProcess:
         script = tmp_path / f"script{len(servers)}.json"
         script.write_text(json.dumps([{"text": reply} for reply in replies]))
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "LSP_HARNESS_ENGINE__SCRIPT": str(script)}
-        environment |= {"LSP_HARNESS_INDEX__ENABLED": "false", "LOG_LEVEL": "debug", **variables}
-        arguments = ("-m", "lsp_harness", "api", *(() if "--port" in flags else ("--port", "0")), *flags)
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, *arguments), cwd=root, env=environment, stdout=asyncio.subprocess.PIPE, stderr=-1
-        )
-        server = ApiProcess(process, api_home, root)
+        variables = {"LSP_HARNESS_ENGINE__SCRIPT": str(script), "LOG_LEVEL": "debug", **variables}
+        server = await launch_api(api_home, root, *flags, **variables)
         servers.append(server)
-        assert process.stdout
-        assert process.stderr
-        async with asyncio.timeout(DEADLINE_S):
-            line = (await process.stdout.readline()).decode()
-        if "listens" not in line:
-            raise AssertionError(line + (await process.stderr.read()).decode())
-        server.port = int(line.rpartition(":")[2])
-        server.token = (server.curl_home / "api-token").read_text()
-        reading = asyncio.ensure_future(_collect(process.stderr, server.log))
-        del reading
+        await server.wait_until_ready()
         return server
 
     yield start
     for server in servers:
         with suppress(ProcessLookupError):
             await server.end()
-
-
-async def _collect(stream: asyncio.StreamReader, log: bytearray) -> None:
-    while data := await stream.read(65_536):
-        log += data
 
 
 @pytest.fixture

@@ -27,11 +27,11 @@ from lsp_harness.runtime.terminal.terminal_signals import (
     TerminalSignal,
 )
 from lsp_harness.runtime.terminal.terminal_streams import TerminalInput, TerminalOutput
-from lsp_harness.runtime.terminal.terminal_viewer import TerminalViewer
+from lsp_harness.runtime.terminal.terminal_viewer import STALL_LIMIT_S, TerminalViewer, ViewerGroup
 
 CHANGE_DELAY_S = 0.03
 """Time for which changes of the screen are collected."""
-LAST_OUTPUT_S = 1.0
+LAST_OUTPUT_S = STALL_LIMIT_S + 1.0
 """Maximum wait for the rest of the output after the end of the program."""
 SUPERVISOR_S = 3.0
 """Time that the supervisor has to kill everything after the grace time, before this process does it."""
@@ -62,13 +62,13 @@ class Terminal:
         self._log = log
         self._splitter = OutputSplitter()
         self._records = StatusRecords()
-        self._viewers: set[TerminalViewer] = set()
         self._input = TerminalInput(program.descriptor)
         self._change_timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._tree = ProcessTree(program, mark)
         self._ending = asyncio.ensure_future(self._follow())
         self._output = TerminalOutput(program.descriptor, self._receive)
+        self._viewers = ViewerGroup(self._output)
 
     @classmethod
     async def start(
@@ -138,11 +138,9 @@ class Terminal:
 
     def attach(self) -> TerminalViewer:
         """Return a new viewer: the screen as it is, and then the output as it comes."""
-        viewer = TerminalViewer(self.screen.snapshot(), self._viewers.discard)
-        if self.exit_code is None:
-            self._viewers.add(viewer)
-        else:
-            viewer.end()
+        viewer = self._viewers.attach(self.screen.snapshot())
+        if self.exit_code is not None:
+            self._viewers.end()
         return viewer
 
     def read_lines(self, count: int, *, raw: bool = False) -> list[str]:
@@ -223,9 +221,7 @@ class Terminal:
         self._program.close()
         self._log.close()
         self._records.clear()
-        for viewer in tuple(self._viewers):
-            viewer.end()
-        self._viewers.clear()
+        self._viewers.end()
 
     def _receive(self, data: bytes) -> None:
         self.ring.append(data)
@@ -246,8 +242,7 @@ class Terminal:
             else:
                 self._signal(part)
         if output := b"".join(shown):
-            for viewer in tuple(self._viewers):
-                viewer.add(output)
+            self._viewers.add(output)
             self._note_change()
 
     def _signal(self, signal: TerminalSignal) -> None:

@@ -79,6 +79,16 @@ class TerminalOutput:
             self._loop.remove_reader(self._descriptor)
             self.ended.set()
 
+    def pause(self) -> None:
+        """Stop reading for a while. A program that prints more than the system keeps has to wait."""
+        if not self.ended.is_set():
+            self._loop.remove_reader(self._descriptor)
+
+    def resume(self) -> None:
+        """Go on reading after a pause."""
+        if not self.ended.is_set():
+            self._loop.add_reader(self._descriptor, self._read)
+
     def _read(self) -> None:
         chunks: list[bytes] = []
         for _ in range(READS_AT_ONCE):

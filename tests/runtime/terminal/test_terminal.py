@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentError, AgentNotReady, CliNotFound, SpawnFailed
+from lsp_harness.runtime.terminal import terminal_viewer
 from lsp_harness.runtime.terminal.escape_sequences import find_cut
 from lsp_harness.runtime.terminal.screen_choice import ScreenKind, open_screen
 from lsp_harness.runtime.terminal.terminal import Terminal
@@ -193,7 +194,10 @@ print(count, flush=True)
     assert terminal.read_lines(1)[0].strip() == "300000"
 
 
-async def test_viewers_get_everything_and_one_that_never_reads_is_dropped(start: StartTerminal):
+async def test_viewers_get_everything_and_one_that_never_reads_is_dropped(
+    start: StartTerminal, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(terminal_viewer, "STALL_LIMIT_S", 0.3)
     script = f"""
 import os
 os.read(0, 1)
@@ -216,6 +220,26 @@ for n in range({FLOOD_BYTES // 50}):
     assert sum(map(len, never_read._chunks)) <= MAX_PENDING_BYTES
     with pytest.raises(SlowViewer):
         await anext(never_read)
+
+
+async def test_a_program_waits_for_a_viewer_that_reads_later_and_loses_nothing(
+    start: StartTerminal, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(terminal_viewer, "STALL_LIMIT_S", 60.0)
+    terminal = await start(
+        *PYTHON, f"import os\nos.read(0, 1)\nfor n in range({FLOOD_BYTES // 50}): print(f'{{n:048d}}')"
+    )
+    slow, other = terminal.attach(), terminal.attach()
+    reading = asyncio.create_task(read_all(other))
+    terminal.write(b"\r")
+    await until(lambda: slow.is_full, terminal)
+    assert terminal.exit_code is None
+    # what the system keeps for the terminal is all that can still come
+    assert slow._size < 2 * MAX_PENDING_BYTES
+
+    for received in (await read_all(slow), await reading):
+        numbers = [line for line in b"".join(received).split(b"\r\n") if line.isdigit()]
+        assert numbers == [b"%048d" % number for number in range(FLOOD_BYTES // 50)]
 
 
 async def test_a_viewer_from_the_middle_sees_the_screen_of_the_first(start: StartTerminal, kind: ScreenKind):
