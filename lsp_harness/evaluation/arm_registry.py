@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lsp_harness.errors import NoAnswer
-from lsp_harness.evaluation.attempt import Attempt, CandidateAnswer
+from lsp_harness.evaluation.attempt import UNRESOLVED, Attempt, CandidateAnswer
 from lsp_harness.evaluation.direct_rewrite import Rewrite, build_rewrite, generate_rewrites
 from lsp_harness.evaluation.edit_request import request_edit
 from lsp_harness.evaluation.rewrite_gate import RewriteGate
@@ -86,7 +86,9 @@ async def answer_with_harness(opened: OpenTask, wants_all: bool) -> Attempt:
     except NoAnswer as error:
         return Attempt(None, "no answer", error.message, candidates=_recorded_candidates(opened))
     answer = {change.file.relative_to(opened.root).as_posix(): decode(change.after.data) for change in proposal.changes}
-    checks = {outcome.check: outcome.status for outcome in proposal.verdict.outcomes}
+    checks = {
+        outcome.check: UNRESOLVED if outcome.is_unresolved else outcome.status for outcome in proposal.verdict.outcomes
+    }
     kind = _find_kind(opened, proposal)
     return Attempt(answer, kind=kind, checks=checks, candidates=_recorded_candidates(opened))
 

@@ -12,6 +12,9 @@ Category = Literal["pass", "fail", "no answer", "cut off", "tool missing", "erro
 """The result of an attempt. `no answer` is an honest refusal, and only `pass` and `fail` were judged by the check."""
 CATEGORIES: tuple[Category, ...] = ("pass", "fail", "no answer", "cut off", "tool missing", "error")
 
+UNRESOLVED = "unresolved"
+"""The status of a check that found no new fault, but an old one that the edit should have repaired."""
+
 
 class ToolMissing(HarnessError):
     """This machine lacks a program that the task needs, so that the attempt says nothing about the model."""

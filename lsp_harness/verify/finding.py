@@ -63,6 +63,8 @@ class Outcome:
         is_opinion: Whether it is the opinion of a model, which alone never lets a text pass.
         count: The number of things that are wrong, if `findings` are only the first of them.
         extent: The part that was checked, such as "24 of 31 files", if it was not everything.
+        is_unresolved: Whether the text was meant to repair something that is still wrong, such as failing tests. It
+            may pass, because it breaks nothing, but it is never called verified.
     """
 
     check: str
@@ -75,6 +77,7 @@ class Outcome:
     is_opinion: bool = False
     count: int = 0
     extent: str = ""
+    is_unresolved: bool = False
 
     @property
     def mark(self) -> str:
@@ -94,6 +97,11 @@ class Verdict:
         """True if no check failed and at least one ran that is no opinion."""
         ran = [outcome for outcome in self.outcomes if outcome.status != "skipped"]
         return any(not outcome.is_opinion for outcome in ran) and all(outcome.status == "passed" for outcome in ran)
+
+    @property
+    def is_verified(self) -> bool:
+        """True if the text passed, and nothing that it was meant to repair is still wrong."""
+        return self.passed and not any(outcome.is_unresolved for outcome in self.outcomes)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

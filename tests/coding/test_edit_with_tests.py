@@ -122,6 +122,7 @@ async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_say
     proposal = await bench.edit(OTHER, SOURCE)
     assert text_of(proposal) == OTHER
     assert proposal.verdict.passed
+    assert not proposal.verdict.is_verified
     outcome = proposal.verdict.outcomes[-1]
     assert (outcome.status, outcome.reason) == ("skipped", "1 test in 1 file; 1 failed before and still fails")
     # the log shows both verdicts: that of all checks, and that by which it is proposed

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import UsageError
-from lsp_harness.evaluation.attempt import Category
+from lsp_harness.evaluation.attempt import UNRESOLVED, Category
 from lsp_harness.evaluation.results.arm_figures import compare_pairs, compute_figures, group_results, mcnemar
 from lsp_harness.evaluation.results.result_file import ResultFile
 from lsp_harness.evaluation.results.results_page import render_results
@@ -22,12 +22,13 @@ def test_the_figures_of_an_arm_keep_the_categories_apart():
         result("a", "best8", "pass", seconds=2.0, kind="rewrite", checks={"syntax": "passed", "tests": "skipped"}),
         result("b", "best8", "fail", seconds=4.0, checks={"syntax": "passed"}, is_false_verified=True),
         result("c", "best8", "no answer", seconds=6.0),
+        result("f", "best8", "fail", seconds=6.0, checks={"syntax": "passed", "tests": UNRESOLVED}),
         result("d", "best8", "tool missing"),
         result("e", "best8", "error"),
     ]
     figures = compute_figures("best8", results)
-    assert (figures.total, figures.judged, figures.pass_share) == (5, 3, 1 / 3)
-    assert figures.median_s == 4.0
+    assert (figures.total, figures.judged, figures.pass_share) == (6, 4, 1 / 4)
+    assert figures.median_s == 5.0
     assert (figures.verified, figures.false_verified) == (2, 1)
     assert figures.false_by_checks == {"syntax": (1, 2)}
     assert figures.kinds == {"rewrite": 1}

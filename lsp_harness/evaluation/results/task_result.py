@@ -29,7 +29,8 @@ class TaskResult:
         calls: The number of requests to the model.
         candidates: The number of candidates.
         kind: How the answer was made, such as "fill".
-        checks: Name of a check → its status for the answer. A user reads it as "verified" if all that ran passed.
+        checks: Name of a check → its status for the answer, or `UNRESOLVED`. A user reads it as "verified" if all that
+            ran passed.
         gate: The origin of the visible tests.
         is_false_verified: Whether the answer was shown as verified, and fails the hidden check.
         diff: The answer as a diff.

@@ -46,8 +46,10 @@ def describe_verdict(published: PublishedFindings) -> str:
     outcomes = published.outcomes
     if failed := [outcome.title or outcome.check for outcome in outcomes if outcome.status == "failed"]:
         return f"verification failed {STATUS_MARKS['failed']} {', '.join(failed)}"
-    if not Verdict("", tuple(outcomes)).passed:
-        return f"not verified {STATUS_MARKS['skipped']}"
+    if not Verdict("", tuple(outcomes)).is_verified:
+        unresolved = [outcome.title or outcome.check for outcome in outcomes if outcome.is_unresolved]
+        remark = f", still wrong: {', '.join(unresolved)}" if unresolved else ""
+        return f"not verified {STATUS_MARKS['skipped']}{remark}"
     passed = [outcome for outcome in outcomes if outcome.status == "passed"]
     counts = ((outcome, TEST_COUNT.match(outcome.reason)) for outcome in passed)
     tests = [match[0] + (f" in {outcome.extent}" if outcome.extent else "") for outcome, match in counts if match]

@@ -155,10 +155,11 @@ class SuiteComparison:
             reason = f"{len(broken)} of {after.digest.total} tests fail"
             return Outcome(CHECK, "failed", findings, reason=reason, count=len(broken), extent=suite.extent)
         if not after.digest.passed:
-            return Outcome(CHECK, "skipped", reason="all tests fail, with the present text too")
+            reason = "all tests fail, with the present text too"
+            return Outcome(CHECK, "skipped", reason=reason, is_unresolved=bool(after.digest.total))
         if replace(demand, wants_repairs=True).find_broken(before, after, failing):
             # nothing broke, but the proposal is about failing tests that still fail, so this is no success
-            return Outcome(CHECK, "skipped", reason=_describe(suite, after), extent=suite.extent)
+            return Outcome(CHECK, "skipped", reason=_describe(suite, after), extent=suite.extent, is_unresolved=True)
         return Outcome(CHECK, "passed", reason=_describe(suite, after), extent=suite.extent)
 
     async def trace(self, change: Change) -> "FailureTrace":

@@ -17,7 +17,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.finding import Verdict
+from lsp_harness.verify.finding import Outcome, Verdict
 from lsp_harness.verify.project_tests import comparison, warm_suites
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
@@ -156,6 +156,8 @@ async def test_a_failing_test_counts_if_repairs_are_wanted_and_the_proposal_chan
     other = SOURCE.replace("return", "if not text:\n        return {}\n    return")
     left = await desk.compare(other)
     assert (left.status, left.reason) == ("skipped", f"1 test in 1 file{STILL}"), "it is about a test that still fails"
+    published = PublishedFindings(1, (Outcome("syntax", "passed"), left), is_complete=True)
+    assert describe_verdict(published) == "not verified –, still wrong: tests"
     closer = await desk.compare(other, wants_repairs=True)
     assert (closer.status, [finding.code for finding in closer.findings]) == ("failed", ["test_old"])
     repaired = await desk.compare(other.replace("{}", "[]"), wants_repairs=True)
@@ -216,6 +218,7 @@ async def test_tests_that_all_fail_say_nothing(desk: Desk) -> None:
     (desk.root / "test_config.py").write_text("def test_never():\n    assert False\n")
     result = await desk.compare(SOURCE + "\n")
     assert (result.status, result.reason) == ("skipped", "all tests fail, with the present text too")
+    assert result.is_unresolved
 
 
 async def test_an_edit_that_breaks_the_import_of_failing_tests_fails(desk: Desk) -> None:
