@@ -21,6 +21,13 @@ class FindingsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentFindingsChanged:
+    """The findings about a file that an agent changed are other ones now. The path has no links."""
+
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
 class VerificationReported:
     """A check of a document begins, or its verification has ended: then `check` is empty, and `findings` may tell more.
 
@@ -89,6 +96,7 @@ HarnessEvent = (
     | TurnReported
     | ConversationReported
     | AgentReported
+    | AgentFindingsChanged
 )
 Listener = Callable[[HarnessEvent], None]
 

@@ -8,18 +8,19 @@ from typing import Literal
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding, Outcome
 
-Cause = Literal["accepted", "saved"]
-"""Why a document is verified: the user accepted a suggestion or a proposal, or saved the document."""
+Cause = Literal["accepted", "saved", "agent"]
+"""Why a document is verified: the user accepted a suggestion or a proposal, or saved the document, or an agent changed
+its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFindings:
-    """The results of the checks of an edit that the user accepted or saved.
+    """The results of the checks of an edit that the user accepted or saved, or that an agent wrote to the file.
 
     Attributes:
         version: The version of the document that they are about.
         outcomes: The checks that have ended. Without a failed one, the findings of earlier versions are gone.
-        accepted: The text that the user accepted or changed, in this version.
+        accepted: The text that the user or an agent changed, in this version.
         verdict: The name of the document that lists the checks (see `verdict_document`).
         cause: Why the document was verified.
         is_complete: Whether all checks have ended.

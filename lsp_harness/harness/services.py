@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from lsp_harness.config.load import is_in_trusted_folder
 from lsp_harness.config.schema import Config
+from lsp_harness.harness.agent_findings import AgentFindings
 from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.engines import Engines, engine_settings
 from lsp_harness.harness.events import (
+    AgentFindingsChanged,
     EventStream,
     IndexReported,
     StateChanged,
@@ -80,6 +82,7 @@ class Services:
         self.apply_edit: ApplyEdit | None = None
         """Lets the editor change an open text, and returns why it did not. None if it cannot."""
         self.events: Final = EventStream()
+        self.agent_findings: Final = AgentFindings(lambda file: self.events.publish(AgentFindingsChanged(file)))
         syntax = SyntaxService(self.report_state, clock=self.clock.now_s)
         self.documents: Final = OpenDocuments(syntax, TypingRhythm(self.clock.now_s))
         self.engines: Final = Engines(create_engine, lambda: self._config, self.report_state, self._report_trouble)

@@ -56,6 +56,7 @@ class EditorClient:
         cancellable: The tasks that show progress which can be cancelled, by progress token.
         terminals: The views of the terminals of agents.
         asked_questions: The questions about permissions of agents that wait for the user: their agents and ids.
+        text_listeners: Functions that are called with the URI of a document that was opened, changed, closed or lost.
     """
 
     def __init__(self, server: Server, harness: Harness, capabilities: ClientCapabilities, base_config: Config) -> None:
@@ -72,6 +73,7 @@ class EditorClient:
         self.cancellable: dict[int | str, asyncio.Task[Any]] = {}
         self.terminals = TerminalViews()
         self.asked_questions: set[tuple[str, str]] = set()
+        self.text_listeners: list[Callable[[str], None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure = ""
         self._warnings: dict[str, None] = {}
@@ -134,6 +136,11 @@ class EditorClient:
         version = document.client_version(text) if document else text.version
         return version if version is not None and abs(version) <= MAX_VERSION else None
 
+    def report_text(self, uri: str) -> None:
+        """Tell all listeners that a document was opened, changed, closed or lost."""
+        for listener in self.text_listeners:
+            listener(uri)
+
     def mark_out_of_sync(self, uri: str, method: str, reason: str) -> None:
         """Record that the text of a document is not known any more, and warn the client once.
 
@@ -147,6 +154,7 @@ class EditorClient:
                 f"lsp-harness does not know the text of {uri} ({method}: {reason}); "
                 "it does nothing there until the file is closed and opened again"
             )
+            self.report_text(uri)
 
     def handle_unreadable(self, body: bytes) -> None:
         """Mark the documents that a message which is not JSON was about.
@@ -207,13 +215,13 @@ class EditorClient:
         document = self.harness.documents.find(uri)
         if document is None:
             return
-        text, version = document.text, published.version
-        if text.version == published.version:
-            version = self.version_of(text)
-        elif published.findings:
+        text = document.text
+        if text.version != published.version and published.findings:
             return
-        diagnostics = lsp_diagnostics(text, published, self.capabilities)
-        document.part(PushedDiagnostics, partial(PushedDiagnostics, self.server, uri)).push(version, diagnostics)
+        others = self.harness.services.agent_findings.find(text)
+        diagnostics = lsp_diagnostics(text, published, self.capabilities, others)
+        part = document.part(PushedDiagnostics, partial(PushedDiagnostics, self.server, uri))
+        part.push(self.version_of(text), diagnostics)
 
     def _schedule_refresh(self, method: str) -> None:
         """Ask the client to request something again. All results of one turn of the event loop share a request."""

@@ -23,6 +23,7 @@ SOURCE = "lsp-harness"
 CAUSES: dict[Cause, str] = {
     "accepted": "it came with a suggestion that was accepted here",
     "saved": "it came with a change that was saved here",
+    "agent": "it came with a change of the file while an agent worked in this folder",
 }
 """Cause of a verification → the text at the changed place."""
 VERDICT_SCHEME = "lsp-harness-verdict"
@@ -84,10 +85,27 @@ def lsp_location(symbol: SymbolLocation, encoding: Encoding) -> types.Location:
 
 
 def lsp_diagnostics(
-    document: Document, published: PublishedFindings, capabilities: ClientCapabilities
+    document: Document,
+    published: PublishedFindings,
+    capabilities: ClientCapabilities,
+    others: Sequence[PublishedFindings] = (),
 ) -> list[types.Diagnostic]:
-    """Return the findings of a text, each with its check, and a link to its verdict if the client shows links."""
-    return [_lsp_diagnostic(document, found, published, capabilities) for found in published.by_check()]
+    """Return the findings of a text, each with its check, and a link to its verdict if the client shows links.
+
+    Args:
+        document: The text.
+        published: The results of its verification.
+        capabilities: The abilities of the client.
+        others: The results of other verifications of this text. A finding that is known already is not repeated.
+    """
+    diagnostics: dict[object, types.Diagnostic] = {}
+    for results in (published, *others):
+        for found in results.by_check():
+            check, finding, _ = found
+            key = (check, finding.start, finding.end, finding.code, finding.message)
+            if key not in diagnostics:
+                diagnostics[key] = _lsp_diagnostic(document, found, results, capabilities)
+    return list(diagnostics.values())
 
 
 def _lsp_diagnostic(

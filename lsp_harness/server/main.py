@@ -138,6 +138,7 @@ def _create_client(
 ) -> "EditorClient":
     """Create the client. The LSP types are imported here, after `initialize` was answered."""
     from lsp_harness.server import client_settings, index_progress, verification_progress
+    from lsp_harness.server.agents.agent_diagnostics import AgentDiagnostics
     from lsp_harness.server.agents.agent_feed import AgentFeed
     from lsp_harness.server.editor_client import EditorClient
     from lsp_harness.server.execution.edit_application import change_open_text
@@ -160,6 +161,9 @@ def _create_client(
     harness.events.subscribe(verification_progress.verification_listener(client))
     harness.events.subscribe(SessionFeed(client).handle)
     harness.events.subscribe(AgentFeed(client).handle)
+    diagnostics = AgentDiagnostics(client)
+    harness.events.subscribe(diagnostics.handle)
+    client.text_listeners.append(diagnostics.follow)
     if greeting.capabilities.apply_edit:
         harness.services.apply_edit = partial(change_open_text, client)
     bind(client, FEATURES)

@@ -84,8 +84,8 @@ class AgentChanges:
         is_done = event.event == "status" and event.data.get("status") == "ready"
         if (has_ended or is_done) and self.worktrees.find(event.agent_id):
             self._run(self._review(event))
-        if has_ended and (watch := self._watches.pop(event.agent_id, None)):
-            self._run(watch.aclose())
+        if has_ended and (watch := self._watches.get(event.agent_id)):
+            self._run(watch.finish())
 
     async def aclose(self) -> None:
         """End the watches and the reviews. Worktrees stay, because the work of the agents is in them."""

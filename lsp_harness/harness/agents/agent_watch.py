@@ -11,6 +11,7 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.agents.change_review import review_changes
+from lsp_harness.harness.agents.file_findings import find_in_files
 from lsp_harness.harness.services import Services
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.isolation.git_command import GitFailed, run_git
@@ -46,6 +47,7 @@ class AgentWatch:
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._verified = ""
+        self._has_ended = False
 
     async def start(self) -> None:
         """Begin to watch, and note the texts as they are. Start the agent afterwards."""
@@ -57,14 +59,32 @@ class AgentWatch:
             self._repository = Path(top.decode().rstrip("\n"))
             self._base = await write_tree(self._repository)
 
+    async def finish(self) -> None:
+        """Verify the last changes of the agent, which has ended.
+
+        The watch goes on while there are findings about files that stay as the agent left them, and then ends.
+        """
+        if not self._has_ended:
+            await self._verify_last()
+            self._has_ended = True
+            self._end_without_findings()
+
     async def aclose(self) -> None:
         """End the watch. In a git repository the last changes are verified before, although nobody saw them yet."""
         self._stop.set()
         if self._task:
             await asyncio.gather(self._task, return_exceptions=True)
+        if not self._has_ended:
+            await self._verify_last()
+
+    async def _verify_last(self) -> None:
         if self._base:
             with suppress(HarnessError):
                 await self.verify()
+
+    def _end_without_findings(self) -> None:
+        if not self._services.agent_findings.has_any(self.agent_id):
+            self._stop.set()
 
     async def _watch(self) -> None:
         from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]
@@ -73,6 +93,10 @@ class AgentWatch:
             self._folder, debounce=QUIET_MS, step=50, stop_event=self._stop
         )
         async for batch in batches:
+            if self._has_ended:
+                self._services.agent_findings.drop_outdated(self.agent_id)
+                self._end_without_findings()
+                continue
             with suppress(HarnessError):
                 await self.verify({Path(path) for _, path in batch})
 
@@ -85,6 +109,7 @@ class AgentWatch:
         Raises:
             HarnessError: They cannot be read.
         """
+        self._services.agent_findings.drop_outdated(self.agent_id)
         root = self._repository or self._folder
         resolved = None if files is None else [resolve_links(file.parent) / file.name for file in files]
         wanted = None
@@ -100,6 +125,8 @@ class AgentWatch:
         for change in review.all_changes:
             self._services.verifier.record_file_change(change.file)
         self._publish(self.agent_id, "verified", {**review.fields(root), "isApplied": True})
+        async for found in find_in_files(self._services, review):
+            self._services.agent_findings.record(self.agent_id, found)
 
     def _root(self, root: Path) -> Path:
         roots = [resolve_links(folder) for folder in self._services.workspace.roots]

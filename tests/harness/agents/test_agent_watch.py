@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.harness.agents.agent_watch import AgentWatch
+from lsp_harness.harness.events import AgentFindingsChanged, HarnessEvent
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.verify.check import CheckTools
@@ -22,7 +23,7 @@ class Watched:
     """A folder that is watched, and what was reported about it."""
 
     def __init__(self, bench: Bench, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.bench = folder, bench
         self.reports: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
         self.names: list[str] = []
         self.watch = AgentWatch(bench.harness.services, folder, self._publish, "A1")
@@ -102,3 +103,72 @@ async def test_a_folder_without_git_is_checked_as_if_its_files_were_new(
     assert "F821" in (await watched.next())["findings"][0]
     await watched.watch.aclose()
     await bench.harness.aclose()
+
+
+def find_rules(bench: Bench, file: Path) -> list[str]:
+    """Return the rules of the findings that an editor shows for the bytes of a file, open or not."""
+    found = bench.harness.services.agent_findings.find_by_file(file)
+    return [finding.code for each in found for finding in each.published.findings]
+
+
+class FindingsLog:
+    """The files whose findings have changed, one after another."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._files: asyncio.Queue[Path] = asyncio.Queue()
+        bench.harness.events.subscribe(self._note)
+
+    def _note(self, event: HarnessEvent) -> None:
+        if isinstance(event, AgentFindingsChanged):
+            self._files.put_nowait(event.file)
+
+    async def next(self) -> Path:
+        async with asyncio.timeout(DEADLINE_S):
+            return await self._files.get()
+
+
+async def test_each_file_has_its_own_findings_until_it_is_fixed(watched: Watched):
+    log = FindingsLog(watched.bench)
+    shape, other = (watched.folder / name for name in ("shape.py", "other.py"))
+    shape.write_text(UNDEFINED)
+    other.write_text("SIZE = nowhere\n")
+    await watched.watch.verify()
+    assert {await log.next(), await log.next()} == {shape, other}
+    assert (find_rules(watched.bench, shape), find_rules(watched.bench, other)) == (["F821"], ["F821"])
+
+    shape.write_text(BETTER)
+    await watched.watch.verify([shape])
+    assert (find_rules(watched.bench, shape), find_rules(watched.bench, other)) == ([], ["F821"])
+    other.unlink()
+    await watched.watch.verify([other])
+    assert not watched.bench.harness.services.agent_findings
+
+
+async def test_findings_stay_after_the_end_of_the_agent_until_the_file_changes(watched: Watched):
+    log, shape = FindingsLog(watched.bench), watched.folder / "shape.py"
+    shape.write_text(UNDEFINED)
+    await watched.watch.finish()
+    assert await log.next() == shape
+    assert find_rules(watched.bench, shape) == ["F821"]
+    count = len(watched.names)
+
+    shape.write_text(UNDEFINED + "\n")
+    assert await log.next() == shape
+    assert find_rules(watched.bench, shape) == []
+    assert len(watched.names) == count
+
+
+async def test_findings_about_bytes_that_are_gone_are_never_shown(watched: Watched, monkeypatch: pytest.MonkeyPatch):
+    shape = watched.folder / "shape.py"
+    shape.write_text(UNDEFINED)
+    check = Ruff.check
+
+    async def check_late(*args: Any, **options: Any) -> Any:
+        reports = await check(*args, **options)
+        shape.write_text(GOOD)
+        return reports
+
+    monkeypatch.setattr(Ruff, "check", check_late)
+    await watched.watch.verify([shape])
+    assert watched.names[-1] == "verified"
+    assert find_rules(watched.bench, shape) == []

@@ -44,6 +44,7 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         mode: str = "",
         applies_edits: bool = True,
         has_index: bool = False,
+        workspace: dict[str, Any] | None = None,
         **options: Any,
     ) -> Editor:
         script = tmp_path / f"script{len(editors)}.json"
@@ -57,7 +58,7 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         known = {
             **capabilities(client),
             "experimental": {"lspHarness": announced or {}},
-            "workspace": {"applyEdit": applies_edits},
+            "workspace": {"applyEdit": applies_edits, **(workspace or {})},
         }
         folders = [{"uri": root.as_uri(), "name": "work"}]
         await editor.initialize(

@@ -27,8 +27,10 @@ def run(client: EditorClient, params: Any) -> None:
     except UsageError as error:
         return client.mark_out_of_sync(uri, METHOD, error.message)
     if uri not in documents:
-        return _open(client, uri, params, changes)
-    return _apply(client, uri, params, changes)
+        _open(client, uri, params, changes)
+    else:
+        _apply(client, uri, params, changes)
+    return client.report_text(uri)
 
 
 def _open(client: EditorClient, uri: str, params: Any, changes: list[TextChange]) -> None:

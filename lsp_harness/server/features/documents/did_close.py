@@ -11,4 +11,6 @@ METHOD = types.TEXT_DOCUMENT_DID_CLOSE
 
 
 def run(client: EditorClient, params: Any) -> None:
-    client.harness.close(text_sync.document_uri(METHOD, params))
+    uri = text_sync.document_uri(METHOD, params)
+    client.harness.close(uri)
+    client.report_text(uri)

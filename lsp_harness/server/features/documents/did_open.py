@@ -19,4 +19,5 @@ def run(client: EditorClient, params: Any) -> None:
         return client.mark_out_of_sync(uri, METHOD, error.message)
     client.harness.open(document)
     client.harness.documents.get(uri).set_client_version(text_sync.document_version(params))
+    client.report_text(uri)
     return client.harness.completions.warm(uri)

@@ -26,8 +26,10 @@ async def run(
     document = snapshot.document
     # only the findings of this version; a refresh announces new ones
     published = client.harness.verification.findings(document)
-    items = lsp_diagnostics(document, published, client.capabilities)
-    result_id = f"{document.hash}-{hash((tuple(published.findings), published.verdict)) & 0xFFFFFFFF:08x}"
+    others = client.harness.services.agent_findings.find(document)
+    items = lsp_diagnostics(document, published, client.capabilities, others)
+    key = hash(tuple((results.findings, results.verdict) for results in (published, *others)))
+    result_id = f"{document.hash}-{key & 0xFFFFFFFF:08x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
     return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
