@@ -2,16 +2,18 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from lsp_harness.disk.file_reading import read_file
+from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.agents.change_review import review_changes
 from lsp_harness.harness.agents.file_findings import find_in_files
+from lsp_harness.harness.agents.folder_watch import FolderWatch
 from lsp_harness.harness.services import Services
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.isolation.git_command import GitFailed, run_git
@@ -20,8 +22,6 @@ from lsp_harness.runtime.isolation.worktree import MAX_CHANGED_FILES
 
 Publish = Callable[[str, EventName, Mapping[str, Any]], object]
 """Publishes an event of an agent."""
-QUIET_MS = 400
-"""Changes that follow each other as quickly are one report."""
 
 
 class AgentWatch:
@@ -44,16 +44,19 @@ class AgentWatch:
         self._folder = resolve_links(folder)
         self._repository: Path | None = None
         self._base = ""
-        self._stop = asyncio.Event()
+        self._watch = FolderWatch(self._folder)
         self._task: asyncio.Task[None] | None = None
         self._verified = ""
         self._has_ended = False
 
     async def start(self) -> None:
         """Begin to watch, and note the texts as they are. Start the agent afterwards."""
-        self._task = asyncio.create_task(self._watch())
-        # the task runs until it waits for the first change: from then on none is missed
-        await asyncio.sleep(0)
+        try:
+            await self._watch.start()
+        except OSError as error:
+            reason = error.strerror or error
+            warn_once(f"the changes of agents in {self._folder} are verified at their end only: {reason}")
+        self._task = asyncio.create_task(self._follow())
         with suppress(GitFailed):
             top = await run_git(self._folder, "rev-parse", "--show-toplevel")
             self._repository = Path(top.decode().rstrip("\n"))
@@ -71,7 +74,7 @@ class AgentWatch:
 
     async def aclose(self) -> None:
         """End the watch. In a git repository the last changes are verified before, although nobody saw them yet."""
-        self._stop.set()
+        self._watch.stop()
         if self._task:
             await asyncio.gather(self._task, return_exceptions=True)
         if not self._has_ended:
@@ -84,21 +87,16 @@ class AgentWatch:
 
     def _end_without_findings(self) -> None:
         if not self._services.agent_findings.has_any(self.agent_id):
-            self._stop.set()
+            self._watch.stop()
 
-    async def _watch(self) -> None:
-        from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]
-
-        batches: AsyncGenerator[set[tuple[Any, str]]] = awatch(
-            self._folder, debounce=QUIET_MS, step=50, stop_event=self._stop
-        )
-        async for batch in batches:
+    async def _follow(self) -> None:
+        async for files in self._watch.changes():
             if self._has_ended:
                 self._services.agent_findings.drop_outdated(self.agent_id)
                 self._end_without_findings()
                 continue
             with suppress(HarnessError):
-                await self.verify({Path(path) for _, path in batch})
+                await self.verify(files)
 
     async def verify(self, files: Iterable[Path] | None = None) -> None:
         """Verify files that may have changed, and publish `files_changed` and `verified` if they are news.
