@@ -46,6 +46,9 @@ const joined = (...parts) => parts.filter((part) => part !== undefined && part !
 const marks = { passed: "✓", failed: "✗", skipped: "–" };
 const marked = (report) => `${report?.check} ${marks[report?.status] ?? "?"}`;
 
+/** Returns the foreign agent that a question is about, if there is one. */
+const asker = (data) => (data.agent_id ? `agent ${data.agent_id}` : "");
+
 const SUMMARIES = {
   __proto__: null,
   "session.started": (data) => joined(`driver ${data.driver ?? "?"}`, data.model, `mode ${data.permission_mode ?? "?"}`, data.root),
@@ -63,8 +66,8 @@ const SUMMARIES = {
   "tool.started": (data) => joined(data.tool, plain(data.input ?? {})),
   "tool.completed": (data) => joined(data.tool, data.ms === undefined ? "" : shownDuration(data.ms), data.output),
   "tool.failed": (data) => joined(data.tool, data.reason, data.output),
-  "permission.requested": (data) => joined(`${data.tool}?`, data.risk ? `risk ${data.risk}` : "", plain(data.input ?? {}), data.reason),
-  "permission.decided": (data) => joined(`${data.decision} by ${data.by}`, data.action, data.reason),
+  "permission.requested": (data) => joined(asker(data), `${data.tool}?`, data.risk ? `risk ${data.risk}` : "", plain(data.input ?? {}), data.reason),
+  "permission.decided": (data) => joined(asker(data), `${data.decision} by ${data.by}`, data.action, data.reason),
   "hook.decision": (data) => joined(data.event, data.hook, data.decision, data.reason, data.error),
   "candidate.generated": (data) => joined(`candidate ${data.candidate}`, data.kind, data.text),
   "candidate.rejected": (data) => joined(`candidate ${data.candidate}`, data.reason),

@@ -52,10 +52,12 @@ def make_question_action(spec: AgentSpec, question: AgentQuestion, agent_id: str
     """Return the action that an agent asks a permission for."""
     if question.kind == "trust":
         # the user trusts the folder already, or the agent would not run
-        return Action(SPAWN_TOOL, "agent", {"type": spec.type}, (), call_id=question.id, session_id=agent_id)
+        return Action(
+            SPAWN_TOOL, "agent", {"type": spec.type}, (), call_id=question.id, session_id=agent_id, agent_id=agent_id
+        )
     name = question.tool.strip()
     if name.startswith("mcp__"):
-        return Action(name, "network", question.input, call_id=question.id, session_id=agent_id)
+        return Action(name, "network", question.input, call_id=question.id, session_id=agent_id, agent_id=agent_id)
     tool, kind = TOOLS.get(name.casefold(), (name or "unknown", "execute"))
     paths, command, argv = list[Path](), "", tuple[str, ...]()
     if kind == "execute" and name.casefold() in TOOLS:
@@ -71,7 +73,15 @@ def make_question_action(spec: AgentSpec, question: AgentQuestion, agent_id: str
     if kind == "execute" and (command or argv):
         input = {**input, "cwd": _find_folder(spec.workdir, question.input)}
     return Action(
-        tool, kind, input, tuple(dict.fromkeys(paths)), command, argv, call_id=question.id, session_id=agent_id
+        tool,
+        kind,
+        input,
+        tuple(dict.fromkeys(paths)),
+        command,
+        argv,
+        call_id=question.id,
+        session_id=agent_id,
+        agent_id=agent_id,
     )
 
 

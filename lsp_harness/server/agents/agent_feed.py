@@ -58,7 +58,8 @@ class AgentFeed:
         """Ask the user what the gate wants to know of a person. The gate knows the question as a call of a tool."""
         from lsp_harness.runtime.question_desk import describe_question
 
-        for agent in self._client.harness.agents.list():
+        asking = [agent for agent in self._client.harness.agents.list() if agent.id == event.data.get("agent_id")]
+        for agent in asking:
             for question in agent.open_questions:
                 if question.id == event.data.get("call_id"):
                     self._client.asked_questions.add((agent.id, question.id))

@@ -75,6 +75,7 @@ class PermissionRequested:
         suggestions: Rules that would answer this question from now on.
         risk: "low", "medium" or "high".
         mode: The permission mode.
+        agent_id: The id of the foreign agent that asks. Empty if it is a tool of our own.
     """
 
     request_id: str
@@ -86,6 +87,7 @@ class PermissionRequested:
     suggestions: tuple[str, ...] = ()
     risk: str = ""
     mode: str = ""
+    agent_id: str = ""
 
 
 @event_type("permission.decided")
@@ -103,6 +105,7 @@ class PermissionDecided:
         call_id: The id of the tool call.
         request_id: The id of the question, if somebody was asked.
         updated_input: The input that replaces that of the action.
+        agent_id: The id of the foreign agent that asks. Empty if it is a tool of our own.
     """
 
     tool: str
@@ -114,6 +117,7 @@ class PermissionDecided:
     call_id: str = ""
     request_id: str = ""
     updated_input: Mapping[str, Any] | None = None
+    agent_id: str = ""
 
 
 @event_type("hook.decision")

@@ -33,6 +33,7 @@ class Action:
         argv: The program and its arguments, if it runs one without a shell.
         call_id: The id of the tool call.
         session_id: The id of the session.
+        agent_id: The id of the foreign agent that asks for the action, or an empty text.
         confinement: The sandbox of a check of ours on a folder that the user trusts. No tool of a model has one.
     """
 
@@ -44,6 +45,7 @@ class Action:
     argv: tuple[str, ...] = ()
     call_id: str = ""
     session_id: str = ""
+    agent_id: str = ""
     confinement: Confinement | None = None
 
 

@@ -230,6 +230,7 @@ class PermissionGate:
                 suggestions,
                 check.split.risk,
                 self.mode,
+                action.agent_id,
             )
         )
 
@@ -305,6 +306,7 @@ def _as_event(action: Action, decision: Decision, request_id: str) -> Permission
         call_id=action.call_id,
         request_id=request_id,
         updated_input=decision.updated_input,
+        agent_id=action.agent_id,
     )
 
 

@@ -66,6 +66,13 @@ test("a question is open until it is decided, or its turn ends", () => {
   assert.equal(session(EDIT[1], asked, ["turn.stopped", { number: 0, reason: "cancelled" }]).questions.size, 0);
 });
 
+test("the line about a question names the foreign agent that asks", () => {
+  const data = { tool: "bash", decision: "deny", by: "person", action: "run ls", agent_id: "01A" };
+  assert.equal(summaryOf({ type: "permission.requested", data }), "agent 01A · bash? · {}");
+  assert.equal(summaryOf({ type: "permission.decided", data }), "agent 01A · deny by person · run ls");
+  assert.equal(summaryOf({ type: "permission.decided", data: { ...data, agent_id: "" } }), "deny by person · run ls");
+});
+
 test("the tokens of subagents count", () => {
   const state = session(...EDIT, ["agent.finished", { session_id: "A", reason: "completed", preset: "explore", usage: { input_tokens: 10, output_tokens: 5 } }]);
   assert.deepEqual(state.tokens, { input: 110, cached: 60, output: 25, calls: 1 });

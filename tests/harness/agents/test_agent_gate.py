@@ -168,3 +168,16 @@ def test_a_command_is_judged_in_its_folder(tmp_path: Path):
     question = AgentQuestion("q1", "permission", "", "Bash", {"command": "ls", "cwd": "src"})
     action = make_question_action(AgentSpec("codex", tmp_path), question, "AGENT")
     assert (action.command, action.input["cwd"]) == ("ls", str(tmp_path / "src"))
+
+
+@pytest.mark.parametrize("kind", ["permission", "trust"])
+@pytest.mark.parametrize("tool", ["Bash", "WebFetch", "Edit"])
+async def test_the_events_of_the_gate_name_the_agent_and_its_question(tmp_path: Path, kind: str, tool: str):
+    bench = GateBench(tmp_path, mode="ask")
+    bench.gate.has_person = True
+    waiting = asyncio.ensure_future(bench.ask(tool, kind, command="make", url="https://example.com"))
+    await bench.is_requested.wait()
+    assert bench.gate.answer("AGENT", "q1", QuestionAnswer(is_allowed=False))
+    await waiting
+    asked = [e for e in bench.events if isinstance(e, PermissionRequested | PermissionDecided)]
+    assert [(event.agent_id, event.call_id) for event in asked] == [("AGENT", "q1")] * 2
