@@ -20,15 +20,15 @@ def run_git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-async def write(client: httpx2.AsyncClient, agent: dict[str, Any], text: str) -> None:
+async def write(client: httpx2.AsyncClient, agent: dict[str, Any], text: str, name: str = "geo.py") -> None:
     """Let the agent write a file in its worktree."""
-    message = "/write geo.py " + text.replace("\n", "\\n")
+    message = f"/write {name} " + text.replace("\n", "\\n")
     answer = await client.post(f"/agents/{agent['id']}/send", json={"message": message})
     assert answer.status_code == 200, answer.text
 
 
 async def review(client: httpx2.AsyncClient, agent: dict[str, Any]) -> dict[str, Any]:
-    answer = await client.get(f"/agents/{agent['id']}/changes")
+    answer = await client.post(f"/agents/{agent['id']}/changes")
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -92,7 +92,49 @@ async def test_a_change_of_the_user_meanwhile_is_not_overwritten(api: ApiProcess
     assert (project / "geo.py").read_text() == "# mine\n"
 
 
-@pytest.mark.parametrize(("method", "action"), [("GET", "changes"), ("POST", "undo"), ("POST", "discard")])
+async def test_equal_changes_are_one_review_that_is_read_without_a_verification(api: ApiProcess, project: Path):
+    async with api.client() as client:
+        agent = await spawn(client, "fake", isolation="worktree")
+        place = f"/agents/{agent['id']}"
+        await write(client, agent, BETTER)
+        found = await review(client, agent)
+        assert await review(client, agent) == found
+        assert (await client.get(f"{place}/changes")).json() == found
+        await write(client, agent, BROKEN)
+        broken = await review(client, agent)
+        assert broken["reviewId"] != found["reviewId"]
+        assert (await client.get(f"{place}/changes")).json() == broken
+        await write(client, agent, BETTER)
+        assert (await review(client, agent))["reviewId"] == found["reviewId"]
+        await client.post(f"{place}/apply", json={"reviewId": found["reviewId"]})
+        missing = await client.get(f"{place}/changes")
+        assert (missing.status_code, missing.json()["error"]["code"]) == (404, "NOT_FOUND")
+        assert missing.json()["error"]["resolution"] == "verify them first"
+
+
+async def test_a_plain_text_is_applied_after_an_explicit_yes_only(api: ApiProcess, project: Path):
+    async with api.client() as client:
+        agent = await spawn(client, "fake", isolation="worktree")
+        place = f"/agents/{agent['id']}/apply"
+        await write(client, agent, "# New\n", "notes.txt")
+        found = await review(client, agent)
+        assert (found["passed"], found["isChecked"], found["findings"]) == (False, False, [])
+        assert found["verdict"].startswith("not checked")
+        silent = await client.post(place, json={"reviewId": found["reviewId"]})
+        assert (silent.status_code, "no check can read" in silent.text) == (400, True)
+        assert not (project / "notes.txt").exists()
+        applied = await client.post(place, json={"reviewId": found["reviewId"], "unchecked": True})
+        assert applied.json() == {"files": [{"path": "notes.txt", "kind": "changed"}]}
+        assert (project / "notes.txt").read_text() == "# New\n"
+        await write(client, agent, BROKEN)
+        broken = await review(client, agent)
+        refused = await client.post(place, json={"reviewId": broken["reviewId"], "unchecked": True})
+        assert (refused.status_code, "not passed" in refused.text) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("method", "action"), [("GET", "changes"), ("POST", "changes"), ("POST", "undo"), ("POST", "discard")]
+)
 async def test_an_agent_without_a_worktree_has_no_changes(api: ApiProcess, method: str, action: str):
     async with api.client() as client:
         agent = await spawn(client)

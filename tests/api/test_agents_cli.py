@@ -4,11 +4,15 @@ import asyncio
 import json
 import os
 import sys
+from pathlib import Path
 
 import ptyprocess
 import pytest
 
 from tests.api.conftest import ROOT, ApiProcess, wait_for_status
+from tests.api.test_agent_changes import project
+
+__all__ = ["project"]
 
 
 async def agents(api: ApiProcess, *arguments: str, input: str = "") -> tuple[int, str]:
@@ -42,6 +46,25 @@ async def test_an_agent_is_started_asked_read_and_stopped(api: ApiProcess):
     assert code != 0
     assert "there is no such agent" in output
     assert "Traceback" not in output
+
+
+async def test_changes_of_an_agent_are_shown_applied_and_undone(api: ApiProcess, project: Path):
+    code, output = await agents(api, "spawn", "fake", "--name", "mine", "--isolation", "worktree")
+    assert code == 0, output
+    assert await agents(api, "changes", "mine") == (0, "the agent has changed nothing\n")
+    assert (await agents(api, "send", "mine", "/write notes.txt more\\n"))[0] == 0
+    code, output = await agents(api, "changes", "mine")
+    assert (code, "not checked" in output, "+more" in output) == (0, True, True)
+    review = json.loads((await agents(api, "changes", "mine", "--json"))[1])["reviewId"]
+    assert output.startswith(review)
+
+    code, output = await agents(api, "apply", "mine", review)
+    assert (code != 0, "no check can read these changes" in output) == (True, True)
+    assert not (project / "notes.txt").exists()
+    assert (await agents(api, "apply", "mine", review, "--unchecked"))[0] == 0
+    assert (project / "notes.txt").read_text() == "more\n"
+    assert await agents(api, "undo", "mine") == (0, "restored notes.txt\n")
+    assert not (project / "notes.txt").exists()
 
 
 async def test_values_of_variables_are_not_taken_from_the_command_line(api: ApiProcess):

@@ -22,7 +22,13 @@ def _review_fields(worktrees: AgentWorktrees, agent_id: str, review: "Review") -
     return {**review.fields(isolated.root), "text": review.diff}
 
 
-async def review_changes(call: ApiCall) -> Any:
+async def show_review(call: ApiCall) -> Any:
+    """Return the last review of what an agent has changed."""
+    agent, worktrees = require_agent(call), _find_worktrees(call)
+    return _review_fields(worktrees, agent.id, worktrees.require_review(agent.id))
+
+
+async def verify_changes(call: ApiCall) -> Any:
     """Verify what an agent has changed until now."""
     agent, worktrees = require_agent(call), _find_worktrees(call)
     review = await worktrees.review(agent.id, agent.spec.name)
@@ -32,7 +38,7 @@ async def review_changes(call: ApiCall) -> Any:
 async def apply_changes(call: ApiCall) -> Any:
     """Write the changes of a review to the folder of the user."""
     agent, worktrees = require_agent(call), _find_worktrees(call)
-    review = await worktrees.apply(agent.id, call.body["reviewId"])
+    review = await worktrees.apply(agent.id, call.body["reviewId"], unchecked=call.body.get("unchecked", False))
     return {"files": _review_fields(worktrees, agent.id, review)["files"]}
 
 
@@ -58,9 +64,10 @@ FILES = schemas.list_of(
     ),
 )
 REVIEW = schemas.answer(
-    reviewId=schemas.text("The review, for POST /agents/{id}/apply. Empty if nothing was checked."),
-    passed=schemas.flag("Whether the changes can be applied."),
-    verdict=schemas.text("The outcome of each check, in words."),
+    reviewId=schemas.text("The review, for POST /agents/{id}/apply: the hash of the changes. Empty without changes."),
+    passed=schemas.flag("Whether the changes passed the checks, so that they can be applied."),
+    isChecked=schemas.flag("Whether a check could read a change. Else only `unchecked` applies them."),
+    verdict=schemas.text("The outcome of each check in words, or `not checked`."),
     findings=schemas.list_of(schemas.text(), "What the checks report."),
     hash=schemas.text("The hash of the changed texts."),
     files=FILES,
@@ -71,11 +78,23 @@ CHANGE_ROUTES: Sequence[ApiRoute] = (
     ApiRoute(
         "GET",
         "/agents/{agent_id}/changes",
-        "reviewChanges",
-        "Verify what an agent has changed in its worktree.",
-        review_changes,
+        "showReview",
+        "Return the last review of what an agent has changed in its worktree.",
+        show_review,
         REVIEW,
-        description="The checks are those of our own edits. Nothing is written to the folder of the user.",
+        description="The changes are verified whenever the agent has done its work. 404 until then.",
+        errors=("NOT_FOUND", "INVALID"),
+    ),
+    ApiRoute(
+        "POST",
+        "/agents/{agent_id}/changes",
+        "verifyChanges",
+        "Verify what an agent has changed in its worktree until now.",
+        verify_changes,
+        REVIEW,
+        description="The checks are those of our own edits. Nothing is written to the folder of the user. Equal "
+        "changes have the same `reviewId`, and are verified once.",
+        body=schemas.body(),
         errors=("NOT_FOUND", "INVALID"),
     ),
     ApiRoute(
@@ -86,7 +105,11 @@ CHANGE_ROUTES: Sequence[ApiRoute] = (
         apply_changes,
         schemas.answer(files=FILES),
         description="The verdict must be passed, and the permission gate must allow it. A checkpoint undoes it.",
-        body=schemas.body("reviewId", reviewId=schemas.text("The review that the user saw.", maxLength=64)),
+        body=schemas.body(
+            "reviewId",
+            reviewId=schemas.text("The review that the user saw.", maxLength=64),
+            unchecked=schemas.flag("Apply changes that no check can read, such as those of a plain text."),
+        ),
         errors=("NOT_FOUND", "INVALID", "CONFLICT"),
     ),
     ApiRoute(

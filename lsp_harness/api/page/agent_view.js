@@ -151,7 +151,7 @@ export class AgentView {
       show(this.panel, emptyNote("This agent works in the folder itself, so it has no changes to apply. An agent with isolation “worktree” has."));
       return;
     }
-    const review = await this.page.attempt(() => this.page.api.changes(this.id));
+    const review = await this.page.attempt(() => this.page.api.verifyChanges(this.id));
     if (!review || this.tab !== "changes") return;
     const act = async (action, done) => {
       await this.page.attempt(action, done);
@@ -162,19 +162,22 @@ export class AgentView {
     const leftOut = Object.entries(review.leftOut ?? {});
     const findings = review.findings ?? [];
     const isEmpty = files.length === 0 && leftOut.length === 0;
+    const isUnchecked = files.length > 0 && !review.isChecked;
     show(
       this.panel,
       element(
         "div",
         { class: "actions", role: "group", "aria-label": "Changes" },
-        button("Apply", () => act(() => this.#apply(review), "applied"), { class: "primary", disabled: isEmpty || !review.passed, title: "Write these changes to your folder" }),
+        isUnchecked
+          ? button("Apply unchecked", () => window.confirm("No check can read these changes. Apply them nevertheless?") && act(() => this.#apply(review), "applied"), { title: "Write these changes to your folder without a check" })
+          : button("Apply", () => act(() => this.#apply(review), "applied"), { class: "primary", disabled: isEmpty || !review.passed, title: "Write these changes to your folder" }),
         button("Undo", () => act(() => api.undoChanges(this.id), "undone"), { title: "Take back what was applied last" }),
         button("Discard", () => window.confirm("Remove the worktree of this agent with all its changes?") && act(() => api.discardChanges(this.id), "discarded"), { class: "danger" }),
         button("Verify again", () => this.#changes()),
       ),
       isEmpty
         ? emptyNote("The agent has changed nothing that is not applied.")
-        : element("p", {}, badge(review.passed ? "passed" : "failed"), ` ${shownLine(review.verdict || "no check could run", 300)}`),
+        : element("p", {}, badge(isUnchecked ? "not checked" : review.passed ? "passed" : "failed"), ` ${shownLine(review.verdict || "no check could run", 300)}`),
       findings.length > 0 ? element("ul", { "aria-label": "Findings" }, findings.map((finding) => element("li", {}, shownText(finding, 600)))) : null,
       files.length > 0 ? table(["file", "change"], files.map((file) => [shownLine(file.path, 200), badge(shownLine(file.kind ?? "changed", 20))]), "Changed files") : null,
       leftOut.length > 0 ? table(["left out", "why"], leftOut.map(([path, reason]) => [shownLine(path, 200), shownLine(reason, 200)]), "Files that are neither checked nor applied") : null,
@@ -182,11 +185,11 @@ export class AgentView {
     );
   }
 
-  /** Applies changes if they are still those that are shown. They are verified again first, so that their id is new. */
+  /** Applies changes if the agent has changed nothing since. Changes that no check can read need a yes. */
   async #apply(shown) {
-    const present = await this.page.api.changes(this.id);
-    if (present.hash !== shown.hash || present.text !== shown.text) throw new Error("the agent has changed something since; look at the changes again");
-    return this.page.api.applyChanges(this.id, present.reviewId);
+    const present = await this.page.api.verifyChanges(this.id);
+    if (present.reviewId !== shown.reviewId) throw new Error("the agent has changed something since; look at the changes again");
+    return this.page.api.applyChanges(this.id, shown.reviewId, !shown.isChecked);
   }
 
   async #explain() {

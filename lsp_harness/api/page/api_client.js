@@ -103,8 +103,8 @@ export class ApiClient {
   explain = (agent) => this.request("GET", `agents/${id(agent)}/explain`);
   questions = (agent) => this.request("GET", `agents/${id(agent)}/questions`);
   answerQuestion = (agent, question, fields) => this.request("POST", `agents/${id(agent)}/questions/${id(question)}`, fields);
-  changes = (agent) => this.request("GET", `agents/${id(agent)}/changes`);
-  applyChanges = (agent, review) => this.request("POST", `agents/${id(agent)}/apply`, { reviewId: review });
+  verifyChanges = (agent) => this.request("POST", `agents/${id(agent)}/changes`, {});
+  applyChanges = (agent, review, unchecked) => this.request("POST", `agents/${id(agent)}/apply`, { reviewId: review, unchecked });
   undoChanges = (agent) => this.request("POST", `agents/${id(agent)}/undo`, {});
   discardChanges = (agent) => this.request("POST", `agents/${id(agent)}/discard`, {});
   agentEvents = (since) => this.socket(`ws/events?since=${since}`);

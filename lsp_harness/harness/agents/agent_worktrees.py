@@ -11,7 +11,8 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import FileError, FileMissing, StaleDocument, UsageError
 from lsp_harness.files.folders import resolve_links
-from lsp_harness.harness.agents.change_review import Review, review_changes
+from lsp_harness.files.secrets import redact
+from lsp_harness.harness.agents.change_review import Review, hash_changes, require_applicable, review_changes
 from lsp_harness.harness.edits.proposal_writing import require_unchanged
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.sessions.session_undo import UndoResult, restore_turn
@@ -20,7 +21,7 @@ from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.isolation.worktree import Worktree
 from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.checkpoints.undo_plan import UndoPlan
-from lsp_harness.session.events.code_events import EditApplied, EditRejected, EditReverted, EditStale
+from lsp_harness.session.events.code_events import EditApplied, EditProposed, EditRejected, EditReverted, EditStale
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.tool_events import CheckpointCreated
 from lsp_harness.session.ingress import Ingress
@@ -118,6 +119,8 @@ class AgentWorktrees:
     async def review(self, agent_id: str, name: str = "") -> Review:
         """Verify what an agent has changed until now, and publish `files_changed` and `verified`.
 
+        Changes that are those of the last review are not verified again.
+
         Raises:
             UsageError: The agent has no worktree.
             GitFailed: The worktree is damaged.
@@ -125,26 +128,40 @@ class AgentWorktrees:
         isolated = self._require(agent_id)
         async with isolated.lock:
             found, more = await isolated.worktree.read_changes()
+            known = isolated.review
+            if known and known.id == hash_changes(found):
+                return known
             review = await review_changes(
                 self._services, isolated.root, isolated.worktree.repository, found, author=name or agent_id
             )
             if more:
                 reason = "the agent changed too many files; merge its branch with git"
                 review = replace(review, left_out={**review.left_out, f"{more} more files": reason})
-            is_new = isolated.review is None or isolated.review.verdict.hash != review.verdict.hash
             isolated.review = review
-        if is_new and not review.is_empty:
+        if not review.is_empty:
             fields = review.fields(isolated.root)
             self._publish(agent_id, "files_changed", {"paths": [file["path"] for file in fields["files"]]})
             self._publish(agent_id, "verified", {**fields, "branch": isolated.worktree.branch})
         return review
 
-    async def apply(self, agent_id: str, review_id: str) -> Review:
+    def require_review(self, agent_id: str) -> Review:
+        """Return the last review of the changes of an agent. Nothing is verified.
+
+        Raises:
+            UsageError: The agent has no worktree.
+            FileMissing: There is no review since the start, or since the last application.
+        """
+        if review := self._require(agent_id).review:
+            return review
+        raise FileMissing("the changes of this agent were not verified yet; verify them first")
+
+    async def apply(self, agent_id: str, review_id: str, *, unchecked: bool = False) -> Review:
         """Write the changes of a review to the folder of the user. The request is the answer to `Apply?`.
 
         Args:
             agent_id: The agent.
             review_id: The review that the user saw. What the agent changed since is not applied.
+            unchecked: Whether the user wants changes that no check can read. A failed check refuses them anyway.
 
         Raises:
             UsageError: There is no such review, its verdict is not passed, or the settings do not allow it.
@@ -156,21 +173,24 @@ class AgentWorktrees:
             review = isolated.review
             if review is None or not review.id or review.id != review_id:
                 raise UsageError("there is no such review of this agent; review its changes again")
-            if not review.verdict.passed:
-                reason = "; ".join(review.findings) or "no check could run on it"
-                raise UsageError(f"nothing was applied, because the verdict is not passed: {reason}")
+            require_applicable(review, unchecked=unchecked)
             turn = self._begin("apply the changes of an agent")
+            event_id = review.event_id
             ending = Ending("completed", "applied")
             try:
-                isolated.undo = await self._write(isolated, review, turn)
-                turn.append(EditApplied(review.id))
+                # the event of an edit that is not checked says so
+                event_id = (
+                    event_id or turn.append(EditProposed(review.verdict.hash, redact(review.diff), review.summary)).id
+                )
+                isolated.undo = await self._write(isolated, replace(review, event_id=event_id), turn)
+                turn.append(EditApplied(event_id))
                 isolated.review = None
             except StaleDocument:
                 turn.append(EditStale(review.verdict.hash))
                 ending = Ending("error", "stale")
                 raise
             except BaseException as error:
-                turn.append(EditRejected(review.id, str(error)))
+                turn.append(EditRejected(event_id, str(error)))
                 ending = Ending("error", "not applied")
                 raise
             finally:
@@ -209,7 +229,7 @@ class AgentWorktrees:
         async with isolated.lock:
             if isolated.review and isolated.review.verdict.passed:
                 turn = self._begin("discard the changes of an agent")
-                turn.append(EditRejected(isolated.review.id, "the user discarded the changes"))
+                turn.append(EditRejected(isolated.review.event_id, "the user discarded the changes"))
                 self._services.session.end_turn(turn, Ending("completed", "discarded"))
             await isolated.worktree.discard()
             isolated.review = None
@@ -233,7 +253,7 @@ class AgentWorktrees:
         self._require_saved([change.file for change in everything])
         require_unchanged(files)
         proposal = Proposal(
-            review.id, ChangeSet(everything), review.verdict, review.diff, "the changes of an agent", turn.number
+            review.event_id, ChangeSet(everything), review.verdict, review.diff, "the changes of an agent", turn.number
         )
         await self._services.permission.require(proposal)
 

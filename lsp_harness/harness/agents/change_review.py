@@ -1,10 +1,12 @@
 """The changes of a foreign agent as one verified proposal: the checks of our own edits, on exactly its bytes."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from lsp_harness.errors import UsageError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness.services import Services
@@ -29,8 +31,8 @@ class Review:
     """The changes of an agent, and the verdict about them.
 
     Attributes:
-        id: The id of its event: `edit.proposed` if the verdict is passed, else `checks.completed`. Empty if no text was
-            changed, so that nothing was checked.
+        id: The hash of the changes: equal changes have equal ids. Empty if nothing was changed.
+        event_id: The id of its event `edit.proposed`. Empty if the verdict is not passed.
         changes: The changes of texts. None if there are none.
         removed: The files that it removed, as changes to an empty text. No check reads them.
         left_out: Path → why its change is neither checked nor applied.
@@ -46,6 +48,17 @@ class Review:
     verdict: Verdict = field(default_factory=lambda: Verdict(""))
     diff: str = ""
     turn: int = 0
+    event_id: str = ""
+
+    @property
+    def is_checked(self) -> bool:
+        """Return whether a check could read one of the changes, other than a model that has an opinion."""
+        return any(outcome.status != "skipped" and not outcome.is_opinion for outcome in self.verdict.outcomes)
+
+    @property
+    def is_refused(self) -> bool:
+        """Return whether a check failed, so that nobody can apply the changes."""
+        return any(outcome.status == "failed" for outcome in self.verdict.outcomes)
 
     @property
     def all_changes(self) -> tuple[Change, ...]:
@@ -63,6 +76,14 @@ class Review:
         lines = [line for outcome in self.verdict.outcomes if outcome.status == "failed" for line in outcome.lines]
         return [redact(line) for line in lines[:MAX_FINDING_LINES]]
 
+    @property
+    def summary(self) -> str:
+        """The outcome of each check, or that nothing was checked."""
+        marks = self.verdict.marks
+        if self.is_checked or self.is_refused or not self.all_changes:
+            return marks
+        return f"not checked ({marks})" if marks else "not checked"
+
     def fields(self, root: Path) -> dict[str, Any]:
         """Return the review as JSON. Paths are relative to a folder where they lie in it."""
         removed = {change.file for change in self.removed}
@@ -76,7 +97,8 @@ class Review:
         return {
             "reviewId": self.id,
             "passed": self.verdict.passed,
-            "verdict": self.verdict.marks,
+            "isChecked": self.is_checked,
+            "verdict": self.summary,
             "findings": self.findings,
             "hash": self.verdict.hash,
             "files": files,
@@ -109,19 +131,53 @@ async def review_changes(
     changes = ChangeSet(tuple(texts)) if texts else None
     turn = services.session.begin_turn(Ingress("check", f"the changes of the agent {author}", source="agent"))
     try:
-        verdict, review_id = Verdict(""), ""
+        verdict, event_id = Verdict(""), ""
         if changes:
             settings, verifier = services.config.verification, services.verifier
             verdict = await run_checks(changes, verifier.create_checks(settings, CheckContext(verifier.tools)))
-            review_id = turn.append(ChecksCompleted.from_verdict(verdict)).id
+            turn.append(ChecksCompleted.from_verdict(verdict))
         text = "".join(diff(c.before.data, c.after.data, _name(c.file, root)) for c in (*texts, *removed))
         if verdict.passed:
-            review_id = turn.append(EditProposed(verdict.hash, redact(text), f"{author}: {verdict.marks}")).id
+            event_id = turn.append(EditProposed(verdict.hash, redact(text), f"{author}: {verdict.marks}")).id
     except BaseException:
         services.session.end_turn(turn, Ending("cancelled", "cancelled"))
         raise
     services.session.end_turn(turn, Ending("completed", "checked", verdict.marks))
-    return Review(review_id, changes, tuple(removed), left_out, verdict, text, turn.number)
+    return Review(hash_changes(found), changes, tuple(removed), left_out, verdict, text, turn.number, event_id)
+
+
+def require_applicable(review: Review, *, unchecked: bool) -> None:
+    """Raise UsageError unless the verdict is passed, or the user wants changes that no check can read.
+
+    Args:
+        review: The changes.
+        unchecked: Whether the user wants them without a check.
+    """
+    if review.verdict.passed:
+        return
+    if review.is_checked or review.is_refused:
+        reason = "; ".join(review.findings) or review.summary
+        raise UsageError(f"nothing was applied, because the verdict is not passed: {reason}")
+    if not review.all_changes:
+        raise UsageError("there is nothing to apply")
+    if not unchecked:
+        raise UsageError(
+            "nothing was applied, because no check can read these changes; to apply them nevertheless, look at them "
+            "and confirm it (`unchecked`)"
+        )
+
+
+def hash_changes(found: Sequence[TreeChange]) -> str:
+    """Return the hash of changes: of their paths, their kinds and their bytes. It is empty without changes."""
+    if not found:
+        return ""
+    state = hashlib.blake2b(digest_size=16)
+    for item in found:
+        parts = (item.path.encode("utf-8", "surrogateescape"), item.kind.encode(), item.problem.encode())
+        for part in (*parts, item.before, item.after):
+            # the length comes first, so that two lists of parts never give the same bytes
+            state.update(b"-" if part is None else b"%d:%b" % (len(part), part))
+    return state.hexdigest()
 
 
 def _find_problem(services: Services, root: Path, file: Path, item: TreeChange) -> str:

@@ -30,7 +30,7 @@ describe("the changes of an agent in the inspector", { skip: whatIsMissing() ?? 
   const write = async (text) => {
     await page.getByRole("textbox", { name: "Message" }).fill(`/write geo.py ${text.replaceAll("\n", "\\n")}`);
     await page.keyboard.press("Control+Enter");
-    await until(async () => (await rig.api("GET", `agents/${agent.id}/changes`)).text.includes(text.split("\n")[0]) || text === BROKEN, "the change");
+    await until(async () => (await rig.api("POST", `agents/${agent.id}/changes`, {})).text.includes(text.split("\n")[0]) || text === BROKEN, "the change");
   };
 
   test("an agent is asked for a permission at the gate of the page", async () => {

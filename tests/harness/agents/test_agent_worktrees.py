@@ -19,6 +19,7 @@ from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.wire.event import Event
 from tests.harness.bench import QUICK, Bench
 from tests.harness.tools import settings
 
@@ -288,3 +289,31 @@ async def test_an_agent_without_isolation_works_in_the_folder_itself(bed: Bed):
     assert await bed.worktrees.isolate(spec) is spec
     with pytest.raises(UsageError, match="no worktree"):
         await bed.worktrees.review("A1")
+
+
+async def test_equal_changes_are_verified_once(bed: Bed):
+    await bed.start()
+    first = await bed.write(BETTER)
+    count = len(bed.events)
+    assert await bed.worktrees.review("A1") is first
+    assert len(bed.events) == count
+    other = await bed.write(GOOD + "\n")
+    again = await bed.write(BETTER)
+    assert (again.id == first.id, other.id == first.id) == (True, False)
+
+
+async def test_the_log_says_that_applied_changes_were_not_checked(bed: Bed):
+    events: list[Event] = []
+    bed.bench.harness.services.session.log.listeners.append(events.append)
+    await bed.start()
+    review = await bed.write("more\n", "notes.txt")
+    with pytest.raises(UsageError, match="no check can read"):
+        await bed.worktrees.apply("A1", review.id)
+    await bed.worktrees.apply("A1", review.id, unchecked=True)
+    assert (bed.folder / "notes.txt").read_text() == "more\n"
+    proposed = [event for event in events if event.type == "edit.proposed"]
+    applied = [event for event in events if event.type == "edit.applied"]
+    assert proposed[0].data["summary"].startswith("not checked")
+    assert applied[0].data["proposal"] == proposed[0].id
+    await bed.worktrees.undo("A1")
+    assert not (bed.folder / "notes.txt").exists()

@@ -12,10 +12,11 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(
     name="lspHarness.runtime.apply",
-    arguments="[{agentId, reviewId}]",
+    arguments="[{agentId, reviewId, unchecked?}]",
     description=(
         "writes what an agent changed in its worktree into the files of the user, exactly as "
-        "`lspHarness.runtime.changes` showed it. The checks must have passed. A checkpoint undoes it"
+        "`lspHarness.runtime.changes` showed it. The checks must have passed. With `unchecked`, "
+        "changes that no check can read are applied, too. A checkpoint undoes it"
     ),
     result="`files`, and `text`: what was done, in words",
 )
@@ -25,6 +26,6 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
     arguments = AgentArguments(params)
     agent = client.harness.agents.require(arguments.agent_id)
     worktrees = client.harness.agents.changes.worktrees
-    review = await worktrees.apply(agent.id, arguments.text("reviewId"))
+    review = await worktrees.apply(agent.id, arguments.text("reviewId"), unchecked=arguments.flag("unchecked"))
     files = review_fields(worktrees, agent.id, review)["files"]
     return {"files": files, "text": f"applied {', '.join(file['path'] for file in files)}"}

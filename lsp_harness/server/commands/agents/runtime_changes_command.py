@@ -15,7 +15,8 @@ COMMAND = EditorCommand(
     arguments="[{agentId}]",
     description="verifies and shows what an agent changed in its worktree. The files of the user are as before",
     result=(
-        "`reviewId`, `passed`, `verdict` (the outcomes of the checks), `findings`, `files` (each `path` and `kind`: "
+        "`reviewId` (the hash of the changes), `passed`, `isChecked` (whether a check could read them), `verdict` (the "
+        "outcomes of the checks), `findings`, `files` (each `path` and `kind`: "
         "`created`, `changed` or `removed`), `leftOut` (path → why it is neither checked nor applied) and `text` "
         "(the diff)"
     ),
