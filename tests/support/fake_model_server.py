@@ -5,6 +5,8 @@ A message of the user says what the model does:
 - `SAY text` is answered with the text, in several parts.
 - `RUN command` calls the shell tool of the agent with the command. When the agent sends its result, the model answers
   `RAN ` and the result, or `REFUSED` if the tool was not allowed to run.
+- `USE tool input` calls another tool of the agent. The input is JSON on the same line. The answer after it is as that
+  after `RUN`.
 - `WAIT` begins an answer and does not end it until the agent hangs up.
 
 Every other message gets the answer `nothing to do`. The APIs are Anthropic Messages, OpenAI Responses, OpenAI Chat
@@ -22,7 +24,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Self
 
-COMMAND = re.compile(r"^(SAY|RUN|WAIT)\b ?(.*)$", re.MULTILINE)
+COMMAND = re.compile(r"^(SAY|RUN|USE|WAIT)\b ?(.*)$", re.MULTILINE)
 REFUSALS = ("denied", "rejected", "doesn't want", "not allowed", "declined", "refused", "cancelled", "canceled")
 WAIT_S = 60.0
 NUMBERS = itertools.count(1)
@@ -35,7 +37,14 @@ class Reply:
 
     text: str = ""
     command: str = ""
+    tool: str = ""
+    input: Any = None
     waits: bool = False
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the model calls a tool."""
+        return bool(self.command or self.tool)
 
     @property
     def parts(self) -> list[str]:
@@ -117,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json({"error": {"type": "authentication_error", "message": "invalid key"}}, self.fake.status)
         else:
             reply = api.read(body)
-            if reply.command and not api.tools(body):
+            if reply.is_call and not api.tools(body):
                 # a request for a title
                 reply = Reply("a title")
             if "stream" in path or body.get("stream"):
@@ -165,6 +174,9 @@ def _decide(user_text: str, result: str | None) -> Reply:
         return Reply("this text does not end" * 3, waits=True)
     if verb == "SAY":
         return Reply(rest)
+    if result is None and verb == "USE":
+        tool, _, value = rest.partition(" ")
+        return Reply(tool=tool, input=json.loads(value or "{}"))
     if result is None:
         return Reply(command=rest)
     if any(word in result.lower() for word in REFUSALS):
@@ -183,8 +195,16 @@ def _sse(value: Mapping[str, Any], name: str = "") -> str:
     return (f"event: {name}\n" if name else "") + f"data: {json.dumps(value)}\n\n"
 
 
-def _shell_call(command: str, names: set[str]) -> tuple[str, dict[str, Any]]:
-    """Return the name and input of the tool that runs a command, of those that the agent offers."""
+def _make_call(reply: Reply, names: set[str]) -> tuple[str, Any]:
+    """Return the name and input of the called tool, which is one of those that the agent offers."""
+    if not reply.tool:
+        return _shell_call(reply.command, names)
+    if reply.tool not in names:
+        raise AssertionError(f"no tool {reply.tool} is among {sorted(names)}")
+    return reply.tool, reply.input
+
+
+def _shell_call(command: str, names: set[str]) -> tuple[str, Any]:
     shapes: dict[str, dict[str, Any]] = {
         "Bash": {"command": command, "description": "run it"},
         "bash": {"command": command, "description": "run it"},
@@ -222,8 +242,8 @@ class _Messages:
 
     def whole(self, body: Any, reply: Reply) -> dict[str, Any]:
         block: dict[str, Any] = {"type": "text", "text": reply.text}
-        if reply.command:
-            name, value = _shell_call(reply.command, self.tools(body))
+        if reply.is_call:
+            name, value = _make_call(reply, self.tools(body))
             block = {"type": "tool_use", "id": f"toolu_{next(NUMBERS)}", "name": name, "input": value}
         return {
             # claude joins messages with the same id
@@ -232,7 +252,7 @@ class _Messages:
             "role": "assistant",
             "model": body["model"],
             "content": [block],
-            "stop_reason": "tool_use" if reply.command else "end_turn",
+            "stop_reason": "tool_use" if reply.is_call else "end_turn",
             "stop_sequence": None,
             "usage": {"input_tokens": 10, "output_tokens": 5},
         }
@@ -241,11 +261,11 @@ class _Messages:
         whole = self.whole(body, reply)
         block = whole["content"][0]
         start = {**whole, "content": [], "stop_reason": None}
-        empty = {**block, "input": {}} if reply.command else {"type": "text", "text": ""}
+        empty = {**block, "input": {}} if reply.is_call else {"type": "text", "text": ""}
         yield _sse({"type": "message_start", "message": start}, "message_start")
         yield _sse({"type": "content_block_start", "index": 0, "content_block": empty}, "content_block_start")
         deltas: list[dict[str, str]] = [{"type": "text_delta", "text": part} for part in reply.parts]
-        if reply.command:
+        if reply.is_call:
             deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
         for delta in deltas:
             yield _sse({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
@@ -287,8 +307,8 @@ class _Responses:
             "status": "completed",
             "content": [{"type": "output_text", "text": reply.text, "annotations": []}],
         }
-        if reply.command:
-            name, value = _shell_call(reply.command, self.tools(body))
+        if reply.is_call:
+            name, value = _make_call(reply, self.tools(body))
             number = next(NUMBERS)
             item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "status": "completed"}
             item |= {"name": name, "arguments": json.dumps(value)}
@@ -308,7 +328,7 @@ class _Responses:
         item = whole["output"][0]
         begun = {**whole, "status": "in_progress", "output": []}
         events: list[dict[str, Any]] = [{"type": "response.created", "response": begun}]
-        empty = {**item, "status": "in_progress"} | ({} if reply.command else {"content": []})
+        empty = {**item, "status": "in_progress"} | ({} if reply.is_call else {"content": []})
         events.append({"type": "response.output_item.added", "output_index": 0, "item": empty})
         place = {"item_id": item["id"], "output_index": 0, "content_index": 0}
         events += [{"type": "response.output_text.delta", **place, "delta": part} for part in reply.parts]
@@ -334,24 +354,24 @@ class _Chat:
         return _decide(text, result)
 
     def _call(self, body: Any, reply: Reply) -> dict[str, Any]:
-        name, value = _shell_call(reply.command, self.tools(body))
+        name, value = _make_call(reply, self.tools(body))
         function = {"name": name, "arguments": json.dumps(value)}
         return {"index": 0, "id": f"call_{next(NUMBERS)}", "type": "function", "function": function}
 
     def whole(self, body: Any, reply: Reply) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": reply.text}
-        if reply.command:
+        if reply.is_call:
             message = {"role": "assistant", "content": None, "tool_calls": [self._call(body, reply)]}
-        reason = "tool_calls" if reply.command else "stop"
+        reason = "tool_calls" if reply.is_call else "stop"
         return self._frame(body, "chat.completion", {"message": message, "finish_reason": reason})
 
     def stream(self, body: Any, reply: Reply) -> Iterator[str]:
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": part} for part in reply.parts]
-        if reply.command:
+        if reply.is_call:
             deltas = [{"role": "assistant", "tool_calls": [self._call(body, reply)]}]
         for delta in deltas:
             yield _sse(self._frame(body, "chat.completion.chunk", {"delta": delta, "finish_reason": None}))
-        reason = "tool_calls" if reply.command else "stop"
+        reason = "tool_calls" if reply.is_call else "stop"
         yield _sse(self._frame(body, "chat.completion.chunk", {"delta": {}, "finish_reason": reason}))
         yield "data: [DONE]\n\n"
 
@@ -384,15 +404,15 @@ class _Gemini:
 
     def stream(self, body: Any, reply: Reply) -> Iterator[str]:
         parts: list[dict[str, Any]] = [{"text": text} for text in reply.parts]
-        if reply.command:
+        if reply.is_call:
             parts = [self._part(body, reply)]
         for i, part in enumerate(parts):
             yield _sse(self._frame(part, "STOP" if i == len(parts) - 1 else ""))
 
     def _part(self, body: Any, reply: Reply) -> dict[str, Any]:
-        if not reply.command:
+        if not reply.is_call:
             return {"text": reply.text}
-        name, value = _shell_call(reply.command, self.tools(body))
+        name, value = _make_call(reply, self.tools(body))
         return {"functionCall": {"name": name, "args": value}}
 
     def _frame(self, part: Mapping[str, Any], reason: str) -> dict[str, Any]:
