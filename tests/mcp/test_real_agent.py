@@ -1,4 +1,4 @@
-"""Claude Code, as `make agents` installs it, calls our tools. A fake of its model, on this machine, tells it to."""
+"""Claude Code and Codex, as `make agents` installs them, call our tools. Fakes of their models tell them to."""
 
 import asyncio
 import json
@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 
 from tests.mcp.conftest import GEO, ServedFolder
+from tests.support.fake_model_server import FakeModelServer
+from tests.support.real_agents import DEAD_PROXY, FOLDER, KEY
 
 ROOT = Path(__file__).parents[2]
-CLAUDE = Path(os.environ.get("AGENTS") or ROOT / ".agents") / "node_modules" / ".bin" / "claude"
+CLAUDE, CODEX = FOLDER / "claude", FOLDER / "codex"
+PROXIES = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), DEAD_PROXY)
 TOOL = "mcp__lsp-harness__verify_change"
 CHANGE = {"path": "geo.py", "edits": [{"old": "3 *", "new": "tau *"}]}
 
@@ -98,18 +101,17 @@ async def test_claude_gets_a_verdict_from_its_configured_server(served: ServedFo
     home = tmp_path / "claude"
     home.mkdir()
     (home / ".claude.json").write_text(json.dumps({"hasCompletedOnboarding": True}))
-    proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
     with serve_messages() as url:
         environment = {
             "HOME": str(home),
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
             "NO_PROXY": "127.0.0.1",
-            "ANTHROPIC_API_KEY": "sk-test-0123456789abcdef",
+            "ANTHROPIC_API_KEY": KEY,
             "ANTHROPIC_BASE_URL": url,
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            **proxies,
+            **PROXIES,
         }
         options = ["--mcp-config", str(tmp_path / "mcp.json"), "--strict-mcp-config", "--allowedTools", TOOL]
         process = await asyncio.create_subprocess_exec(
@@ -125,4 +127,50 @@ async def test_claude_gets_a_verdict_from_its_configured_server(served: ServedFo
     assert not answer["is_error"], answer
     assert "failed: geo.py" in answer["result"] or '\\"verdict\\":\\"failed\\"' in answer["result"], answer
     assert "Undefined name `tau`" in answer["result"]
+    assert (served.root / "geo.py").read_text() == GEO
+
+
+@pytest.mark.timeout(300)
+async def test_codex_gets_a_verdict_from_its_configured_server(served: ServedFolder, tmp_path: Path):
+    if not CODEX.exists():
+        pytest.skip("codex is not installed: run `make agents`")
+    settings = tmp_path / "codex" / ".codex"
+    settings.mkdir(parents=True)
+    lines = [
+        "[mcp_servers.lsp-harness]",
+        f"command = {json.dumps(served.argv[0])}",
+        f"args = {json.dumps(served.argv[1:])}",
+        f"env = {{LSP_HARNESS_HOME = {json.dumps(str(served.home))}}}",
+        f"cwd = {json.dumps(str(ROOT))}",
+        # otherwise the first message is sent without the tools of a server that still starts
+        "required = true",
+        "startup_timeout_sec = 120",
+    ]
+    (settings / "config.toml").write_text("\n".join(lines))
+    with FakeModelServer() as fake:
+        environment = {
+            "HOME": str(settings.parent),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "NO_PROXY": "127.0.0.1",
+            "OPENAI_API_KEY": KEY,
+            **PROXIES,
+        }
+        provider = f'{{name="fake",base_url="{fake.url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}}'
+        options = ["-c", 'model_provider="fake"', "-c", f"model_providers.fake={provider}", "--model", "gpt-5"]
+        process = await asyncio.create_subprocess_exec(
+            *[CODEX, "exec", "--json", "--skip-git-repo-check", *options],
+            f"USE mcp__lsp_harness.verify_change {json.dumps(CHANGE)}",
+            env=environment,
+            cwd=served.root,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        output, _ = await asyncio.wait_for(process.communicate(), 240)
+    items = [event["item"] for line in output.splitlines() if (event := json.loads(line)).get("item")]
+    calls = [item for item in items if item["type"] == "mcp_tool_call"]
+    assert {call["tool"] for call in calls} == {"verify_change"}, output
+    answer = next(item["text"] for item in items if item["type"] == "agent_message")
+    assert answer.startswith("RAN "), output
+    assert "Undefined name `tau`" in answer
     assert (served.root / "geo.py").read_text() == GEO

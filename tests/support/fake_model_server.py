@@ -43,7 +43,7 @@ class Reply:
 
     @property
     def is_call(self) -> bool:
-        """Whether the model calls a tool."""
+        """Return whether the model calls a tool."""
         return bool(self.command or self.tool)
 
     @property
@@ -285,7 +285,11 @@ class _Responses:
         while pending:
             tool = pending.pop()
             pending += tool.get("tools", ())
-            found.add(tool.get("name", tool["type"]))
+            name = tool.get("name", tool["type"])
+            found.add(name)
+            if tool["type"] == "namespace":
+                # the tools of MCP servers are called with the name of their group
+                found.update(f"{name}.{inner['name']}" for inner in tool["tools"])
         return found
 
     def read(self, body: Any) -> Reply:
@@ -311,7 +315,8 @@ class _Responses:
             name, value = _make_call(reply, self.tools(body))
             number = next(NUMBERS)
             item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "status": "completed"}
-            item |= {"name": name, "arguments": json.dumps(value)}
+            group, _, name = name.rpartition(".")
+            item |= {"name": name, "arguments": json.dumps(value)} | ({"namespace": group} if group else {})
         usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
         return {
             "id": "resp_1",

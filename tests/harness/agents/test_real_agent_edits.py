@@ -128,8 +128,10 @@ async def test_an_edit_that_no_rule_allows_is_denied(
     spec = replace(spec_for(name, run, fake.url), workdir=bed.folder, isolation="worktree")
     try:
         agent = await agents.spawn(spec)
-        for message in MESSAGES[name](agent.spec.workdir, GOOD, UNDEFINED):
-            reply = await agent.send(message, timeout_s=LIMIT_S, queue=True)
+        *reading, editing = MESSAGES[name](agent.spec.workdir, GOOD, UNDEFINED)
+        for message in reading:
+            await agent.send(message, timeout_s=LIMIT_S, queue=True)
+        reply = await agent.send(editing, timeout_s=LIMIT_S, queue=True)
         assert reply.response == "REFUSED"
         assert (agent.spec.workdir / "shape.py").read_text() == GOOD
     finally:
