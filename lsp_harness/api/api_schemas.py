@@ -182,8 +182,8 @@ HIT = answer(
 ERROR = answer(
     error=answer(
         code=text(
-            "CLI_NOT_FOUND, AUTH_REQUIRED, SPAWN_FAILED, TIMEOUT, BUSY, BLOCKED, NOT_READY, MAX_AGENTS, NOT_FOUND, "
-            "INVALID, …"
+            "CLI_NOT_FOUND, AUTH_REQUIRED, SPAWN_FAILED, TIMEOUT, BUSY, BLOCKED, NOT_READY, UNSENT_TEXT, MAX_AGENTS, "
+            "NOT_FOUND, INVALID, …"
         ),
         message=text(),
         resolution=text("What the user can do."),

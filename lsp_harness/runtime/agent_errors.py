@@ -76,6 +76,13 @@ class AgentNotReady(AgentError):
     http_status = HTTPStatus.CONFLICT
 
 
+class UnsentText(AgentError):
+    """The prompt of the agent has a text that somebody typed and did not send. A message would be appended to it."""
+
+    code = "UNSENT_TEXT"
+    http_status = HTTPStatus.CONFLICT
+
+
 class TooManyAgents(AgentError):
     """As many agents run as the settings allow."""
 

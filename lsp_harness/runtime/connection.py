@@ -161,6 +161,10 @@ class Connection(ABC):
             AgentError: The message could not be delivered.
         """
 
+    async def read_unsent_text(self) -> str:
+        """Return the text that somebody typed into the prompt of the agent and did not send."""
+        return ""
+
     @abstractmethod
     async def interrupt(self) -> None:
         """Stop the work on the present message. The agent stays usable."""

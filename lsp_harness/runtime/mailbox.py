@@ -17,15 +17,20 @@ from lsp_harness.runtime.agent_errors import (
     AgentTimeout,
     AuthRequired,
     InvalidSpec,
+    UnsentText,
 )
 from lsp_harness.runtime.agent_events import EventName
-from lsp_harness.runtime.agent_state import ENDED, AgentState
+from lsp_harness.runtime.agent_state import ENDED, AgentState, AgentStatus
 from lsp_harness.runtime.connection import AnswerReceived, Connection
 from lsp_harness.runtime.states.state_ladder import StateLadder
 
 MAX_MESSAGE_CHARS = 1_000_000
 MAX_WAITING = 100
 """Messages that may wait for one agent."""
+UNCERTAIN: frozenset[AgentStatus] = frozenset({"starting", "unknown"})
+"""States in which an agent gets a message only if it is forced."""
+MAX_SHOWN_CHARS = 80
+"""Characters of an unsent text in the error about it."""
 ANSWER_SETTLE_S = 0.15
 """Time between the end of the work and the look at the screen for the answer, because some agents paint it late."""
 READY_AFTER_ANSWER_S = 2.0
@@ -70,6 +75,7 @@ class _Message:
     text: str
     done: "asyncio.Future[Reply]"
     is_queued: bool = False
+    is_forced: bool = False
     is_submitted: bool = False
     parts: list[str] = field(default_factory=list[str])
     whole: str | None = None
@@ -118,20 +124,26 @@ class Mailbox:
             text: The message.
             timeout_s: The time for everything. The agent goes on after it.
             queue: Let the message wait until the agent is ready. Otherwise it must be ready now.
-            force: Also send to an agent whose state is not known.
+            force: Also send to an agent whose state is not known, or whose prompt has an unsent text. That text is
+                sent together with the message.
 
         Raises:
-            AgentError: The agent is not ready (BUSY, BLOCKED, NOT_READY, AUTH_REQUIRED), ended, or took too long.
+            AgentError: The agent is not ready (BUSY, BLOCKED, NOT_READY, AUTH_REQUIRED, UNSENT_TEXT), ended, or took
+                too long.
         """
         text = _clean(text)
         refusal = self._refusal(is_forced=force)
         # the answer before is read from the screen, which takes a moment
         must_wait = refusal is not None or self._finishing is not None
         if refusal and (not queue or self._ladder.state.status in ENDED):
+            if self._ladder.state.status in UNCERTAIN and (unsent := await self._connection.read_unsent_text()):
+                # it is the reason why its screen does not look ready
+                raise _refuse_unsent_text(unsent)
             raise refusal
         if len(self._waiting) >= MAX_WAITING:
             raise AgentBusy(f"{MAX_WAITING} messages wait already", "wait for answers first")
-        message = _Message(text, asyncio.get_running_loop().create_future(), is_queued=refusal is not None)
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        message = _Message(text, future, is_queued=refusal is not None, is_forced=force)
         if must_wait:
             self._waiting.append(message)
         else:
@@ -216,6 +228,13 @@ class Mailbox:
                 self._begin(message)
 
     async def _submit(self, message: _Message) -> None:
+        if not message.is_forced and (unsent := await self._connection.read_unsent_text()):
+            message.fail(_refuse_unsent_text(unsent))
+            self._release(message)
+            return
+        if self._current is not message:
+            # it has ended meanwhile
+            return
         self._ladder.note_sent()
         self._refresh()
         try:
@@ -294,6 +313,13 @@ def _clean(text: str) -> str:
     if len(text) > MAX_MESSAGE_CHARS:
         raise InvalidSpec(f"the message has more than {MAX_MESSAGE_CHARS} characters", "put the text into a file")
     return CONTROL_CHARACTERS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).rstrip("\n")
+
+
+def _refuse_unsent_text(text: str) -> UnsentText:
+    return UnsentText(
+        f"the prompt of the agent has a text that was not sent: {text[:MAX_SHOWN_CHARS]!r}",
+        "send or delete it in the terminal of the agent, or send with force, which sends both as one message",
+    )
 
 
 def _refuse_login(state: AgentState) -> AuthRequired:

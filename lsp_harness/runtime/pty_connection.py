@@ -110,6 +110,12 @@ class PtyConnection(Connection):
             self._changed_at = self._now()
             self._look_soon()
 
+    async def read_unsent_text(self) -> str:
+        """Return the text in the prompt, as the rules of the screen find it."""
+        await self._wait_for_quiet()
+        self._look()
+        return self._reading.unsent_text
+
     def read_answer(self) -> str:
         """Return what the screen shows since the last message."""
         after = self._require_terminal().read_lines(ANSWER_LINES)

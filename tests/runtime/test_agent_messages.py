@@ -1,10 +1,13 @@
 """Messages to agents: when they are sent, and what comes back."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 
 import pytest
 
+from lsp_harness.config.runtime_schema import AgentSetting
+from lsp_harness.runtime.adapters.custom import CustomAgent
 from lsp_harness.runtime.agent_errors import (
     AgentBlocked,
     AgentBusy,
@@ -12,8 +15,10 @@ from lsp_harness.runtime.agent_errors import (
     AgentTimeout,
     AuthRequired,
     InvalidSpec,
+    UnsentText,
 )
-from tests.runtime.conftest import AgentBench
+from lsp_harness.runtime.states.screen_reader import ScreenReader
+from tests.runtime.conftest import FAKE_CLI, AgentBench
 
 REPORTS = ["always", "asked", "never"]
 
@@ -33,6 +38,32 @@ async def test_lines_of_one_message_are_pasted(bench: AgentBench):
     agent = await bench.start()
     reply = await agent.send("first\nsecond\n\nfourth")
     assert [line.strip() for line in reply.response.split("\n")] == ["● You said: first", "second", "", "fourth"]
+
+
+class FakeClaude(CustomAgent):
+    """The fake agent, whose screens are read by the rules of claude."""
+
+    def _create_reader(self) -> ScreenReader:
+        return ScreenReader("claude", "2.1.332")
+
+
+@pytest.mark.parametrize("reports", ["always", "never"])
+async def test_a_message_is_not_appended_to_an_unsent_text(bench: AgentBench, reports: str):
+    bench.pool.registry.add(
+        FakeClaude(AgentSetting(name="drafted", command=sys.executable, args=(str(FAKE_CLI), "--reports", reports)))
+    )
+    agent = await bench.start("drafted")
+    agent.press(b"a draft ")
+    await bench.wait_for_text(agent, "a draft")
+    for queue in (False, True) if reports == "always" else (False,):
+        with pytest.raises(UnsentText, match="a draft") as raised:
+            await agent.send("hello", queue=queue)
+        assert "force" in raised.value.resolution
+    assert "hello" not in "\n".join(agent.read_lines(50))
+    reply = await agent.send("hello", force=True)
+    assert "You said: a draft hello" in reply.response
+    await bench.wait(agent, lambda state: state.status == "ready")
+    assert "You said: again" in (await agent.send("again")).response
 
 
 async def test_a_message_has_no_keys(bench: AgentBench):

@@ -196,9 +196,9 @@ def opencode_talk(columns: int, *answers: str) -> Drawing:
     return drawing
 
 
-def opencode_composer(drawing: Drawing, *, footer: str = "~/w", typed: str = "") -> Drawing:
+def opencode_composer(drawing: Drawing, *, footer: str = "~/w", typed: str = "", hint: str = "") -> Drawing:
     """Add the composer of opencode."""
-    drawing.add("  ┃", f"  ┃  {typed}".rstrip(), "  ┃", "  ┃  Build · m", f"  ╹{'▀' * (drawing.columns - 4)}")
+    drawing.add("  ┃", f"  ┃  {typed or hint}".rstrip(), "  ┃", "  ┃  Build · m", f"  ╹{'▀' * (drawing.columns - 4)}")
     keys = "tab agents  ctrl+p commands"
     return drawing.add(f"   {footer}".ljust(drawing.columns - len(keys) - 2) + keys).put_cursor(-5, 5 + len(typed))
 

@@ -320,14 +320,16 @@ ROUTES: Sequence[ApiRoute] = (
                 "Milliseconds to wait for the answer. Default: DEFAULT_TIMEOUT.", minimum=1, maximum=MAX_TIMEOUT_MS
             ),
             queue=schemas.flag("Wait for the turn of the message if the agent is busy. Otherwise: 409 BUSY."),
-            force=schemas.flag("Send also if the state is not known. A text may answer a dialog."),
+            force=schemas.flag(
+                "Send also if the state is not known, or the prompt has an unsent text. It may answer a dialog."
+            ),
         ),
         query=(
             QueryField(
                 "wait", "boolean", "With 0, the answer is 202 at once, and the events have the rest.", default=True
             ),
         ),
-        errors=("BUSY", "BLOCKED", "NOT_READY", "TIMEOUT", "NOT_FOUND"),
+        errors=("BUSY", "BLOCKED", "NOT_READY", "UNSENT_TEXT", "TIMEOUT", "NOT_FOUND"),
     ),
     ApiRoute(
         "POST",

@@ -89,7 +89,9 @@ def send(
     queue: Annotated[
         bool, Parameter(negative="", help="Wait for the turn of the message if the agent is busy.")
     ] = False,
-    force: Annotated[bool, Parameter(negative="", help="Send also if the state is not known.")] = False,
+    force: Annotated[
+        bool, Parameter(negative="", help="Send also if the state is not known, or the prompt has an unsent text.")
+    ] = False,
     json: JsonOption = False,
 ) -> int:
     """Send an agent a message, and print its answer."""

@@ -12,6 +12,7 @@ from lsp_harness.runtime.states.screen_regions import (
     Composer,
     ScreenView,
     find_composer,
+    find_unsent_text,
     join_rows,
     last_rows,
     rows_below_rule,
@@ -33,6 +34,7 @@ class ScreenReading:
         title: What the title says.
         dialog: The dialog that waits for a choice.
         rule: The rule that decided about the screen. It names the options that allow and deny.
+        unsent_text: The text in the composer that the user has typed and not sent.
     """
 
     looks: tuple[str, str]
@@ -40,6 +42,7 @@ class ScreenReading:
     title: StateClaim | None = None
     dialog: Dialog | None = None
     rule: ScreenRule | None = None
+    unsent_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +148,11 @@ class ScreenReader:
             )
             claim = StateClaim("screen", "unknown", f"{self._set.agent}/version", message=detail)
             self._tried.append({"source": "screen", "rule": claim.rule, "matched": True, "detail": detail})
-        return ScreenReading(
-            looks, claim, StateClaim("title", title.activity, title.name, title.kind) if title else None, dialog, rule
-        )
+        unsent = ""
+        if composer and self._set.composer and self._is_recorded:
+            unsent = find_unsent_text(screen, composer, self._set.composer)
+        title_claim = StateClaim("title", title.activity, title.name, title.kind) if title else None
+        return ScreenReading(looks, claim, title_claim, dialog, rule, unsent)
 
     def explain(self) -> list[dict[str, Any]]:
         """Return the rules that the last reading tried, each with the reason why it did not match."""

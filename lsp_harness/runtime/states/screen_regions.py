@@ -43,11 +43,18 @@ class ComposerShape:
         pattern: Its first row, without borders and spaces around it.
         lies_between_rules: Whether horizontal rules are above and below it.
         max_rows_below: How many rows that are not empty may be below it.
+        prompt: The sign before the text of the user. None: the composer has no text that can be read.
+        placeholder: A hint that the agent shows in an empty composer. None: it is only known that such a hint is behind
+            the cursor.
+        is_edge: Whether `pattern` is the lower edge, so that the text is above it.
     """
 
     pattern: re.Pattern[str]
     lies_between_rules: bool = False
     max_rows_below: int = 4
+    prompt: re.Pattern[str] | None = None
+    placeholder: re.Pattern[str] | None = None
+    is_edge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +120,28 @@ def _find_between_rules(rows: Sequence[str], shape: ComposerShape) -> Composer |
 def _find_last(rows: Sequence[str], shape: ComposerShape) -> Composer | None:
     numbers = [number for number, row in enumerate(rows) if shape.pattern.match(strip_borders(row))]
     return Composer(numbers[-1], numbers[-1] + 1) if numbers else None
+
+
+def find_unsent_text(screen: ScreenView, composer: Composer, shape: ComposerShape) -> str:
+    """Return the text that the user typed into a composer and did not send.
+
+    It is the text before the cursor, because agents show a hint behind it. Where the hint is known, everything else is
+    such a text, too.
+    """
+    if shape.prompt is None:
+        return ""
+    rows, (row, column) = screen.rows(), screen.cursor
+    first = composer.first
+    while shape.is_edge and first > 0 and rows[first - 1].strip()[:1] in tuple(BORDERS):
+        first -= 1
+    if not first <= row < min(len(rows), first + MAX_COMPOSER_ROWS):
+        return ""
+    text = _strip_prompt([*rows[first:row], rows[row][:column]], shape.prompt)
+    if text or shape.placeholder is None:
+        return text
+    text = _strip_prompt(rows[first : row + 1], shape.prompt)
+    return "" if shape.placeholder.match(text) else text
+
+
+def _strip_prompt(rows: Sequence[str], prompt: re.Pattern[str]) -> str:
+    return prompt.sub("", "\n".join(strip_borders(row) for row in rows).strip(), count=1).strip()

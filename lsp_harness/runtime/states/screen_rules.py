@@ -132,11 +132,7 @@ def read_rules(agent: str, text: str) -> RuleSet:
     try:
         content = tomllib.loads(text)
         shape = content.get("composer")
-        composer = (
-            ComposerShape(re.compile(shape["regex"]), shape.get("between_rules", False), shape.get("max_rows_below", 4))
-            if shape
-            else None
-        )
+        composer = _read_composer(cast("dict[str, Any]", shape)) if shape else None
         rules = [_read_rule(agent, cast("dict[str, Any]", table)) for table in content["rules"]]
         return RuleSet(
             agent,
@@ -147,6 +143,17 @@ def read_rules(agent: str, text: str) -> RuleSet:
         )
     except (tomllib.TOMLDecodeError, KeyError, TypeError, re.error) as error:
         raise InvalidRules(f"the rules for {agent} are wrong: {error!r}") from error
+
+
+def _read_composer(table: dict[str, Any]) -> ComposerShape:
+    return ComposerShape(
+        re.compile(table["regex"]),
+        table.get("between_rules", False),
+        table.get("max_rows_below", 4),
+        _read_pattern(table, "prompt"),
+        _read_pattern(table, "placeholder"),
+        table.get("is_edge", False),
+    )
 
 
 def _read_rule(agent: str, table: dict[str, Any]) -> ScreenRule:

@@ -2,14 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent
-from lsp_harness.runtime.agent_errors import AuthRequired
+from lsp_harness.runtime.agent_errors import AuthRequired, UnsentText
 from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.agent_state import AgentState
@@ -97,6 +97,38 @@ async def test_an_agent_of_a_pool(
     assert run.find_processes(agent.id) == []
     events = [event.event for event in pool.feed.read(0, agent.id)]
     assert "approval_undelivered" not in events
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode"])
+async def test_a_message_is_not_appended_to_an_unsent_text(
+    name: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake: FakeModelServer
+) -> None:
+    pool.registry.add(require_agent(name))
+    seed_home(run)
+    # trust in the folder
+    answering_gate.allows = True
+    agent = await pool.spawn(spec_for(name, run, fake.url, "pty"))
+    await wait(agent, "ready")
+    assert agent.terminal
+    changed = asyncio.Event()
+    agent.terminal.listeners.append(lambda signal: changed.set())
+
+    async def press(keys: bytes, is_done: Callable[[str], bool]) -> None:
+        agent.press(keys)
+        async with asyncio.timeout(LIMIT_S):
+            while not is_done("\n".join(agent.read_lines(50))):
+                changed.clear()
+                await changed.wait()
+
+    draft = b"half a thought"
+    await press(draft, lambda text: draft.decode() in text)
+    with pytest.raises(UnsentText, match="half a thought"):
+        await agent.send("SAY something", timeout_s=LIMIT_S)
+    await press(b"\x7f" * len(draft), lambda text: "half" not in text)
+    await wait(agent, "ready")
+    reply = await agent.send("SAY something", timeout_s=LIMIT_S)
+    assert "something" in reply.response
+    assert await agent.stop() == []
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini"])

@@ -458,6 +458,40 @@ def test_a_screen_is_read(case: Case, columns: int):
         assert reading.dialog.selected == case.selected
 
 
+DRAFTS: list[tuple[str, Callable[[int], Drawing], str]] = [
+    ("claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE), ""),
+    ("claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, hint="Try to refactor it"), ""),
+    ("claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, typed="delete it"), "delete it"),
+    ("codex", lambda w: codex_composer(codex_talk(w)), ""),
+    ("codex", lambda w: codex_composer(codex_talk(w), typed="delete it"), "delete it"),
+    ("gemini", lambda w: gemini_composer(gemini_talk(w)).put_cursor(-4, 3), ""),
+    ("gemini", lambda w: gemini_composer(gemini_talk(w), typed="delete it").put_cursor(-4, 12), "delete it"),
+    ("gemini", lambda w: gemini_composer(gemini_talk(w), typed="delete it").put_cursor(-4, 3), "delete it"),
+    ("opencode", lambda w: opencode_composer(opencode_talk(w)), ""),
+    ("opencode", lambda w: opencode_composer(opencode_talk(w), hint="Ask anything… for example this"), ""),
+    ("opencode", lambda w: opencode_composer(opencode_talk(w), typed="delete it"), "delete it"),
+    ("opencode", lambda w: opencode_composer(opencode_talk(w), hint="delete it"), "delete it"),
+]
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize(("agent", "draw", "unsent"), DRAFTS)
+def test_an_unsent_text_is_told_from_a_hint(agent: str, draw: Callable[[int], Drawing], unsent: str, columns: int):
+    assert Watch(agent, columns).show(draw(columns)).unsent_text == unsent
+
+
+def test_the_sign_of_another_mode_is_an_unsent_text():
+    drawing = claude_composer(claude_talk(80), CLAUDE_IDLE)
+    drawing.rows[-3] = "! "
+    assert Watch("claude", 80).show(drawing).unsent_text == "!"
+
+
+def test_an_unsent_text_of_several_rows_is_whole():
+    drawing = claude_composer(claude_talk(80), CLAUDE_IDLE, typed="first")
+    drawing.rows[-2:-2] = ["  second"]
+    assert Watch("claude", 80).show(drawing.put_cursor(-3, 8)).unsent_text == "first\nsecond"
+
+
 def test_the_table_has_enough_screens():
     assert len(CASES) * len(WIDTHS) >= 60
 

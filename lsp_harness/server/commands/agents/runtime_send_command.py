@@ -14,8 +14,8 @@ COMMAND = EditorCommand(
     arguments="[{agentId, message, timeoutMs?, queue?, force?}]",
     description=(
         "gives an agent a message and waits for its answer, at most `timeoutMs`. It must be ready. With "
-        "`queue`, the message waits until it is, and `force` also sends to an agent whose state is not known."
-        " A request that is cancelled does not stop the agent"
+        "`queue`, the message waits until it is, and `force` also sends to an agent whose state is not known or "
+        "whose prompt has an unsent text. A request that is cancelled does not stop the agent"
     ),
     result="`sent`, `submitted` (whether the agent was seen to take it), `response` and `queued`",
 )
