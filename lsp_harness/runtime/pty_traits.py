@@ -11,7 +11,7 @@ from lsp_harness.runtime.states.screen_regions import ScreenView
 from lsp_harness.runtime.terminal_keys import CONTROL_KEYS, KEYS
 
 CTRL_C, CTRL_D, ESCAPE, ENTER = CONTROL_KEYS["c"], CONTROL_KEYS["d"], KEYS["escape"], KEYS["enter"]
-UP, DOWN = KEYS["up"], KEYS["down"]
+UP, DOWN, LEFT, RIGHT = KEYS["up"], KEYS["down"], KEYS["left"], KEYS["right"]
 ALLOW_LABEL = re.compile(r"(?i)^(yes|allow|approve|proceed|trust)\b")
 DENY_LABEL = re.compile(r"(?i)^(no|deny|reject|cancel|don't)\b")
 """The labels of options that allow and deny, where no rule names them."""
@@ -70,7 +70,8 @@ def choose_answer(question: AgentQuestion, reading: ScreenReading, answer: Quest
     if dialog is None or wanted < 0 or dialog.selected < 0:
         return () if answer.is_allowed else (ESCAPE,)
     steps = dialog.steps_to(wanted)
-    return (*([DOWN if steps > 0 else UP] * abs(steps)), ENTER)
+    back, forward = (LEFT, RIGHT) if dialog.is_row else (UP, DOWN)
+    return (*([forward if steps > 0 else back] * abs(steps)), ENTER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,10 @@ class PyteScreen:
         """Return the rows."""
         return [row.rstrip() for row in self._screen.display]
 
+    def backgrounds(self, row: int) -> list[str]:
+        """Return the backgrounds of a row."""
+        return [self._screen.buffer[row][column].bg for column in range(self._screen.columns)]
+
     @property
     def cursor(self) -> tuple[int, int]:
         """The row and the column of the cursor."""
@@ -203,8 +207,14 @@ def opencode_composer(drawing: Drawing, *, footer: str = "~/w", typed: str = "",
     return drawing.add(f"   {footer}".ljust(drawing.columns - len(keys) - 2) + keys).put_cursor(-5, 5 + len(typed))
 
 
-def opencode_dialog(drawing: Drawing, body: Sequence[str]) -> Drawing:
-    """Add the question of opencode in place of the composer."""
+def opencode_dialog(drawing: Drawing, body: Sequence[str], selected: int = -1) -> Drawing:
+    """Add the question of opencode in place of the composer. The selected option has another background."""
     drawing.add("  ┃", "  ┃  △ Permission required", *(f"  ┃  {text}" for text in body), "  ┃", "  ┃")
     keys = "  ctrl+f fullscreen  ⇆ select  enter confirm"
-    return drawing.add(f"  ┃   Allow once   Allow always   Reject{keys}", "  ┃").put_cursor(-1, drawing.columns - 2)
+    labels = ["Allow once", "Allow always", "Reject"]
+    drawing.add(f"  ┃   {'   '.join(labels)}{keys}", "  ┃").put_cursor(-1, drawing.columns - 2)
+    if selected >= 0:
+        # after the row was cut, because colours are no columns
+        label = labels[selected]
+        drawing.rows[-2] = drawing.rows[-2].replace(f" {label} ", f"\x1b[48;2;245;167;66m {label} \x1b[m")
+    return drawing

@@ -1,7 +1,7 @@
 """The question, the options and the cursor of a dialog at the bottom of a screen."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.runtime.states.screen_regions import is_rule, join_rows, last_rows, strip_borders
@@ -10,7 +10,11 @@ MARKED_OPTION = re.compile(r"(?P<before>\s*(?P<mark>[❯›●▶>])\s+)(?P<numb
 PLAIN_OPTION = re.compile(r"(?P<before>\s*)(?P<number>\d+[.)]\s+)(?P<label>\S.*)")
 DIALOG_HINT = re.compile(r"(?i)(press )?(enter|esc) (to )?\w+")
 """A row below a dialog that names its keys."""
-OPTION_GAP = re.compile(r"\s{2,}")
+LABEL_IN_ROW = re.compile(r"\S+( \S+)*")
+"""An option of several that are beside each other, with more than one space between them."""
+MIN_HIGHLIGHT_OPTIONS = 3
+"""Options that are needed to tell the highlighted one from the others."""
+ReadBackgrounds = Callable[[int], Sequence[str]]
 MAX_HINT_ROWS = 5
 """Rows that are not empty and may be below the options of a dialog. More of them: the dialog is in the conversation."""
 MAX_BODY_ROWS = 24
@@ -29,8 +33,9 @@ class Dialog:
         question: The question, one line.
         body: The text above the options, one line: also the command or the file in question.
         options: The labels of the options.
-        selected: The number of the selected option, from 0 on, or -1 if the text of the screen does not show it.
+        selected: The number of the selected option, from 0 on, or -1 if the screen does not show it.
         hint: The rows below the options, one line.
+        is_row: Whether the options are beside each other.
     """
 
     question: str
@@ -38,13 +43,14 @@ class Dialog:
     options: tuple[str, ...]
     selected: int
     hint: str = ""
+    is_row: bool = False
 
     def find(self, label: re.Pattern[str]) -> int:
         """Return the number of the first option with a label, or -1."""
         return next((number for number, option in enumerate(self.options) if label.search(option)), -1)
 
     def steps_to(self, number: int) -> int:
-        """Return how many rows the selection must move down, or up if it is negative.
+        """Return how many options the selection must move on, or back if it is negative.
 
         Raises:
             ValueError: It is not known which option is selected, or there is no such option.
@@ -63,14 +69,19 @@ class _Option:
     is_marked: bool
 
 
-def read_dialog(rows: Sequence[str], row_of_options: re.Pattern[str] | None = None) -> Dialog | None:
+def read_dialog(
+    rows: Sequence[str],
+    row_of_options: re.Pattern[str] | None = None,
+    read_backgrounds: ReadBackgrounds = lambda row: (),
+) -> Dialog | None:
     """Return the dialog at the bottom of a screen.
 
     Args:
         rows: The rows of the screen.
         row_of_options: Options that are beside each other, for agents that show them so.
+        read_backgrounds: Returns the backgrounds of the columns of a row.
     """
-    if row_of_options and (found := _read_row_of_options(rows, row_of_options)):
+    if row_of_options and (found := _read_row_of_options(rows, row_of_options, read_backgrounds)):
         return found
     lines = [_open_box(row) for row in rows]
     marked = [option for number, line in enumerate(lines) if (option := _read_option(number, line, marked=True))]
@@ -175,7 +186,9 @@ def find_question(body: Sequence[str]) -> str:
     return (is_one[:1] or has_one[:1] or texts[-1:] or [""])[0][:MAX_TEXT]
 
 
-def _read_row_of_options(rows: Sequence[str], pattern: re.Pattern[str]) -> Dialog | None:
+def _read_row_of_options(
+    rows: Sequence[str], pattern: re.Pattern[str], read_backgrounds: ReadBackgrounds
+) -> Dialog | None:
     """Return a dialog whose options are beside each other. Only colours show which one is selected."""
     numbers = [number for number, row in enumerate(rows) if pattern.search(row)]
     if not numbers or len(last_rows(rows[numbers[-1] + 1 :], MAX_HINT_ROWS + 1)) > 1:
@@ -183,5 +196,16 @@ def _read_row_of_options(rows: Sequence[str], pattern: re.Pattern[str]) -> Dialo
     match = pattern.search(rows[numbers[-1]])
     assert match
     body = [strip_borders(row) for row in rows[max(0, numbers[-1] - MAX_BODY_ROWS) : numbers[-1]]]
-    options = tuple(OPTION_GAP.split(match.group().strip()))
-    return Dialog(find_question(body), join_rows(body)[:MAX_TEXT], options, -1)
+    labels = list(LABEL_IN_ROW.finditer(rows[numbers[-1]], match.start(), match.end()))
+    options = tuple(label.group() for label in labels)
+    selected = _find_highlighted([label.start() for label in labels], read_backgrounds(numbers[-1]))
+    return Dialog(find_question(body), join_rows(body)[:MAX_TEXT], options, selected, is_row=True)
+
+
+def _find_highlighted(columns: Sequence[int], backgrounds: Sequence[str]) -> int:
+    """Return the number of the only option whose background differs from that of all others, or -1."""
+    if len(columns) < MIN_HIGHLIGHT_OPTIONS or columns[-1] >= len(backgrounds):
+        return -1
+    found = [backgrounds[column] for column in columns]
+    single = [number for number, background in enumerate(found) if found.count(background) == 1]
+    return single[0] if len(single) == 1 and len(set(found)) == 2 else -1

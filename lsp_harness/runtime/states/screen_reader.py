@@ -135,7 +135,7 @@ class ScreenReader:
             self._looks = looks
             self._changed_at = now
         composer = find_composer(rows, self._set.composer)
-        dialog = None if composer else read_dialog(rows, self._set.row_of_options)
+        dialog = None if composer else read_dialog(rows, self._set.row_of_options, screen.backgrounds)
         look = _Look(screen, rows, composer, dialog, now - self._changed_at)
         self._tried = []
         title = self._find(look, self._title_rules())

@@ -24,6 +24,10 @@ class ScreenView(Protocol):
         """Return the text of all rows."""
         ...
 
+    def backgrounds(self, row: int) -> list[str]:
+        """Return the background of each column of a row, to be compared with each other."""
+        ...
+
     @property
     def cursor(self) -> tuple[int, int]:
         """The row and the column of the cursor, from 0 on."""

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pyghostty.core  # pyright: ignore[reportMissingTypeStubs]
 
+from lsp_harness.runtime.terminal.pyte_screen import PyteScreen
 from lsp_harness.runtime.terminal.screen import SNAPSHOT_LINES, scroll_into_history
 from lsp_harness.runtime.terminal.untrusted_text import clean_text
 
@@ -72,6 +73,12 @@ class GhosttyScreen:
     def rows(self) -> list[str]:
         rows = self._format(self._selection("active", 0, self.lines - 1), is_plain=True).split("\n")
         return [row.rstrip() for row in rows[: self.lines]] + [""] * (self.lines - len(rows))
+
+    def backgrounds(self, row: int) -> list[str]:
+        # the library has no types for its cells, and this is asked for rarely
+        shown = PyteScreen(self.columns, 1)
+        shown.feed(self._format(self._selection("active", row, row)).encode())
+        return shown.backgrounds(0)
 
     def history(self, count: int) -> Sequence[str]:
         total = self._get_int("scrollback_rows")

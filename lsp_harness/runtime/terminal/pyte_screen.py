@@ -141,6 +141,11 @@ class PyteScreen:
         grid = self._grid
         return [grid.row_text(grid.buffer[y]) if y in grid.buffer else "" for y in range(grid.lines)]
 
+    def backgrounds(self, row: int) -> list[str]:
+        cells = self._grid.buffer[row]
+        found = [cells[column] for column in range(self.columns)]
+        return [cell.fg if cell.reverse else cell.bg for cell in found]
+
     def history(self, count: int) -> Sequence[str]:
         lines = self._grid.past_lines
         return list(islice(lines, max(0, len(lines) - count), None))

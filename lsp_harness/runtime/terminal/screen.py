@@ -49,6 +49,11 @@ class Screen(Protocol):
         """Return the visible rows, without blanks at their ends."""
         ...
 
+    def backgrounds(self, row: int) -> list[str]:
+        """Return the background of each column of a row, to be compared with each other. A reversed cell has the
+        colour of its text."""
+        ...
+
     def history(self, count: int) -> Sequence[str]:
         """Return the last lines that scrolled out of sight, at most `count`."""
         ...

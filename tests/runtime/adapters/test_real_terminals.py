@@ -17,6 +17,8 @@ from tests.runtime.conftest import AnsweringGate
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, require_agent, seed_home, spec_for
 
+START_LIMIT_S = 60.0
+"""opencode shows nothing for half a minute on a machine that is busy with other tests."""
 pytestmark = pytest.mark.timeout(180)
 
 
@@ -53,7 +55,7 @@ async def pool(run: AgentRun, answering_gate: AnsweringGate) -> AsyncIterator[Ag
 async def wait(agent: Agent, *statuses: str) -> AgentState:
     """Wait for a status of an agent."""
     try:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(START_LIMIT_S):
             return await agent.wait_until(lambda state: state.status in statuses)
     except TimeoutError:
         pytest.fail(f"the agent is {agent.state}\n{agent.explain()}\n" + "\n".join(agent.read_lines(60)))
@@ -64,7 +66,10 @@ def statuses(pool: AgentPool, agent: Agent) -> list[str]:
     return [event.data["status"] for event in pool.feed.read(0, agent.id) if event.event == "status"]
 
 
-@pytest.mark.parametrize(("name", "transport"), [("claude", "pty"), ("codex", "pty"), ("claude", ""), ("codex", "")])
+@pytest.mark.parametrize(
+    ("name", "transport"),
+    [*((name, "pty") for name in ("claude", "codex", "opencode")), ("claude", ""), ("codex", "")],
+)
 async def test_an_agent_of_a_pool(
     name: str, transport: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake: FakeModelServer
 ) -> None:
@@ -77,7 +82,7 @@ async def test_an_agent_of_a_pool(
     reply = await agent.send("SAY the exact answer", timeout_s=LIMIT_S)
     assert reply.submitted
     # without hooks the answer is what the screen shows, with its decoration
-    is_read_off = (name, transport) == ("codex", "pty")
+    is_read_off = transport == "pty" and name != "claude"
     assert "the exact answer" in reply.response if is_read_off else reply.response == "the exact answer"
 
     reply = await agent.send(f"RUN touch {made.name} && echo done", timeout_s=LIMIT_S)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from lsp_harness.runtime.agent_state import AgentStatus, BlockKind
+from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
+from lsp_harness.runtime.pty_traits import ENTER, ESCAPE, LEFT, choose_answer
 from lsp_harness.runtime.states.screen_reader import ScreenReader, ScreenReading
 from lsp_harness.runtime.states.state_ladder import StateLadder
 from tests.support.agent_screens import (
@@ -521,6 +523,27 @@ def test_there_is_no_way_to_an_option_while_the_selection_is_unknown():
     assert reading.dialog.options == ("Allow once", "Allow always", "Reject")
     with pytest.raises(ValueError, match="no way"):
         reading.dialog.steps_to(2)
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize(("selected", "keys"), [(0, ()), (1, (LEFT,)), (2, (LEFT, LEFT))])
+def test_a_dialog_whose_selection_is_a_colour_is_allowed_but_denied_by_escape(
+    columns: int, selected: int, keys: tuple[bytes, ...]
+):
+    drawing = opencode_dialog(opencode_talk(columns), ("$ ls",), selected)
+    reading = Watch("opencode", columns).show(drawing)
+    assert reading.dialog
+    assert reading.dialog.options == ("Allow once", "Allow always", "Reject")
+    assert reading.dialog.selected == selected
+    question = AgentQuestion("q1", "permission", "may I?")
+    assert choose_answer(question, reading, QuestionAnswer(is_allowed=True)) == (*keys, ENTER)
+    assert choose_answer(question, reading, QuestionAnswer(is_allowed=False)) == (ESCAPE,)
+
+
+def test_a_selection_that_the_colours_do_not_tell_allows_nothing():
+    reading = Watch("opencode", 80).show(opencode_dialog(opencode_talk(80), ("$ ls",)))
+    question = AgentQuestion("q1", "permission", "may I?")
+    assert choose_answer(question, reading, QuestionAnswer(is_allowed=True)) == ()
 
 
 @pytest.mark.parametrize("version", ["2.1.100", "2.2.0", "3.0.0", "0.1", ""])

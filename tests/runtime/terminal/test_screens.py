@@ -121,6 +121,17 @@ def test_lines_out_of_sight_are_in_the_history(screen: Screen):
     assert len(screen.history(1000)) == 195
 
 
+def test_the_backgrounds_of_a_row(screen: Screen):
+    screen.feed(b"plain\r\n\x1b[48;2;1;2;3m a \x1b[m b \x1b[44mc\x1b[m \x1b[31;7md\x1b[m\r\n")
+    first, second = screen.backgrounds(0), screen.backgrounds(1)
+    assert set(first) == {"default"}
+    assert len(second) == COLUMNS
+    assert second[:3] == ["010203"] * 3
+    assert second[4] == "default"
+    # the emulators name colours of the palette in their own ways
+    assert len({second[0], second[4], second[6], second[8]}) == 4
+
+
 def test_the_second_screen_leaves_the_history_alone(screen: Screen):
     screen.feed(b"one\r\n" * 10 + b"\x1b[?1049h" + b"two\r\n" * 10 + b"\x1b[?1049l")
 
