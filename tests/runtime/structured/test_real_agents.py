@@ -1,6 +1,8 @@
 """The real agents of other makers against a fake of their models: states, questions, answers and ends."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,9 +38,11 @@ def run(tmp_path: Path) -> AgentRun:
     return AgentRun(folder)
 
 
-async def start(name: str, run: AgentRun, url: str) -> Connection:
+async def start(name: str, run: AgentRun, url: str, *arguments: str) -> Connection:
     adapter = require_agent(name)
-    order = run.make_order(adapter, spec_for(name, run, url), adapter.transports[0])
+    spec = spec_for(name, run, url)
+    spec = replace(spec, args=(*spec.args, *arguments))
+    order = run.make_order(adapter, spec, adapter.transports[0])
     connection = adapter.connect(order, run.observe)
     await connection.start()
     await run.wait_for(StateClaimed, lambda observed: observed.claim.activity == "idle")
@@ -94,6 +98,32 @@ async def test_a_denied_and_an_allowed_permission(name: str, run: AgentRun, fake
     assert made.exists()
     assert await connection.stop() == []
     assert run.find_processes() == []
+
+
+ASKED = {"question": "Which colour?", "header": "Colour"}
+OPTIONS = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
+QUESTIONS = {
+    "claude": ("AskUserQuestion", [{**ASKED, "multiSelect": False, "options": OPTIONS}]),
+    "codex": ("request_user_input", [{**ASKED, "id": "colour", "options": OPTIONS}]),
+}
+"""The tool by which an agent asks the person, and its questions."""
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+async def test_a_question_to_the_person_and_its_answer(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+    # codex asks in its plan mode only, or with this setting
+    more = ("-c", "features.default_mode_request_user_input=true") if name == "codex" else ()
+    connection = await start(name, run, fake.url, *more)
+    tool, questions = QUESTIONS[name]
+    assert await connection.submit(f"USE {tool} {json.dumps({'questions': questions})}")
+    question = await run.wait_for(AgentQuestion)
+    assert (question.kind, question.text, question.options[:2]) == ("question", "Which colour?", ("Red", "Blue"))
+    await connection.answer(question, QuestionAnswer(is_allowed=True, text="Blue"))
+    answer = await answer_of(run)
+    assert answer.startswith("RAN "), answer
+    assert "Blue" in answer
+    assert "Red" not in answer
+    await connection.stop()
 
 
 @pytest.mark.parametrize("name", NAMES)
