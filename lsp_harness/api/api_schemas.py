@@ -71,6 +71,7 @@ AGENT = answer(
     workdir=text("The folder in which it works."),
     transport=text("How the runtime talks with it.", enum=list(get_args(TransportName))),
     runner=text(enum=list(get_args(RunnerName))),
+    network=flag("Whether it may reach the network."),
     isolation=text(enum=list(get_args(Isolation))),
     model=text(),
     cols=number(),

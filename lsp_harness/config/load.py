@@ -36,7 +36,12 @@ EDITOR_FORBIDDEN_KEYS = {
     # a list of tables, which no editor has a form for
     "actions": frozenset({"custom"}),
     # programs that are started, and the folders in which they may work
-    "runtime": frozenset({"agents", "allowed_roots", "max_agents"}),
+    "runtime": frozenset(
+        {
+            *("agents", "allowed_roots", "max_agents", "runner", "network"),
+            *("container_program", "container_image", "container_options", "ssh_host", "ssh_options"),
+        }
+    ),
     **EDITOR_FORBIDDEN_PERMISSIONS,
 }
 MODEL_FILE_KEYS = (("model", "path"), ("index", "embedding_model"))

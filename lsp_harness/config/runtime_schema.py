@@ -36,6 +36,16 @@ class AgentSetting:
     """Paste a message of several lines as one. Otherwise its lines are typed one by one."""
     prompt_rows: int = 0
     """The number of last rows that are the prompt and never an answer."""
+    runner: str = ""
+    """Where it runs, instead of `runtime.runner`. A kind of lsp-harness takes this and the next keys, too."""
+    network: bool = True
+    """Let it reach the network, if `runtime.network` allows that."""
+    container_image: str = ""
+    """Its image, instead of `runtime.container_image`."""
+    ssh_host: str = ""
+    """Its machine, instead of `runtime.ssh_host`."""
+    sandbox_folders: tuple[str, ...] = ()
+    """Files and folders of your home that it may change in `bwrap`, such as those with its login."""
     file: Path | None = None
     line: int = 0
 
@@ -52,5 +62,21 @@ class Runtime:
     """An agent is stopped after this many seconds without a message or an output; 0 is never."""
     allowed_roots: tuple[str, ...] = ()
     """Folders in which agents may work, besides the workspace folders. A folder allows those in it, too."""
+    runner: str = "local"
+    """Where agents run that name no runner: `local`, `bwrap`, `container` or `ssh`. See
+    [Changes of agents](agent-changes.md#where-the-program-runs)."""
+    network: bool = True
+    """Let agents reach the network. With `false` only `bwrap` and `container` start agents, because the others cannot
+    close it."""
+    container_program: str = ""
+    """`podman` or `docker`. Empty takes the first one that is installed."""
+    container_image: str = ""
+    """The image of the runner `container`. It must be on this machine and have the program of the agent."""
+    container_options: tuple[str, ...] = ()
+    """More options of `podman run` or `docker run`, such as `--volume=/data:/data`."""
+    ssh_host: str = ""
+    """The machine of the runner `ssh`, as ssh names it. It must have the same folder."""
+    ssh_options: tuple[str, ...] = ()
+    """More options of `ssh`, such as `-p2222`."""
     agents: tuple[AgentSetting, ...] = ()
     """Agents of your own, each as a table `[runtime.agents.NAME]`."""

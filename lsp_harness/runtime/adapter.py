@@ -1,7 +1,7 @@
 """The facts that the runtime needs about one kind of agent."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -9,6 +9,9 @@ from typing import Literal
 from lsp_harness.runtime.agent_spec import AgentSpec, TransportName
 from lsp_harness.runtime.connection import Connection, Observer
 
+Argv = tuple[str, ...]
+WrapCommand = Callable[["LaunchOrder", Argv, bool], Argv]
+"""A function that puts a runner, such as a sandbox, before a command. The last argument says if it has a terminal."""
 AuthState = Literal["ok", "missing", "unknown", "not needed"]
 
 
@@ -35,9 +38,11 @@ class LaunchOrder:
         agent_id: The agent. It marks its processes, so that all of them are found at the end.
         spec: The description of the agent.
         transport: The transport.
-        argv: The command, with what the runner puts before it.
+        argv: The command, without what the runner puts before it.
         env: The whole environment of the program.
         folder: The private folder of the agent, for its log and its settings.
+        added_env: The variables of the environment that are not inherited from this process.
+        wrap: Puts the runner of the agent before a command.
     """
 
     agent_id: str
@@ -46,6 +51,17 @@ class LaunchOrder:
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(repr=False)
     folder: Path
+    added_env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    wrap: WrapCommand = field(default=lambda order, argv, has_terminal: argv, repr=False)
+
+    def build_command(self, argv: Argv, *, has_terminal: bool = False) -> Argv:
+        """Return the command that runs a command of the agent where the agent runs.
+
+        Args:
+            argv: The command of the agent.
+            has_terminal: Whether its input and output are a terminal.
+        """
+        return self.wrap(self, argv, has_terminal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ def describe_order(order: LaunchOrder) -> dict[str, Any]:
         "workdir": str(spec.workdir),
         "transport": order.transport,
         "runner": spec.runner,
+        "network": spec.network,
         "isolation": spec.isolation,
         "model": spec.model,
         "cols": spec.columns,

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,8 +14,9 @@ from lsp_harness.runtime.adapter import Adapter, Launch, LaunchOrder
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent, AgentContext
 from lsp_harness.runtime.agent_errors import InvalidSpec, SpawnFailed, TooManyAgents, UnknownAgent
-from lsp_harness.runtime.agent_events import EventFeed
+from lsp_harness.runtime.agent_events import AgentEvent, EventFeed
 from lsp_harness.runtime.agent_spec import AgentSpec, TransportName
+from lsp_harness.runtime.isolation.runners import Runners
 from lsp_harness.runtime.question_gate import QuestionGate
 
 TICK_S = 0.5
@@ -37,8 +38,6 @@ CODE_VARIABLES = re.compile(
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_ARGUMENT_CHARS = 100_000
 MAX_SIZE = 1_000
-WrapCommand = Callable[[AgentSpec, tuple[str, ...]], tuple[str, ...]]
-"""A function that puts a runner before a command, such as a sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +57,20 @@ class PoolLimits:
     allowed_roots: Sequence[Path] = field(default_factory=tuple[Path, ...])
 
 
-def keep_command(spec: AgentSpec, argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the command as it is. Other runners than `local` are refused."""
-    if spec.runner != "local":
-        raise InvalidSpec(f"the runner {spec.runner} is not available here", "use the runner local")
-    return argv
-
-
 class AgentPool:
     """All agents of one process. All methods must be called in one event loop.
 
     Attributes:
         feed: The events of all agents.
         limits: The limits. They can be replaced.
+        runners: The places where agents run. They can be replaced.
 
     Args:
         registry: The kinds of agents.
         limits: The limits.
         gate: Decides what agents may do.
         folder: The private folder for the logs and the settings of the agents.
-        wrap_command: Puts a runner before a command.
+        runners: The places where agents run. The default is those of settings that are empty.
     """
 
     def __init__(
@@ -86,10 +79,14 @@ class AgentPool:
         limits: PoolLimits,
         gate: QuestionGate,
         folder: Path,
-        wrap_command: WrapCommand = keep_command,
+        runners: Runners | None = None,
     ) -> None:
         self.feed, self.registry, self.limits = EventFeed(), registry, limits
-        self._gate, self._folder, self._wrap_command = gate, folder, wrap_command
+        self.runners = runners or Runners()
+        self._gate, self._folder = gate, folder
+        self._orders: dict[str, LaunchOrder] = {}
+        self._cleaning: set[asyncio.Task[None]] = set()
+        self.feed.listeners.append(self._clean_up)
         self._agents: dict[str, Agent] = {}
         self._starting = 0
         self._ticking: asyncio.Task[None] | None = None
@@ -136,9 +133,12 @@ class AgentPool:
         try:
             adapter, order = self._make_order(spec)
             await self._gate.require_spawn(order)
+            # it may run programs, and connect to another machine
+            await asyncio.to_thread(self.runners.choose(order.spec).check, order)
             order.folder.mkdir(mode=0o700, parents=True)
             agent = Agent(order, adapter, AgentContext(self.feed, self._gate, self.limits.default_timeout_s))
             self._agents[agent.id] = agent
+            self._orders[agent.id] = order
         finally:
             self._starting -= 1
         self._forget_old()
@@ -161,12 +161,13 @@ class AgentPool:
         stops = [agent.stop(timeout_s=2.0, reason="lsp-harness ended") for agent in self.running]
         await asyncio.gather(*stops, return_exceptions=True)
         await asyncio.gather(*(agent.aclose() for agent in self.list()), return_exceptions=True)
+        await asyncio.gather(*self._cleaning, return_exceptions=True)
 
     # -- parts
     def _make_order(self, spec: AgentSpec) -> tuple[Adapter, LaunchOrder]:
         adapter = self.registry.require(spec.type)
         spec = replace(
-            check_spec(spec, self.limits.allowed_roots),
+            self.runners.complete(check_spec(spec, self.limits.allowed_roots)),
             idle_timeout_s=spec.idle_timeout_s or self.limits.idle_timeout_s,
         )
         transport: TransportName = spec.transport or adapter.transports[0]
@@ -175,8 +176,18 @@ class AgentPool:
             raise InvalidSpec(f"{spec.type} has no transport {transport!r}", f"it has {offered}")
         launch, agent_id = adapter.build_launch(spec, transport), str(ULID())
         env = make_environment(launch, spec, agent_id)
-        argv = self._wrap_command(spec, launch.argv)
-        return adapter, LaunchOrder(agent_id, spec, transport, argv, env, self._folder / agent_id)
+        added = {**launch.env, **spec.env, AGENT_VARIABLE: agent_id}
+        folder = self._folder / agent_id
+        return adapter, LaunchOrder(agent_id, spec, transport, launch.argv, env, folder, added, self.runners.wrap)
+
+    def _clean_up(self, event: AgentEvent) -> None:
+        """Remove what an agent that has ended left in the place where it ran."""
+        if event.event not in ("agent_stopped", "agent_error"):
+            return
+        if (order := self._orders.pop(event.agent_id, None)) and order.spec.runner != "local":
+            task = asyncio.ensure_future(asyncio.to_thread(self.runners.choose(order.spec).clean_up, order))
+            self._cleaning.add(task)
+            task.add_done_callback(self._cleaning.discard)
 
     def _forget_old(self) -> None:
         ended = [agent for agent in self._agents.values() if agent.has_ended]

@@ -1,5 +1,6 @@
 """The description of an agent that a client wants to start."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,9 @@ TransportName = Literal["acp", "stream-json", "pty"]
 """How the runtime talks with an agent: the Agent Client Protocol, JSON lines of its own, or a pseudo-terminal."""
 RunnerName = Literal["local", "bwrap", "container", "ssh"]
 """Where the program runs."""
+RUNNER_NAMES: tuple[RunnerName, ...] = ("local", "bwrap", "container", "ssh")
+SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+"""Names of variables whose values are kept out of logs and command lines."""
 Isolation = Literal["none", "worktree"]
 """`worktree` gives the agent a git worktree and a branch of its own, and its changes are verified before they are
 proposed."""
@@ -29,9 +33,10 @@ class AgentSpec:
         rows: The height of its terminal.
         transport: How to talk with it. Empty is the default of the adapter.
         permission_mode: The permission mode of the agent itself. Empty asks the gate for everything.
-        runner: Where it runs.
+        runner: Where it runs. Empty is what the settings say.
         isolation: Whether it works in a git worktree of its own.
         idle_timeout_s: It is stopped after so many seconds without a message or an output. 0 is never.
+        network: Whether it may reach the network. The settings can forbid it, too.
         model: The model, `provider/model` or a name of the agent. Some adapters demand one.
     """
 
@@ -44,10 +49,11 @@ class AgentSpec:
     rows: int = DEFAULT_ROWS
     transport: TransportName | Literal[""] = ""
     permission_mode: str = ""
-    runner: RunnerName = "local"
+    runner: RunnerName | Literal[""] = ""
     isolation: Isolation = "none"
     idle_timeout_s: float = 0.0
     model: str = ""
+    network: bool = True
 
     @property
     def shown_name(self) -> str:

@@ -82,7 +82,7 @@ class PtyConnection(Connection):
         """Start the program in its terminal."""
         spec = self._order.spec
         self.terminal = await Terminal.start(
-            self._order.argv,
+            self._order.build_command(self._order.argv, has_terminal=True),
             cwd=spec.workdir,
             env=self._order.env,
             columns=spec.columns,

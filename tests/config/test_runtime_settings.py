@@ -55,6 +55,24 @@ def test_an_editor_names_no_program():
     assert len(problems) == 3
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("runner", "local"),
+        ("network", True),
+        ("container_program", "mine"),
+        ("container_image", "evil:1"),
+        ("container_options", ["--privileged"]),
+        ("ssh_host", "evil"),
+        ("ssh_options", ["-oProxyCommand=x"]),
+    ],
+)
+def test_an_editor_does_not_say_where_agents_run(key: str, value: object):
+    config, problems = apply_editor_settings(Config(), {"runtime": {key: value}})
+    assert config.runtime == Config().runtime
+    assert key in problems[0]
+
+
 @pytest.mark.parametrize("value", ["1", "[1]", "{mine = 1}", "{mine = {command = 1}}", "{mine = {shell = 'x'}}"])
 def test_an_agent_that_cannot_be_read_is_a_problem(home: Path, value: str):
     (home / "config.toml").write_text(f"[runtime]\nagents = {value}\n")

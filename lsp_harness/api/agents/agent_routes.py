@@ -18,7 +18,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_events import AgentEvent, SlowReader
-from lsp_harness.runtime.agent_spec import DEFAULT_COLUMNS, DEFAULT_ROWS, AgentSpec
+from lsp_harness.runtime.agent_spec import DEFAULT_COLUMNS, DEFAULT_ROWS, RUNNER_NAMES, AgentSpec
 from lsp_harness.runtime.connection import QuestionAnswer
 from lsp_harness.runtime.question_desk import describe_question
 from lsp_harness.runtime.terminal_keys import CONTROL_KEYS, KEYS
@@ -69,10 +69,11 @@ async def spawn_agent(call: ApiCall) -> Any:
         rows=body.get("rows", DEFAULT_ROWS),
         transport="pty" if terminal else body.get("transport", ""),
         permission_mode=body.get("permission_mode", ""),
-        runner=body.get("runner", "local"),
+        runner=body.get("runner", ""),
         isolation=body.get("isolation", "none"),
         idle_timeout_s=body.get("idle_timeout", 0) / 1000,
         model=body.get("model", ""),
+        network=body.get("network", True),
     )
     agent = await call.context.agents.spawn(spec)
     return JSONResponse(agent.fields(), 201, {"location": f"/agents/{agent.id}"})
@@ -254,7 +255,8 @@ SPAWN_BODY = schemas.body(
     permission_mode=schemas.text(
         "The permission mode of the agent itself. Default: the gate is asked for everything.", maxLength=64
     ),
-    runner=schemas.text("Where it runs.", enum=["local", "bwrap", "container", "ssh"]),
+    runner=schemas.text("Where it runs. Default: runtime.runner of the settings.", enum=[*RUNNER_NAMES]),
+    network=schemas.flag("With false it cannot reach the network, which only bwrap and container can do."),
     isolation=schemas.text("`worktree` gives it a git worktree of its own.", enum=["none", "worktree"]),
     idle_timeout=schemas.number(
         "It is stopped after so many milliseconds without work. 0 is never.", minimum=0, maximum=MAX_TIMEOUT_MS

@@ -34,6 +34,13 @@ class SpawnOptions:
     isolation: Annotated[
         Literal["none", "worktree"], Parameter(help="`worktree` gives it a git worktree of its own.")
     ] = "none"
+    runner: Annotated[
+        Literal["", "local", "bwrap", "container", "ssh"],
+        Parameter(help="Where it runs. Default: `runtime.runner` of the settings."),
+    ] = ""
+    no_network: Annotated[
+        bool, Parameter(negative="", help="Keep it from the network. Only bwrap and container can do that.")
+    ] = False
     env: Annotated[
         tuple[str, ...],
         Parameter(negative="", help="The NAME of a variable that the agent gets from here. Its value is not shown."),
@@ -51,7 +58,10 @@ def spawn(
     """Start an agent."""
     options = options or SpawnOptions()
     body: dict[str, Any] = {"type": kind, "workdir": str(options.workdir.absolute()), "args": list(args)}
-    body |= {key: value for key in ("name", "model", "terminal", "isolation") if (value := getattr(options, key))}
+    given = ("name", "model", "terminal", "isolation", "runner")
+    body |= {key: value for key in given if (value := getattr(options, key))}
+    if options.no_network:
+        body["network"] = False
     if options.env:
         body["env"] = _read_variables(options.env)
     agent = ApiClient().request("POST", "/agents", body, timeout_s=60)

@@ -53,7 +53,8 @@ class AgentVerbs:
         """The pool of the agents."""
         folder = paths.state_folder() / "agents"
         registry = AdapterRegistry(self._services.config.runtime.agents)
-        pool = AgentPool(registry, self._limits(), self.gate, folder, Runners().wrap)
+        runners = Runners(self._services.config.runtime)
+        pool = AgentPool(registry, self._limits(), self.gate, folder, runners)
         pool.feed.listeners.append(self._report)
         self._settings = self._services.config
         return pool
@@ -76,7 +77,8 @@ class AgentVerbs:
         """
         self._follow_settings()
         # git runs the filters of a repository, so nothing is prepared in a folder that is not allowed
-        prepared = await self.changes.prepare(check_spec(spec, self.pool.limits.allowed_roots))
+        spec = self.pool.runners.complete(check_spec(spec, self.pool.limits.allowed_roots))
+        prepared = await self.changes.prepare(spec)
         try:
             agent = await self.pool.spawn(prepared.spec)
         except BaseException:
@@ -135,6 +137,7 @@ class AgentVerbs:
         if config is not self._settings:
             self._settings = config
             pool.registry.configure(config.runtime.agents)
+            pool.runners = Runners(config.runtime)
 
     def _limits(self) -> PoolLimits:
         settings = self._services.config.runtime

@@ -30,7 +30,8 @@ class AdapterRegistry:
     """All kinds of agents by their names.
 
     Args:
-        settings: The agents that the user describes. One with the name of a built-in kind takes its place.
+        settings: The agents that the user describes. One with a command and the name of a built-in kind takes
+            its place.
     """
 
     def __init__(self, settings: Iterable[AgentSetting] = ()) -> None:
@@ -58,7 +59,8 @@ class AdapterRegistry:
             InvalidSpec: There is no such kind, or its settings are not valid.
         """
         if name not in self._created:
-            if setting := self._custom.get(name):
+            setting = self._custom.get(name)
+            if setting and (setting.command or name not in BUILT_IN):
                 if not setting.command:
                     raise InvalidSpec(f"runtime.agents.{name} has no command", "write the command into your settings")
                 self._created[name] = CustomAgent(setting)

@@ -103,7 +103,7 @@ class Claude(CliAdapter):
         )
 
     async def _has_login(self, order: LaunchOrder) -> bool:
-        argv = (*self.find_prefix(order), self.command, "auth", "status")
+        argv = order.build_command((self.command, "auth", "status"))
         return await self._read_login(argv, order.env) != "missing"
 
     async def _read_login(self, argv: tuple[str, ...], env: Mapping[str, str]) -> AuthState:

@@ -72,13 +72,9 @@ class CliAdapter(Adapter):
         traits = PtyTraits(exit_keys=(CTRL_C, CTRL_C))
         return CliTerminal(order, traits, observe, lambda: self.read_version(order))
 
-    def find_prefix(self, order: LaunchOrder) -> tuple[str, ...]:
-        """Return what a runner, such as a sandbox, puts before the program."""
-        return order.argv[: order.argv.index(self.command)]
-
     async def read_version(self, order: LaunchOrder) -> str:
         """Return the version of the program of an agent, or an empty text."""
-        result = await run_command((*self.find_prefix(order), self.command, "--version"), order.env)
+        result = await run_command(order.build_command((self.command, "--version")), order.env)
         found = VERSION.search(result.stdout.decode(errors="replace"))
         return found[0] if found else ""
 

@@ -76,7 +76,10 @@ class StructuredConnection(Connection):
     async def launch(self, argv: Sequence[str]) -> None:
         """Start a command as the program, and read from it."""
         self._program = await JsonProgram.start(
-            argv, cwd=self.order.spec.workdir, env=self.order.env, mark=self.order.agent_id
+            self.order.build_command(tuple(argv)),
+            cwd=self.order.spec.workdir,
+            env=self.order.env,
+            mark=self.order.agent_id,
         )
         self._reading = asyncio.ensure_future(self._read(self._program))
 

@@ -1,7 +1,6 @@
 """A program in a pseudo-terminal, with its screen, its log and its viewers."""
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from lsp_harness.process.process_tree import ProcessTree, add_mark
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentNotReady
+from lsp_harness.runtime.agent_spec import SECRET_NAME
 from lsp_harness.runtime.terminal.escape_sequences import OutputSplitter
 from lsp_harness.runtime.terminal.login_url import find_login_url
 from lsp_harness.runtime.terminal.output_ring import OutputRing
@@ -36,7 +36,6 @@ LAST_OUTPUT_S = STALL_LIMIT_S + 1.0
 SUPERVISOR_S = 3.0
 """Time that the supervisor has to kill everything after the grace time, before this process does it."""
 MAX_LINKS = 64
-SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 
 
 class Terminal:

@@ -10,6 +10,7 @@ from lsp_harness.runtime.agent_errors import InvalidSpec
 from lsp_harness.runtime.agent_spec import (
     DEFAULT_COLUMNS,
     DEFAULT_ROWS,
+    RUNNER_NAMES,
     AgentSpec,
     Isolation,
     RunnerName,
@@ -20,7 +21,7 @@ from lsp_harness.server.execution.conversation_arguments import SessionArguments
 from lsp_harness.text.uri import local_path
 
 TRANSPORTS = ("", "acp", "stream-json", "pty")
-RUNNERS = ("local", "bwrap", "container", "ssh")
+RUNNERS = ("", *RUNNER_NAMES)
 ISOLATIONS = ("none", "worktree")
 MAX_SIZE = 1000
 """The largest width and height of a terminal."""
@@ -90,6 +91,7 @@ class AgentArguments(SessionArguments):
             isolation=cast("Isolation", self.word("isolation", ISOLATIONS)),
             idle_timeout_s=self.seconds("idleTimeoutS", 0.0),
             model=self.text("model", ""),
+            network=self.flag("network", default=True),
         )
 
     def _workdir(self, client: EditorClient) -> Path:

@@ -51,9 +51,9 @@ class SessionArguments:
             raise UsageError(f"{self._command} takes {name} as a number of seconds, not {value!r}")
         return float(value)
 
-    def flag(self, name: str) -> bool:
-        """Return a flag, false if it is missing."""
-        value = self._values.get(name, False)
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """Return a flag, or its default if it is missing."""
+        value = self._values.get(name, default)
         if not isinstance(value, bool):
             raise UsageError(f"{self._command} takes {name} as true or false, not {value!r}")
         return value

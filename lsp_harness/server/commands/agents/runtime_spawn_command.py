@@ -15,12 +15,13 @@ COMMAND = EditorCommand(
     name="lspHarness.runtime.spawn",
     arguments=(
         "[{type, uri?, workdir?, name?, args?, model?, terminal?, transport?, permissionMode?, isolation?, runner?, "
-        "columns?, rows?, idleTimeoutS?}]"
+        "network?, columns?, rows?, idleTimeoutS?}]"
     ),
     description=(
         "starts an [agent](agents.md) of a kind in the workspace folder of `uri`, or in its folder `workdir`."
         " `terminal` runs it in a terminal, where its transport would be another one. With `isolation: "
-        "worktree` it works in a git worktree of its own. The permission gate is asked first, and no agent is"
+        "worktree` it works in a git worktree of its own. `runner` says where it runs, and `network: false` keeps it"
+        " from the network. The permission gate is asked first, and no agent is"
         " started in a workspace that is not trusted"
     ),
     result="[the agent](#agents). An event says when it is ready",

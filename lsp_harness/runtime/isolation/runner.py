@@ -1,0 +1,113 @@
+"""The interface of a runner: the place where the program of an agent runs."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lsp_harness.config.runtime_schema import AgentSetting, Runtime
+from lsp_harness.runtime.adapter import Argv, LaunchOrder
+from lsp_harness.runtime.agent_spec import RunnerName
+
+CHECK_LIMIT_S = 20.0
+"""Time for the programs of a runner to say whether an agent can be started."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerSettings:
+    """The settings of the runners for one kind of agent.
+
+    Attributes:
+        runner: The runner of agents that name none.
+        network: Whether agents may reach the network.
+        container_program: `podman`, `docker`, or empty for the first that is installed.
+        container_image: The image of containers.
+        container_options: More options of the command that starts a container.
+        ssh_host: The other machine.
+        ssh_options: More options of ssh.
+        sandbox_folders: Files and folders of the home that agents may change in the sandbox.
+    """
+
+    runner: str = "local"
+    network: bool = True
+    container_program: str = ""
+    container_image: str = ""
+    container_options: tuple[str, ...] = ()
+    ssh_host: str = ""
+    ssh_options: tuple[str, ...] = ()
+    sandbox_folders: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, runtime: Runtime, kind: str) -> "RunnerSettings":
+        """Return the settings for a kind of agent: those of its own table win.
+
+        Args:
+            runtime: The settings of the runtime.
+            kind: The type of the agent.
+        """
+        own = next((setting for setting in reversed(runtime.agents) if setting.name == kind), AgentSetting())
+        return cls(
+            own.runner or runtime.runner,
+            own.network and runtime.network,
+            runtime.container_program,
+            own.container_image or runtime.container_image,
+            runtime.container_options,
+            own.ssh_host or runtime.ssh_host,
+            runtime.ssh_options,
+            own.sandbox_folders,
+        )
+
+
+class Runner(ABC):
+    """A place where programs of agents run.
+
+    Attributes:
+        name: The name in the settings and in requests.
+        can_close_network: Whether it can keep a program from the network.
+
+    Args:
+        settings: The settings for the kind of the agent.
+    """
+
+    name: ClassVar[RunnerName]
+    can_close_network: ClassVar[bool] = False
+
+    def __init__(self, settings: RunnerSettings) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def find_problem(self) -> str:
+        """Return why the runner cannot be used on this machine, or an empty text. It may run a program."""
+
+    @abstractmethod
+    def wrap(self, order: LaunchOrder, argv: Argv, *, has_terminal: bool) -> Argv:
+        """Return the command that runs a command of an agent in this place.
+
+        Args:
+            order: The order to start the agent.
+            argv: The command.
+            has_terminal: Whether its input and output are a terminal.
+        """
+
+    def check(self, order: LaunchOrder) -> None:  # noqa: B027 - most places need no look
+        """Look whether an agent can be started here. It may run programs and wait for them.
+
+        Raises:
+            AgentError: A program, a setting, an image or a machine is missing, or it does not answer.
+        """
+
+    def clean_up(self, order: LaunchOrder) -> None:  # noqa: B027 - most places keep nothing
+        """Remove what an agent left in this place after its end. It may run programs, and nothing is raised."""
+
+
+class LocalRunner(Runner):
+    """This machine, with all rights of the user."""
+
+    name = "local"
+
+    def find_problem(self) -> str:
+        """Return nothing: it always works."""
+        return ""
+
+    def wrap(self, order: LaunchOrder, argv: Argv, *, has_terminal: bool) -> Argv:
+        """Return the command itself."""
+        return argv
