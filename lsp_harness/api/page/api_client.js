@@ -93,6 +93,7 @@ export class ApiClient {
   permissions = () => this.request("GET", "permissions");
   answerPermission = (question, fields) => this.request("POST", `permissions/${id(question)}`, fields);
 
+  kinds = () => this.request("GET", "runtime/kinds");
   agents = () => this.request("GET", "agents");
   spawn = (fields) => this.request("POST", "agents", fields);
   agent = (agent) => this.request("GET", `agents/${id(agent)}`);

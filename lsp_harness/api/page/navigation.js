@@ -1,10 +1,8 @@
 // The lists of sessions and agents, and the form for a new agent.
 
+import { KNOWN_KINDS, installedKinds, usableRunners } from "./agent_kinds.js";
 import { badge, button, element, emptyNote, show } from "./dom.js";
 import { shownCount, shownLine } from "./shown_text.js";
-
-/** The kinds of agents that the form suggests. The server knows which of them it has. */
-const KINDS = ["claude", "codex", "gemini", "opencode", "lsp-harness", "shell", "echo"];
 
 export class Navigation {
   constructor(page, node) {
@@ -73,10 +71,20 @@ export class Navigation {
   }
 
   #newAgent() {
+    const kinds = element("datalist", { id: "kinds" });
+    const runners = element("datalist", { id: "runners" });
+    const offer = (list, choices) => show(list, choices.map(({ value, label }) => element("option", { value, label })));
+    offer(kinds, KNOWN_KINDS);
+    // the form can be used while the server asks the programs for their versions
+    this.page.attempt(() => this.page.api.kinds()).then((found) => {
+      if (!found) return;
+      offer(kinds, installedKinds(found.kinds));
+      offer(runners, usableRunners(found.runners));
+    });
     openForm(
       "New agent",
       [
-        element("div", { class: "fields" }, field("type", "Kind", { list: "kinds", required: true, autocomplete: "off" }), element("datalist", { id: "kinds" }, KINDS.map((kind) => element("option", { value: kind }))), field("name", "Name"), field("workdir", "Folder", { placeholder: "." }), field("model", "Model")),
+        element("div", { class: "fields" }, field("type", "Kind", { list: "kinds", required: true, autocomplete: "off" }), kinds, field("name", "Name"), field("workdir", "Folder", { placeholder: "." }), field("model", "Model"), field("runner", "Runs in", { list: "runners", placeholder: "as the settings say", autocomplete: "off" }), runners),
         element("label", {}, element("input", { type: "checkbox", name: "isolation", value: "worktree" }), " in a git worktree of its own, with verified changes"),
         element("label", {}, element("input", { type: "checkbox", name: "terminal", value: "1" }), " in a terminal, also if it has a protocol"),
       ],
