@@ -129,3 +129,39 @@ async def test_late_events_are_replayed_and_filtered(api: ApiProcess):
         await socket.send(json.dumps({"type": "ping"}))
         while (message := json.loads(await socket.recv())).get("type") != "pong":
             assert message["data"]["agent"]["id"] == second["id"]
+
+
+async def read_size(socket: ClientConnection) -> tuple[int, int]:
+    """Return the next size that a viewer is told."""
+    async with asyncio.timeout(20):
+        while True:
+            message = await socket.recv()
+            if isinstance(message, str) and (fields := json.loads(message))["type"] == "size":
+                return fields["cols"], fields["rows"]
+
+
+async def test_the_terminal_has_the_size_of_the_viewer_who_typed_last(api: ApiProcess):
+    async with api.client() as client:
+        agent = await spawn(client, "shell")
+
+        async def read_server_size() -> tuple[int, int]:
+            screen = (await client.get(f"/agents/{agent['id']}/screen")).json()
+            return screen["cols"], screen["lines"]
+
+        async with attached(api, agent["id"], "?mode=binary") as large:
+            await large.send(json.dumps({"type": "resize", "cols": 140, "rows": 50}))
+            async with attached(api, agent["id"], "?mode=binary") as small:
+                await small.send(json.dumps({"type": "resize", "cols": 71, "rows": 21}))
+                assert await read_size(large) == (71, 21), "a viewer who comes counts as one who typed"
+                await large.send(b"stty size\r")
+                assert await read_size(small) == (140, 50)
+                await read_until(large, "50 140")
+                # a window that nobody types in does not decide
+                await small.send(json.dumps({"type": "resize", "cols": 72, "rows": 22}))
+                assert await read_size(small) == (140, 50)
+                assert await read_server_size() == (140, 50)
+                await small.send(b"stty size\r")
+                await read_until(small, "22 72")
+            # after the end of a viewer, the one before decides again
+            assert await read_size(large) == (72, 22)
+            assert await read_size(large) == (140, 50)

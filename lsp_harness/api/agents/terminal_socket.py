@@ -47,6 +47,7 @@ class TerminalSocket:
 
     def __init__(self, socket: WebSocket, agent: Agent, terminal: "Terminal", *, is_binary: bool) -> None:
         self._socket, self._agent, self._terminal, self._is_binary = socket, agent, terminal, is_binary
+        self._size = terminal.viewer_sizes.join()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     async def serve(self) -> None:
@@ -55,15 +56,17 @@ class TerminalSocket:
         await self._control(type="connected", agentId=self._agent.id, cols=screen.columns, rows=screen.lines)
         reading = asyncio.ensure_future(self._read())
         writing = asyncio.ensure_future(self._write(viewer))
+        sizing = asyncio.ensure_future(self._tell_sizes())
         try:
             await asyncio.wait({reading, writing}, return_when=asyncio.FIRST_COMPLETED)
             if writing.done():
                 await self._close(writing)
         finally:
             viewer.close()
-            for task in (reading, writing):
+            self._size.close()
+            for task in (reading, writing, sizing):
                 task.cancel()
-            await asyncio.gather(reading, writing, return_exceptions=True)
+            await asyncio.gather(reading, writing, sizing, return_exceptions=True)
 
     # -- what the agent prints
     async def _write(self, viewer: TerminalViewer) -> None:
@@ -83,6 +86,11 @@ class TerminalSocket:
             await task
         finally:
             task.cancel()
+
+    async def _tell_sizes(self) -> None:
+        while True:
+            columns, rows = await self._size.wait_for_change()
+            await self._control(type="size", cols=columns, rows=rows)
 
     async def _close(self, writing: "asyncio.Task[None]") -> None:
         error = writing.exception()
@@ -117,6 +125,7 @@ class TerminalSocket:
                 await self._type(data)
 
     async def _type(self, data: bytes) -> None:
+        self._size.note_typing()
         try:
             self._agent.press(data)
         except HarnessError as error:
@@ -130,7 +139,7 @@ class TerminalSocket:
         if any(type(number) is not int or not 1 <= number <= MAX_SIZE for number in size):
             await self._control(type="error", message=f"cols and rows must be whole numbers from 1 to {MAX_SIZE}")
             return
-        self._terminal.resize(cast("int", size[0]), cast("int", size[1]))
+        self._size.request(cast("int", size[0]), cast("int", size[1]))
 
     async def _control(self, **fields: Any) -> None:
         with suppress(WebSocketDisconnect, RuntimeError):

@@ -116,14 +116,18 @@ export class TerminalView {
     });
     this.terminal.onData((text) => this.#send(new TextEncoder().encode(text)));
     this.terminal.onBinary((text) => this.#send(Uint8Array.from(text, (sign) => sign.charCodeAt(0))));
-    this.terminal.onResize(({ cols, rows }) => this.#control({ type: "resize", cols, rows }));
     this.watcher = new ResizeObserver(() => this.#fit());
     this.watcher.observe(this.frame);
     this.#connect();
   }
 
   #fit() {
-    if (this.isDrawn && this.frame.clientWidth > 40 && this.frame.clientHeight > 40) this.fit.fit();
+    if (!this.isDrawn || this.frame.clientWidth <= 40 || this.frame.clientHeight <= 40) return;
+    const size = this.fit.proposeDimensions();
+    if (!(size?.cols > 1 && size.rows > 0)) return;
+    this.terminal.resize(size.cols, size.rows);
+    // the server answers with another size if another viewer typed last
+    this.#control({ type: "resize", cols: size.cols, rows: size.rows });
   }
 
   #connect() {
@@ -165,6 +169,8 @@ export class TerminalView {
     if (message.type === "connected") {
       this.terminal.reset();
       if (message.cols > 1 && message.rows > 0) this.terminal.resize(message.cols, message.rows);
+    } else if (message.type === "size") {
+      this.terminal.resize(message.cols, message.rows);
     } else if (message.type === "error") {
       this.state.textContent = shownText(message.message ?? "", 200);
     }

@@ -28,6 +28,7 @@ from lsp_harness.runtime.terminal.terminal_signals import (
 )
 from lsp_harness.runtime.terminal.terminal_streams import TerminalInput, TerminalOutput
 from lsp_harness.runtime.terminal.terminal_viewer import STALL_LIMIT_S, TerminalViewer, ViewerGroup
+from lsp_harness.runtime.terminal.viewer_sizes import ViewerSizes
 
 CHANGE_DELAY_S = 0.03
 """Time for which changes of the screen are collected."""
@@ -45,6 +46,7 @@ class Terminal:
         screen: The emulated screen.
         ring: The newest bytes of the output, as the program wrote them.
         links: The targets of the links that the program printed (OSC 8), the newest one last.
+        viewer_sizes: The sizes of the windows of its viewers, which decide about its own size.
         listeners: Functions that are called with each signal at once. A listener that is added directly after `start`
             misses nothing.
         exit_code: The exit status of the program, or minus the number of a signal. None as long as it runs.
@@ -54,6 +56,7 @@ class Terminal:
         """Take charge of a running program. Use `start` to start one."""
         self.screen = screen
         self.ring = OutputRing()
+        self.viewer_sizes = ViewerSizes(self)
         self.links: deque[str] = deque(maxlen=MAX_LINKS)
         self.listeners: list[SignalListener] = []
         self.exit_code: int | None = None
@@ -110,6 +113,11 @@ class Terminal:
         return self._program.program_pid
 
     @property
+    def size(self) -> tuple[int, int]:
+        """The columns and the rows."""
+        return self.screen.columns, self.screen.lines
+
+    @property
     def status_reports(self) -> list[StatusReport]:
         """The states that the parts of the program reported last (OSC 7501), the newest one last."""
         return self._records.reports
@@ -133,6 +141,7 @@ class Terminal:
             self.screen.resize(columns, rows)
             if self.exit_code is None:
                 self._program.resize(columns, rows)
+            self.viewer_sizes.announce()
             self._note_change()
 
     def attach(self) -> TerminalViewer:
