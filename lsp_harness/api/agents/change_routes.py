@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.api import api_schemas as schemas
-from lsp_harness.api.agents.agent_routes import require_agent
+from lsp_harness.api.agents.agent_routes import AGENT_ID
+from lsp_harness.api.api_errors import NotFound
 from lsp_harness.api.api_route import ApiCall, ApiRoute
+from lsp_harness.harness.agents.agent_verbs import ChangeAuthor
 from lsp_harness.harness.agents.agent_worktrees import AgentWorktrees
+from lsp_harness.harness.agents.worktree_records import WorktreeRecord
+from lsp_harness.runtime.isolation.git_command import GitFailed
 
 if TYPE_CHECKING:
     from lsp_harness.harness.agents.change_review import Review
@@ -14,6 +18,13 @@ if TYPE_CHECKING:
 
 def _find_worktrees(call: ApiCall) -> AgentWorktrees:
     return call.context.agents.changes.worktrees
+
+
+async def _require_author(call: ApiCall) -> ChangeAuthor:
+    agent_id = call.path["agent_id"]
+    if not AGENT_ID.fullmatch(agent_id):
+        raise NotFound("there is no such agent", "list the worktrees with GET /worktrees")
+    return await call.context.agents.require_author(agent_id)
 
 
 def _review_fields(worktrees: AgentWorktrees, agent_id: str, review: "Review") -> dict[str, Any]:
@@ -24,38 +35,69 @@ def _review_fields(worktrees: AgentWorktrees, agent_id: str, review: "Review") -
 
 async def show_review(call: ApiCall) -> Any:
     """Return the last review of what an agent has changed."""
-    agent, worktrees = require_agent(call), _find_worktrees(call)
-    return _review_fields(worktrees, agent.id, worktrees.require_review(agent.id))
+    author, worktrees = await _require_author(call), _find_worktrees(call)
+    return _review_fields(worktrees, author.id, worktrees.require_review(author.id))
 
 
 async def verify_changes(call: ApiCall) -> Any:
     """Verify what an agent has changed until now."""
-    agent, worktrees = require_agent(call), _find_worktrees(call)
-    review = await worktrees.review(agent.id, agent.spec.name)
-    return _review_fields(worktrees, agent.id, review)
+    author, worktrees = await _require_author(call), _find_worktrees(call)
+    review = await worktrees.review(author.id, author.name)
+    return _review_fields(worktrees, author.id, review)
 
 
 async def apply_changes(call: ApiCall) -> Any:
     """Write the changes of a review to the folder of the user."""
-    agent, worktrees = require_agent(call), _find_worktrees(call)
-    review = await worktrees.apply(agent.id, call.body["reviewId"], unchecked=call.body.get("unchecked", False))
-    return {"files": _review_fields(worktrees, agent.id, review)["files"]}
+    author, worktrees = await _require_author(call), _find_worktrees(call)
+    review = await worktrees.apply(author.id, call.body["reviewId"], unchecked=call.body.get("unchecked", False))
+    return {"files": _review_fields(worktrees, author.id, review)["files"]}
 
 
 async def undo_changes(call: ApiCall) -> Any:
     """Take back the changes that were applied last."""
-    agent = require_agent(call)
-    result = await _find_worktrees(call).undo(agent.id, force=call.body.get("force", False))
+    author = await _require_author(call)
+    result = await _find_worktrees(call).undo(author.id, force=call.body.get("force", False))
     return {"paths": list(result.paths), "skipped": dict(result.skipped)}
 
 
 async def discard_changes(call: ApiCall) -> Any:
     """Remove the worktree of an agent with everything in it."""
-    agent = require_agent(call)
-    if _find_worktrees(call).find(agent.id):
+    author = await _require_author(call)
+    if _find_worktrees(call).find(author.id):
         # it would go on in a folder that is gone
-        await agent.stop()
-    await _find_worktrees(call).discard(agent.id)
+        await author.stop()
+    await _find_worktrees(call).discard(author.id)
+
+
+async def list_worktrees(call: ApiCall) -> Any:
+    """Return the worktrees of all agents, also of earlier servers."""
+    pool = call.context.pool
+    running = {agent.id for agent in pool.running}
+    worktrees = [await _describe(record, running) for record in await _find_worktrees(call).list_records()]
+    return {"worktrees": worktrees}
+
+
+async def _describe(record: WorktreeRecord, running: set[str]) -> dict[str, Any]:
+    worktree = record.worktree
+    changed, problem = 0, ""
+    try:
+        changed = await worktree.count_changes()
+    except GitFailed as error:
+        problem = error.message
+    return {
+        "agentId": record.id,
+        "name": record.name or record.type,
+        "type": record.type,
+        "branch": worktree.branch,
+        "folder": str(worktree.folder),
+        "repository": str(worktree.repository),
+        "createdAt": record.created_at,
+        "isRunning": record.id in running,
+        "takenBy": record.server.pid if record.is_taken else None,
+        "changedFiles": changed,
+        "isApplied": record.undo is not None,
+        "problem": problem,
+    }
 
 
 FILES = schemas.list_of(
@@ -74,7 +116,32 @@ REVIEW = schemas.answer(
     leftOut=schemas.open_object("Path → why its change is neither checked nor applied."),
     text=schemas.text("All changes as a unified diff. It is not trusted: show it as text."),
 )
+WORKTREE = schemas.answer(
+    agentId=schemas.text("The agent, for GET /agents/{id}/changes and the routes to apply, undo and discard."),
+    name=schemas.text(),
+    type=schemas.text("The kind of the agent. Empty if it is not known."),
+    branch=schemas.text("Its branch in the repository."),
+    folder=schemas.text(),
+    repository=schemas.text("The folder of the user."),
+    createdAt=schemas.text("ISO 8601, UTC. Empty if it is not known."),
+    isRunning=schemas.flag("Whether the agent runs in this server."),
+    takenBy={
+        **schemas.NULLABLE_NUMBER,
+        "description": "The process of lsp-harness that is in charge, if not this one.",
+    },
+    changedFiles=schemas.number("The number of files that differ from the beginning."),
+    isApplied=schemas.flag("Whether changes were applied that can be undone."),
+    problem=schemas.text("Why the worktree cannot be read. Empty if it can."),
+)
 CHANGE_ROUTES: Sequence[ApiRoute] = (
+    ApiRoute(
+        "GET",
+        "/worktrees",
+        "listWorktrees",
+        "List the worktrees of agents, also those that earlier servers left.",
+        list_worktrees,
+        schemas.answer(worktrees=schemas.list_of(WORKTREE)),
+    ),
     ApiRoute(
         "GET",
         "/agents/{agent_id}/changes",

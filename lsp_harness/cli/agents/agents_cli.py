@@ -12,10 +12,13 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.agents.api_client import ApiClient, agent_path
+from lsp_harness.cli.agents.worktrees_cli import WORKTREE_COMMANDS
 from lsp_harness.cli.console import JsonOption, console, print_json, require_positive, say
 from lsp_harness.errors import UsageError
 
 app = cyclopts.App(name="agents", help="Start, talk with and stop the foreign agents of a running server.")
+for command in WORKTREE_COMMANDS:
+    app.command(command)
 
 AgentName = Annotated[str, Parameter(help="The id of the agent, or its name.")]
 MORE_S = 10.0

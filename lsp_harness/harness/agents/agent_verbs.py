@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from lsp_harness.harness.events import AgentReported
 from lsp_harness.harness.services import Services
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent
-from lsp_harness.runtime.agent_errors import AgentError
+from lsp_harness.runtime.agent_errors import AgentError, UnknownAgent
 from lsp_harness.runtime.agent_events import AgentEvent, EventFeed, EventName
 from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits, check_spec
 from lsp_harness.runtime.agent_spec import AgentSpec
@@ -24,6 +24,31 @@ from lsp_harness.runtime.isolation.runners import Runners
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy
 from lsp_harness.session.permission.hooks import Hooks
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeAuthor:
+    """The author of the changes in a worktree.
+
+    Attributes:
+        id: The id of the agent.
+        name: The name that the user gave it.
+        agent: The agent, or None if it ran in an earlier process.
+    """
+
+    id: str
+    name: str
+    agent: Agent | None = None
+
+    @property
+    def shown_name(self) -> str:
+        """The name that users see."""
+        return self.agent.spec.shown_name if self.agent else self.name or self.id
+
+    async def stop(self) -> None:
+        """End the agent. One of an earlier process has ended with it."""
+        if self.agent:
+            await self.agent.stop()
 
 
 class AgentVerbs:
@@ -94,6 +119,22 @@ class AgentVerbs:
     def require(self, agent_id: str) -> Agent:
         """Return an agent by its id or its name. Raises UnknownAgent."""
         return self.pool.require(agent_id)
+
+    async def require_author(self, agent_id: str) -> ChangeAuthor:
+        """Return who made the changes in a worktree: an agent, or one of an earlier process by its id.
+
+        Raises:
+            UnknownAgent: There is neither.
+            UsageError: Another process that runs is in charge of the worktree.
+        """
+        try:
+            agent = self.pool.require(agent_id)
+        except UnknownAgent:
+            record = await self.changes.worktrees.reopen(agent_id)
+            if record is None:
+                raise
+            return ChangeAuthor(record.id, record.name)
+        return ChangeAuthor(agent.id, agent.spec.name, agent)
 
     async def probe(self) -> "Sequence[dict[str, Any]]":
         """Return all kinds of agents, and what is known of their programs without the network.

@@ -7,30 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_reading import read_file
-from lsp_harness.disk.file_writing import replace_file
-from lsp_harness.errors import FileError, FileMissing, StaleDocument, UsageError
+from lsp_harness.errors import FileMissing, StaleDocument, UsageError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness.agents.change_review import Review, hash_changes, require_applicable, review_changes
-from lsp_harness.harness.edits.proposal_writing import require_unchanged
+from lsp_harness.harness.agents.change_writing import ChangeWriter
+from lsp_harness.harness.agents.worktree_records import WorktreeRecord, WorktreeRecords
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.sessions.session_undo import UndoResult, restore_turn
+from lsp_harness.harness.sessions.session_undo import UndoResult
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.isolation.worktree import Worktree
-from lsp_harness.session.checkpoints.checkpoints import Checkpoints
-from lsp_harness.session.checkpoints.undo_plan import UndoPlan
-from lsp_harness.session.events.code_events import EditApplied, EditProposed, EditRejected, EditReverted, EditStale
-from lsp_harness.session.events.event_types import SessionEvent
-from lsp_harness.session.events.tool_events import CheckpointCreated
+from lsp_harness.session.events.code_events import EditApplied, EditProposed, EditRejected, EditStale
 from lsp_harness.session.ingress import Ingress
 from lsp_harness.session.limits import Ending
 from lsp_harness.session.log.turn import Turn
 from lsp_harness.session.permission.gate_policy import GatePolicy
-from lsp_harness.session.results import Proposal
-from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
-from lsp_harness.verify.change_set import ChangeSet
 
 Publish = Callable[[str, EventName, Mapping[str, Any]], object]
 """Publishes an event of an agent."""
@@ -42,18 +34,21 @@ class IsolatedAgent:
     """An agent with a worktree of its own.
 
     Attributes:
-        worktree: The worktree.
+        record: The facts about the worktree that outlive this process.
         root: The folder of the user in which its changes may be applied.
         review: The last review, or None.
-        undo: How the last changes that were applied are undone, or None.
         lock: Held while its changes are read, applied or discarded.
     """
 
-    worktree: Worktree
+    record: WorktreeRecord
     root: Path
     review: Review | None = None
-    undo: UndoPlan | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def worktree(self) -> Worktree:
+        """The worktree."""
+        return self.record.worktree
 
 
 class AgentWorktrees:
@@ -69,8 +64,14 @@ class AgentWorktrees:
 
     def __init__(self, services: Services, publish: Publish) -> None:
         self._services, self._publish = services, publish
+        self._writer = ChangeWriter(services)
         self._by_folder: dict[Path, IsolatedAgent] = {}
         self._by_agent: dict[str, IsolatedAgent] = {}
+
+    @property
+    def records(self) -> WorktreeRecords:
+        """The records of all worktrees."""
+        return WorktreeRecords(self.folder)
 
     @property
     def folder(self) -> Path:
@@ -86,21 +87,22 @@ class AgentWorktrees:
         if spec.isolation != "worktree":
             return spec
         worktree = await Worktree.create(resolve_links(spec.workdir), self.folder)
-        roots = [resolve_links(root) for root in self._services.workspace.roots]
-        root = next((root for root in roots if worktree.repository.is_relative_to(root)), None)
-        inner = next((root for root in roots if resolve_links(spec.workdir).is_relative_to(root)), worktree.repository)
-        self._by_folder[worktree.workdir] = IsolatedAgent(worktree, root or inner)
+        record = WorktreeRecord(worktree, type=spec.type, name=spec.name)
+        root = self._find_root(record) or worktree.repository
+        self._by_folder[worktree.workdir] = IsolatedAgent(record, root)
+        self.records.write(record)
         return replace(spec, workdir=worktree.workdir)
 
     def adopt(self, agent_id: str, spec: AgentSpec) -> None:
         """Give the worktree that was made for a description to the agent that was started with it."""
         if isolated := self._by_folder.pop(spec.workdir, None):
             self._by_agent[agent_id] = isolated
+            self._write_record(isolated, replace(isolated.record, agent_id=agent_id))
 
     async def abandon(self, spec: AgentSpec) -> None:
         """Remove the worktree that was made for a description whose agent could not be started."""
         if isolated := self._by_folder.pop(spec.workdir, None):
-            await isolated.worktree.discard()
+            await self._remove(isolated)
 
     def adapt_policy(self, policy: GatePolicy, workdir: Path) -> GatePolicy:
         """Return the policy for an agent in a folder: it may edit its worktree, although that is in a folder of ours.
@@ -182,7 +184,8 @@ class AgentWorktrees:
                 event_id = (
                     event_id or turn.append(EditProposed(review.verdict.hash, redact(review.diff), review.summary)).id
                 )
-                isolated.undo = await self._write(isolated, replace(review, event_id=event_id), turn)
+                plan = await self._writer.write(isolated.root, replace(review, event_id=event_id), turn)
+                self._write_record(isolated, replace(isolated.record, undo=plan))
                 turn.append(EditApplied(event_id))
                 isolated.review = None
             except StaleDocument:
@@ -210,12 +213,11 @@ class AgentWorktrees:
         """
         isolated = self._require(agent_id)
         async with isolated.lock:
-            if isolated.undo is None:
+            if isolated.record.undo is None:
                 raise UsageError("nothing of this agent was applied, so there is nothing to undo")
-            plan = isolated.undo
-            checkpoints = self._checkpoints(isolated.root, self._services.session.log.append)
-            result = await restore_turn(checkpoints, plan, force=force)
-            isolated.undo = None
+            plan = isolated.record.undo
+            result = await self._writer.undo(isolated.root, plan, force=force)
+            self._write_record(isolated, replace(isolated.record, undo=None))
         self._services.verifier.record_file_change(None)
         return result
 
@@ -231,8 +233,49 @@ class AgentWorktrees:
                 turn = self._begin("discard the changes of an agent")
                 turn.append(EditRejected(isolated.review.event_id, "the user discarded the changes"))
                 self._services.session.end_turn(turn, Ending("completed", "discarded"))
-            await isolated.worktree.discard()
+            await self._remove(isolated)
             isolated.review = None
+
+    async def list_records(self) -> list[WorktreeRecord]:
+        """Return all worktrees of the folders of this client, also those that earlier processes left."""
+        return [record for record in await self.records.read_all() if self._find_root(record)]
+
+    async def reopen(self, agent_id: str) -> WorktreeRecord | None:
+        """Take charge of a worktree that an earlier process left, and return its record. None if there is none.
+
+        Args:
+            agent_id: The id of the agent, or of a worktree without one.
+
+        Raises:
+            UsageError: Another process that runs is in charge of it.
+        """
+        if isolated := self._by_agent.get(agent_id):
+            return isolated.record
+        record = next((record for record in await self.list_records() if record.id == agent_id.upper()), None)
+        if record is None:
+            return None
+        if record.is_taken:
+            raise UsageError(f"the process {record.server.pid} of lsp-harness is in charge of this worktree; ask it")
+        isolated = IsolatedAgent(record.claim(), self._find_root(record) or record.worktree.repository)
+        self._by_agent[record.id] = isolated
+        self.records.write(isolated.record)
+        return isolated.record
+
+    def _find_root(self, record: WorktreeRecord) -> Path | None:
+        """Return the folder of this client in which the changes of a worktree may be applied, or None."""
+        roots = [resolve_links(root) for root in self._services.workspace.roots]
+        for folder in (record.worktree.repository, record.user_folder):
+            if root := next((root for root in roots if folder.is_relative_to(root)), None):
+                return root
+        return None
+
+    def _write_record(self, isolated: IsolatedAgent, record: WorktreeRecord) -> None:
+        isolated.record = record
+        self.records.write(record)
+
+    async def _remove(self, isolated: IsolatedAgent) -> None:
+        await isolated.worktree.discard()
+        self.records.remove(isolated.worktree)
 
     def _require(self, agent_id: str) -> IsolatedAgent:
         isolated = self._by_agent.get(agent_id)
@@ -242,62 +285,3 @@ class AgentWorktrees:
 
     def _begin(self, text: str) -> Turn:
         return self._services.session.begin_turn(Ingress("command", text, source="agent"))
-
-    def _checkpoints(self, root: Path, record: Callable[[CheckpointCreated | EditReverted], object]) -> Checkpoints:
-        return Checkpoints(root, paths.state_folder() / "checkpoints", record)
-
-    async def _write(self, isolated: IsolatedAgent, review: Review, turn: Turn) -> UndoPlan:
-        """Ask the gate, copy the files, write them, and return how that is undone."""
-        everything = review.all_changes
-        files = [(change.file, change) for change in everything]
-        self._require_saved([change.file for change in everything])
-        require_unchanged(files)
-        proposal = Proposal(
-            review.event_id, ChangeSet(everything), review.verdict, review.diff, "the changes of an agent", turn.number
-        )
-        await self._services.permission.require(proposal)
-
-        def record(event: SessionEvent) -> object:
-            return turn.append(event)
-
-        checkpoints = self._checkpoints(isolated.root, record)
-        created = await checkpoints.capture([change.file for change in everything])
-        plan = UndoPlan(turn.number, (created.checkpoint_id,))
-        removed = {change.file for change in review.removed}
-        try:
-            # the gate may have asked a person, who takes time
-            require_unchanged(files)
-            for file, change in files:
-                if file in removed:
-                    file.unlink()
-                else:
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    replace_file(file, change.after.data)
-        except OSError as error:
-            await self._take_back(checkpoints, plan)
-            raise FileError(f"the changes were not applied: {error.strerror}") from error
-        except FileError:
-            await self._take_back(checkpoints, plan)
-            raise
-        await checkpoints.seal(created.checkpoint_id)
-        self._services.verifier.record_file_change(None)
-        return plan
-
-    async def _take_back(self, checkpoints: Checkpoints, plan: UndoPlan) -> None:
-        """Restore the files of a write that failed in the middle."""
-        for checkpoint_id in plan.checkpoints:
-            await checkpoints.seal(checkpoint_id)
-        await checkpoints.restore(plan.checkpoints, turn=plan.turn, force=True)
-
-    def _require_saved(self, files: list[Path]) -> None:
-        """Raise StaleDocument if an editor has an unsaved text of a file: it would overwrite the change."""
-        for file in files:
-            text = self._services.find_text(file.as_uri())
-            if text is None:
-                continue
-            try:
-                saved = read_file(file, MAX_TEXT_BYTES)
-            except FileMissing:
-                saved = b""
-            if text.data != saved:
-                raise StaleDocument(f"{file} has unsaved changes in the editor; save it and apply again")

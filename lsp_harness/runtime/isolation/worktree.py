@@ -12,6 +12,7 @@ from lsp_harness.runtime.isolation.git_command import GitFailed, run_git
 from lsp_harness.runtime.isolation.git_tree import TreeChange, read_changes, write_tree
 
 BRANCH_FOLDER = "lsp-harness"
+BASE_MESSAGE = "Files of the user when the agent started"
 MAX_CHANGED_FILES = 200
 """The largest number of files of one proposal. A formatter over the whole project is no edit that a person can read."""
 
@@ -50,8 +51,7 @@ class Worktree:
             repository = Path((await run_git(workdir, "rev-parse", "--show-toplevel")).decode().rstrip("\n"))
             head = (await run_git(workdir, "rev-parse", "--verify", "HEAD^{commit}")).decode().strip()
             tree = await write_tree(repository)
-            message = "Files of the user when the agent started"
-            base = (await run_git(repository, "commit-tree", tree, "-p", head, "-m", message)).decode().strip()
+            base = (await run_git(repository, "commit-tree", tree, "-p", head, "-m", BASE_MESSAGE)).decode().strip()
             branch, folder = f"{BRANCH_FOLDER}/{name}", parent / name
             parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             await run_git(repository, "worktree", "add", "--quiet", "-b", branch, str(folder), base)
@@ -62,6 +62,30 @@ class Worktree:
         inner = folder / workdir.relative_to(repository)
         inner.mkdir(parents=True, exist_ok=True)
         return cls(repository, folder, inner, branch, base)
+
+    @classmethod
+    async def find(cls, folder: Path) -> "Worktree":
+        """Return the worktree in a folder, as git knows it.
+
+        Raises:
+            GitFailed: The folder is no worktree of an agent.
+        """
+        common = (await run_git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")).decode().strip()
+        found = await run_git(folder, "log", "-1", "--format=%H", "--fixed-strings", f"--grep={BASE_MESSAGE}")
+        top = (await run_git(folder, "rev-parse", "--show-toplevel")).decode().rstrip("\n")
+        if not found.strip() or Path(top) != folder.resolve():
+            raise GitFailed(f"{folder} is no worktree of an agent")
+        return cls(Path(common).parent, folder, folder, f"{BRANCH_FOLDER}/{folder.name}", found.decode().strip())
+
+    async def count_changes(self) -> int:
+        """Return how many files differ from the beginning, whether it is committed or not.
+
+        Raises:
+            GitFailed: The worktree is gone or damaged.
+        """
+        tree = await write_tree(self.folder)
+        names = await run_git(self.folder, "diff-tree", "-r", "-z", "--name-only", "--no-renames", self.base, tree)
+        return names.count(b"\0")
 
     async def read_changes(self) -> tuple[list[TreeChange], int]:
         """Return what differs from the beginning, whether it is committed or not, and how many more files there are.

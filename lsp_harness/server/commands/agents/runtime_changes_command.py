@@ -24,6 +24,6 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    agent = client.harness.agents.require(AgentArguments(params).agent_id)
+    author = await client.harness.agents.require_author(AgentArguments(params).agent_id)
     worktrees = client.harness.agents.changes.worktrees
-    return review_fields(worktrees, agent.id, await worktrees.review(agent.id, agent.spec.name))
+    return review_fields(worktrees, author.id, await worktrees.review(author.id, author.name))

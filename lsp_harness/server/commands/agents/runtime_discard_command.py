@@ -18,7 +18,7 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    agent = client.harness.agents.require(AgentArguments(params).agent_id)
-    await agent.stop()
-    await client.harness.agents.changes.worktrees.discard(agent.id)
-    return {"text": f"removed the worktree of {agent.spec.shown_name}"}
+    author = await client.harness.agents.require_author(AgentArguments(params).agent_id)
+    await author.stop()
+    await client.harness.agents.changes.worktrees.discard(author.id)
+    return {"text": f"removed the worktree of {author.shown_name}"}
