@@ -19,8 +19,6 @@ from lsp_harness.runtime.agent_errors import AgentError, CliNotFound, SpawnFaile
 
 START_LIMIT_S = 20.0
 """Maximum time until the supervisor says that the program runs."""
-MAX_SIDE = 1000
-"""Maximum number of rows and of columns."""
 POLL_S = 0.005
 UTF8_LOCALE = "C.UTF-8"
 OUTER_TERMINAL = ("TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE", "STY", "COLUMNS", "LINES", "WT_SESSION")
@@ -144,11 +142,6 @@ class PtyProgram:
         if "pid" in answer:
             return int(answer["pid"])
         raise _start_error(name, cwd, int(answer["errno"]), answer["step"])
-
-
-def limit_size(columns: int, rows: int) -> tuple[int, int]:
-    """Return a size that a terminal can have."""
-    return max(2, min(columns, MAX_SIDE)), max(2, min(rows, MAX_SIDE))
 
 
 def terminal_environment(env: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from lsp_harness.runtime.terminal.escape_sequences import OutputSplitter
 from lsp_harness.runtime.terminal.login_url import find_login_url
 from lsp_harness.runtime.terminal.output_ring import OutputRing
 from lsp_harness.runtime.terminal.output_scanner import TerminalQuery, answer_query, scan_output
-from lsp_harness.runtime.terminal.pty_program import PtyProgram, limit_size, terminal_environment
+from lsp_harness.runtime.terminal.pty_program import PtyProgram, terminal_environment
 from lsp_harness.runtime.terminal.screen import HISTORY_LINES, Screen
 from lsp_harness.runtime.terminal.screen_choice import open_screen
 from lsp_harness.runtime.terminal.status_report import StatusRecords, StatusReport
@@ -28,7 +28,7 @@ from lsp_harness.runtime.terminal.terminal_signals import (
 )
 from lsp_harness.runtime.terminal.terminal_streams import TerminalInput, TerminalOutput
 from lsp_harness.runtime.terminal.terminal_viewer import STALL_LIMIT_S, TerminalViewer, ViewerGroup
-from lsp_harness.runtime.terminal.viewer_sizes import ViewerSizes
+from lsp_harness.runtime.viewer_sizes import ViewerSizes, limit_size
 
 CHANGE_DELAY_S = 0.03
 """Time for which changes of the screen are collected."""

@@ -3,10 +3,10 @@
 import asyncio
 from typing import Protocol
 
-from lsp_harness.runtime.terminal.pty_program import limit_size
-
 Size = tuple[int, int]
 """Columns and rows."""
+MAX_SIDE = 1000
+"""Maximum number of rows and of columns."""
 
 
 class SizedTerminal(Protocol):
@@ -113,3 +113,8 @@ class ViewerSizes:
         """Tell all viewers that the terminal has another size."""
         for member in self._members:
             member.notify()
+
+
+def limit_size(columns: int, rows: int) -> tuple[int, int]:
+    """Return a size that a terminal can have."""
+    return max(2, min(columns, MAX_SIDE)), max(2, min(rows, MAX_SIDE))

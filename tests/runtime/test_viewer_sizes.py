@@ -2,7 +2,7 @@
 
 import asyncio
 
-from lsp_harness.runtime.terminal.viewer_sizes import ViewerSizes
+from lsp_harness.runtime.viewer_sizes import ViewerSizes
 
 
 class SizedFake:
