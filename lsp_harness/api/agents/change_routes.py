@@ -9,8 +9,7 @@ from lsp_harness.api.api_errors import NotFound
 from lsp_harness.api.api_route import ApiCall, ApiRoute
 from lsp_harness.harness.agents.agent_verbs import ChangeAuthor
 from lsp_harness.harness.agents.agent_worktrees import AgentWorktrees
-from lsp_harness.harness.agents.worktree_records import WorktreeRecord
-from lsp_harness.runtime.isolation.git_command import GitFailed
+from lsp_harness.harness.agents.worktree_records import describe_worktree
 
 if TYPE_CHECKING:
     from lsp_harness.harness.agents.change_review import Review
@@ -73,31 +72,8 @@ async def list_worktrees(call: ApiCall) -> Any:
     """Return the worktrees of all agents, also of earlier servers."""
     pool = call.context.pool
     running = {agent.id for agent in pool.running}
-    worktrees = [await _describe(record, running) for record in await _find_worktrees(call).list_records()]
+    worktrees = [await describe_worktree(record, running) for record in await _find_worktrees(call).list_records()]
     return {"worktrees": worktrees}
-
-
-async def _describe(record: WorktreeRecord, running: set[str]) -> dict[str, Any]:
-    worktree = record.worktree
-    changed, problem = 0, ""
-    try:
-        changed = await worktree.count_changes()
-    except GitFailed as error:
-        problem = error.message
-    return {
-        "agentId": record.id,
-        "name": record.name or record.type,
-        "type": record.type,
-        "branch": worktree.branch,
-        "folder": str(worktree.folder),
-        "repository": str(worktree.repository),
-        "createdAt": record.created_at,
-        "isRunning": record.id in running,
-        "takenBy": record.server.pid if record.is_taken else None,
-        "changedFiles": changed,
-        "isApplied": record.undo is not None,
-        "problem": problem,
-    }
 
 
 FILES = schemas.list_of(

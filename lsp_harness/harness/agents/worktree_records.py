@@ -179,3 +179,32 @@ class WorktreeRecords:
 
     def _find_file(self, folder: Path) -> Path:
         return self._folder / (folder.name + ENDING)
+
+
+async def describe_worktree(record: WorktreeRecord, running: set[str]) -> dict[str, Any]:
+    """Return a worktree as JSON, with the number of its changed files.
+
+    Args:
+        record: Its record.
+        running: The ids of the agents that run in this process.
+    """
+    worktree = record.worktree
+    changed, problem = 0, ""
+    try:
+        changed = await worktree.count_changes()
+    except GitFailed as error:
+        problem = error.message
+    return {
+        "agentId": record.id,
+        "name": record.name or record.type,
+        "type": record.type,
+        "branch": worktree.branch,
+        "folder": str(worktree.folder),
+        "repository": str(worktree.repository),
+        "createdAt": record.created_at,
+        "isRunning": record.id in running,
+        "takenBy": record.server.pid if record.is_taken else None,
+        "changedFiles": changed,
+        "isApplied": record.undo is not None,
+        "problem": problem,
+    }

@@ -365,5 +365,7 @@ async def test_changes_in_a_worktree_are_checked_applied_and_undone(serve: Serve
     undone = await command(editor, "runtime.undo", agentId=agent_id)
     assert undone["text"] == "restored app.py"
     assert (root / "app.py").read_text() == before
+    (worktree,) = (await command(editor, "runtime.list", worktrees=True))["worktrees"]
+    assert (worktree["agentId"], worktree["isRunning"], worktree["takenBy"]) == (agent_id, True, None)
     assert (await command(editor, "runtime.discard", agentId=agent_id))["text"] == "removed the worktree of fake"
     assert not Path(listed["workdir"]).exists()
