@@ -460,7 +460,7 @@ def test_a_screen_is_read(case: Case, columns: int):
         assert reading.dialog.selected == case.selected
 
 
-DRAFTS: list[tuple[str, Callable[[int], Drawing], str]] = [
+UNSENT_TEXTS: list[tuple[str, Callable[[int], Drawing], str]] = [
     ("claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE), ""),
     ("claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, hint="Try to refactor it"), ""),
     ("claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, typed="delete it"), "delete it"),
@@ -477,7 +477,7 @@ DRAFTS: list[tuple[str, Callable[[int], Drawing], str]] = [
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize(("agent", "draw", "unsent"), DRAFTS)
+@pytest.mark.parametrize(("agent", "draw", "unsent"), UNSENT_TEXTS)
 def test_an_unsent_text_is_told_from_a_hint(agent: str, draw: Callable[[int], Drawing], unsent: str, columns: int):
     assert Watch(agent, columns).show(draw(columns)).unsent_text == unsent
 
