@@ -54,9 +54,9 @@ async def test_changes_of_an_agent_are_shown_applied_and_undone(api: ApiProcess,
     assert await agents(api, "changes", "mine") == (0, "the agent has changed nothing\n")
     assert (await agents(api, "send", "mine", "/write notes.txt more\\n"))[0] == 0
     code, output = await agents(api, "changes", "mine")
-    assert (code, "not checked" in output, "+more" in output) == (0, True, True)
+    assert (code, "not checked" in output, "+more" in output) == (1, True, True)
     review = json.loads((await agents(api, "changes", "mine", "--json"))[1])["reviewId"]
-    assert output.startswith(review)
+    assert f"agents apply mine {review} --unchecked" in output
 
     code, output = await agents(api, "apply", "mine", review)
     assert (code != 0, "no check can read these changes" in output) == (True, True)

@@ -201,52 +201,6 @@ def answer(
 
 
 @app.command
-def changes(agent: AgentName, /, *, json: JsonOption = False) -> int:
-    """Verify what an agent has changed in its worktree, and print the verdict and the diff."""
-    review = ApiClient().request("POST", agent_path(agent, "changes"), {})
-    if json:
-        print_json(review)
-    elif review["reviewId"]:
-        say("\n".join((f"{review['reviewId']}  {review['verdict']}", *review["findings"])))
-        for path, reason in review["leftOut"].items():
-            say(f"left out: {path}: {reason}")
-        say(review["text"].rstrip("\n"))
-    else:
-        say("the agent has changed nothing")
-    return 0
-
-
-@app.command
-def apply(
-    agent: AgentName,
-    review: Annotated[str, Parameter(help="The review that `lsp-harness agents changes` printed.")],
-    /,
-    *,
-    unchecked: Annotated[
-        bool, Parameter(negative="", help="Apply changes that no check can read, such as those of a plain text.")
-    ] = False,
-) -> int:
-    """Write the changes of a review to your folder. The checks must have passed."""
-    body = {"reviewId": review, "unchecked": unchecked}
-    answer = ApiClient().request("POST", agent_path(agent, "apply"), body)
-    say("\n".join(f"{file['kind']}  {file['path']}" for file in answer["files"]))
-    return 0
-
-
-@app.command
-def undo(
-    agent: AgentName,
-    /,
-    *,
-    force: Annotated[bool, Parameter(negative="", help="Also files that somebody changed since.")] = False,
-) -> int:
-    """Take back the changes of an agent that were applied last."""
-    answer = ApiClient().request("POST", agent_path(agent, "undo"), {"force": force})
-    say("\n".join((*(f"restored {path}" for path in answer["paths"]), *answer["skipped"].values())))
-    return 0
-
-
-@app.command
 def explain(agent: AgentName, /) -> int:
     """Show how the state of an agent is known: the claims of the sources, and the rules that were tried."""
     print_json(ApiClient().request("GET", agent_path(agent, "explain"), timeout_s=MORE_S))

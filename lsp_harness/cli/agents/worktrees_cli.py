@@ -27,26 +27,36 @@ def worktrees(*, json: JsonOption = False) -> int:
 
 
 def changes(agent: Author, /, *, json: JsonOption = False) -> int:
-    """Verify and print what an agent changed in its worktree. Exits 1 if the verdict is not passed."""
-    review = ApiClient().request("GET", agent_path(agent, "changes"), timeout_s=CHECK_S)
+    """Verify and print what an agent changed in its worktree. Exits 1 if the changes cannot be applied."""
+    review = ApiClient().request("POST", agent_path(agent, "changes"), {}, timeout_s=CHECK_S)
+    has_changes = bool(review["reviewId"])
     if json:
         print_json(review)
-        return 0 if review["passed"] else 1
-    say("\n".join(filter(None, (review["text"].rstrip(), review["verdict"], *review["findings"]))) or "nothing changed")
-    for path, reason in review["leftOut"].items():
-        say(f"left out: {path}: {reason}")
-    if review["passed"]:
-        say(f"to apply it: lsp-harness agents apply {agent} {review['reviewId']}")
-    return 0 if review["passed"] else 1
+    elif has_changes:
+        say("\n".join(filter(None, (review["text"].rstrip(), review["verdict"], *review["findings"]))))
+        for path, reason in review["leftOut"].items():
+            say(f"left out: {path}: {reason}")
+        if review["passed"]:
+            say(f"to apply it: lsp-harness agents apply {agent} {review['reviewId']}")
+        elif not review["isChecked"] and not review["findings"]:
+            say(f"no check can read it; to apply it: lsp-harness agents apply {agent} {review['reviewId']} --unchecked")
+    else:
+        say("the agent has changed nothing")
+    return 0 if review["passed"] or not has_changes else 1
 
 
 def apply(
     agent: Author,
     review: Annotated[str, Parameter(help="The id of the review that `lsp-harness agents changes` printed.")],
     /,
+    *,
+    unchecked: Annotated[
+        bool, Parameter(negative="", help="Apply changes that no check can read, such as those of a plain text.")
+    ] = False,
 ) -> int:
-    """Write reviewed changes of an agent to your folder."""
-    answer = ApiClient().request("POST", agent_path(agent, "apply"), {"reviewId": review}, timeout_s=CHECK_S)
+    """Write reviewed changes of an agent to your folder. The checks must have passed."""
+    body = {"reviewId": review, "unchecked": unchecked}
+    answer = ApiClient().request("POST", agent_path(agent, "apply"), body, timeout_s=CHECK_S)
     say("\n".join(f"{file['kind']} {file['path']}" for file in answer["files"]))
     return 0
 
