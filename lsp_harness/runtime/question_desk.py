@@ -26,7 +26,7 @@ EVENTS: Mapping[str, EventName] = {
 Publish = Callable[[EventName, Mapping[str, Any]], object]
 
 
-def describe_question(question: AgentQuestion) -> dict[str, Any]:
+def question_fields(question: AgentQuestion) -> dict[str, Any]:
     """Return a question as JSON."""
     return {
         "questionId": question.id,
@@ -69,7 +69,7 @@ class QuestionDesk:
         is_flood = len(self._open) >= MAX_OPEN_QUESTIONS
         self._open[question.id] = question
         self._withdrawn[question.id] = asyncio.Event()
-        self._publish(EVENTS.get(question.kind, "blocking_prompt"), describe_question(question))
+        self._publish(EVENTS.get(question.kind, "blocking_prompt"), question_fields(question))
         if question.kind in GATE_KINDS:
             self._tasks[question.id] = asyncio.ensure_future(self._decide(question, is_flood=is_flood))
 
@@ -147,7 +147,7 @@ class QuestionDesk:
                 await self._wait_for_progress(withdrawn)
         except (AgentError, TimeoutError) as error:
             reason = error.message if isinstance(error, AgentError) else f"the agent waits {ACKNOWLEDGE_S:.0f} s later"
-            self._publish("approval_undelivered", {**describe_question(question), "reason": reason})
+            self._publish("approval_undelivered", {**question_fields(question), "reason": reason})
             if must_raise and isinstance(error, AgentError):
                 raise
         else:

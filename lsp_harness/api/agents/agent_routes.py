@@ -20,7 +20,7 @@ from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_events import AgentEvent, SlowReader
 from lsp_harness.runtime.agent_spec import DEFAULT_COLUMNS, DEFAULT_ROWS, RUNNER_NAMES, AgentSpec
 from lsp_harness.runtime.connection import QuestionAnswer
-from lsp_harness.runtime.question_desk import describe_question
+from lsp_harness.runtime.question_desk import question_fields
 from lsp_harness.runtime.terminal_keys import CONTROL_KEYS, KEYS
 
 MAX_TIMEOUT_MS = 86_400_000
@@ -44,7 +44,7 @@ def describe(agent: Agent, question_id: str) -> dict[str, Any]:
     """Return an open question of an agent as JSON. Raise NotFound."""
     for question in agent.open_questions:
         if question.id == question_id:
-            return {**describe_question(question), "agentId": agent.id}
+            return {**question_fields(question), "agentId": agent.id}
     raise NotFound("the agent has no such open question", "list them with GET /agents/{id}/questions")
 
 
@@ -158,7 +158,7 @@ async def interrupt_agent(call: ApiCall) -> Any:
 async def list_questions(call: ApiCall) -> Any:
     """Return the open questions of an agent."""
     agent = require_agent(call)
-    return {"questions": [{**describe_question(question), "agentId": agent.id} for question in agent.open_questions]}
+    return {"questions": [{**question_fields(question), "agentId": agent.id} for question in agent.open_questions]}
 
 
 async def answer_question(call: ApiCall) -> Any:

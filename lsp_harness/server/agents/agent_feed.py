@@ -56,14 +56,14 @@ class AgentFeed:
     # -- questions
     def _show_gate_question(self, event: Event) -> None:
         """Ask the user what the gate wants to know of a person. The gate knows the question as a call of a tool."""
-        from lsp_harness.runtime.question_desk import describe_question
+        from lsp_harness.runtime.question_desk import question_fields
 
         asking = [agent for agent in self._client.harness.agents.list() if agent.id == event.data.get("agent_id")]
         for agent in asking:
             for question in agent.open_questions:
                 if question.id == event.data.get("call_id"):
                     self._client.asked_questions.add((agent.id, question.id))
-                    self._show_question(agent.id, {**describe_question(question), "agent": agent.fields()})
+                    self._show_question(agent.id, {**question_fields(question), "agent": agent.fields()})
 
     def _show_question(self, agent_id: str, data: Mapping[str, Any]) -> None:
         if "questionId" not in data:
@@ -75,7 +75,7 @@ class AgentFeed:
 
     async def _ask(self, agent_id: str, data: Mapping[str, Any]) -> None:
         """Ask with a standard message. Not every client can show one."""
-        kind, text = data.get("kind"), describe_question(data)
+        kind, text = data.get("kind"), describe_agent_question(data)
         if kind == "auth":
             await self._ask_login(text, str(data.get("loginUrl") or ""))
         elif kind in ("permission", "trust"):
@@ -136,7 +136,7 @@ def clean_line(text: str) -> str:
     return line if len(line) <= MAX_TEXT_CHARS else f"{line[:MAX_TEXT_CHARS]}…"
 
 
-def describe_question(data: Mapping[str, Any]) -> str:
+def describe_agent_question(data: Mapping[str, Any]) -> str:
     """Return a question as one line: who asks what, and for which tool."""
     agent = dict[str, Any](data.get("agent") or {})
     name, question = clean_line(str(agent.get("name") or "an agent")), clean_line(str(data.get("question") or ""))

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def agent_fields(client: EditorClient, agent: "Agent") -> dict[str, Any]:
     """Return an agent with the questions that wait for the user. Those that the permission gate decides do not."""
     # imported late, because nothing of the runtime is loaded before the first agent
-    from lsp_harness.runtime.question_desk import GATE_KINDS, describe_question
+    from lsp_harness.runtime.question_desk import GATE_KINDS, question_fields
 
     asked = client.asked_questions
     questions = [
-        describe_question(question)
+        question_fields(question)
         for question in agent.open_questions
         if question.kind not in GATE_KINDS or (agent.id, question.id) in asked
     ]

@@ -27,7 +27,7 @@ from tests.runtime.terminal.process_count import marked_processes, open_descript
 
 SHELL = ("bash", "--norc", "--noprofile", "-i")
 PYTHON = (sys.executable, "-S", "-E", "-u", "-c")
-FLOOD_BYTES = 6_000_000
+FLOOD_BYTES = 2_500_000
 
 
 async def read_all(viewer: TerminalViewer) -> list[bytes]:
