@@ -5,15 +5,19 @@ A web page is refused by its `Host` and `Origin`, and learns nothing.
 """
 
 import asyncio
+import os
+import secrets
 import socket
+import stat
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 import uvicorn
 from mcp.server import MCPServer
 
 from lsp_harness.disk.file_reading import system_message
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import FileError, UsageError
 from lsp_harness.wire.loopback_access import (
     IPV4_NAMES,
     LOOPBACK_ADDRESS,
@@ -30,6 +34,7 @@ from lsp_harness.wire.loopback_access import (
 
 PATH = "/mcp"
 TOKEN_NAME = "mcp.token"
+MIN_TOKEN_CHARS = 32
 STOP_WAIT_S = 2
 REASONS = {
     401: "the token is missing or wrong",
@@ -71,6 +76,35 @@ class TokenGuard:
         if any(origin not in self._origins for origin in headers.get(b"origin", [])):
             return 403
         return 0 if has_credentials(headers.get(b"authorization", []), self._credentials) else 401
+
+
+def read_token(file: Path) -> str:
+    """Return the token of a file, which is created with a new one if it is missing.
+
+    Raises:
+        UsageError: Others can read the file, or the token is too short.
+        FileError: The file cannot be read or written.
+    """
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with os.fdopen(descriptor) as stream:
+                mode = os.fstat(descriptor).st_mode
+                token = stream.read(10_000).strip()
+            if mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise UsageError(f"others may read {file}; chmod 600 it, or delete it to get a new token") from None
+            if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable():
+                raise UsageError(f"{file} has no token of {MIN_TOKEN_CHARS} characters; delete it") from None
+            return token
+        token = secrets.token_urlsafe(MIN_TOKEN_CHARS)
+        with os.fdopen(descriptor, "w") as stream:
+            stream.write(token + "\n")
+    except OSError as error:
+        raise FileError(f"{file} cannot be used for the token: {system_message(error)}") from error
+    return token
 
 
 async def serve_http(

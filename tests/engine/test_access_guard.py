@@ -12,7 +12,7 @@ import pytest
 from lsp_harness.config import paths
 from lsp_harness.engine.http.access_guard import AccessGuard
 from lsp_harness.errors import EngineUnavailable
-from lsp_harness.inference.access_token import engine_token_file, ensure_token
+from lsp_harness.inference.access_token import ensure_token, token_file
 from tests.support.engine import EngineProcess
 
 TOKEN = "a" * 40
@@ -106,18 +106,18 @@ async def test_a_unix_socket_asks_for_nothing_and_the_unknown_for_everything():
 def test_the_token_is_made_once_and_only_for_its_owner(home: Path):
     result = ensure_token()
 
-    assert ensure_token() == result == engine_token_file().read_text()
+    assert ensure_token() == result == token_file().read_text()
     assert len(result) >= 43
-    assert stat.S_IMODE(engine_token_file().stat().st_mode) == 0o600
+    assert stat.S_IMODE(token_file().stat().st_mode) == 0o600
     assert [path.name for path in paths.runtime_folder().iterdir()] == ["token"]
 
 
 @pytest.mark.parametrize("spoil", [lambda file: file.chmod(0o640), lambda file: file.write_text("short")])
 def test_a_token_that_is_none_is_not_used(home: Path, spoil: Any):
     ensure_token()
-    spoil(engine_token_file())
+    spoil(token_file())
 
-    with pytest.raises(EngineUnavailable, match="delete it to get a new"):
+    with pytest.raises(EngineUnavailable, match="holds no token that only you can read; delete it"):
         ensure_token()
 
 
@@ -132,7 +132,7 @@ async def test_no_port_unless_asked_for_and_none_that_is_taken(tiny_model: Path,
     with EngineProcess.start(tiny_model, paths.runtime_folder() / "a") as engine:
         async with engine.http() as http:
             assert not {"tcp_port", "tcp_error"} & (await http.get("/props")).json().keys()
-        assert not engine_token_file().exists()
+        assert not token_file().exists()
     with EngineProcess.start(tiny_model, paths.runtime_folder() / "b", "--tcp", str(taken)) as engine:
         async with engine.http() as http:
             assert (await http.get("/props")).json()["tcp_error"] == sentence
@@ -147,7 +147,7 @@ async def test_a_port_of_its_own(tiny_model: Path, home: Path):
             assert {**(await tcp.get("/health")).json(), "silent_s": 0} == {"status": "ok", "silent_s": 0}
             assert (await tcp.get("/props")).status_code == 401
             assert (await tcp.get("/v1/models", headers={"authorization": "Bearer x"})).status_code == 401
-            own = {"authorization": f"Bearer {engine_token_file().read_text()}"}
+            own = {"authorization": f"Bearer {token_file().read_text()}"}
             assert (await tcp.get("/props", headers=own)).json()["pid"] == engine.process.pid
             assert (await tcp.get("/props", headers=own | {"host": "evil.example"})).status_code == 403
             assert (await tcp.get("/props", headers=own | {"origin": "http://evil.example"})).status_code == 403

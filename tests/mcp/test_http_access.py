@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from lsp_harness.disk.token_file import ensure_token
-from lsp_harness.errors import FileError
+from lsp_harness.errors import UsageError
+from lsp_harness.mcp.http_serving import read_token
 from tests.mcp.conftest import ServedFolder
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -46,22 +46,22 @@ async def test_only_this_machine_is_served(served: ServedFolder):
 
 def test_a_token_is_made_once_for_the_user_only(tmp_path: Path):
     file = tmp_path / "state" / "mcp.token"
-    token = ensure_token(file)
+    token = read_token(file)
     assert len(token) >= 32
     assert file.stat().st_mode & 0o777 == 0o600
-    assert ensure_token(file) == token
+    assert read_token(file) == token
 
 
 def test_a_token_that_others_can_read_is_refused(tmp_path: Path):
     file = tmp_path / "mcp.token"
-    ensure_token(file)
+    read_token(file)
     file.chmod(0o644)
-    with pytest.raises(FileError, match="others may read"):
-        ensure_token(file)
+    with pytest.raises(UsageError, match="others may read"):
+        read_token(file)
 
 
 def test_a_short_token_is_refused(tmp_path: Path):
     file = tmp_path / "mcp.token"
     file.touch(0o600)
-    with pytest.raises(FileError, match="has no token"):
-        ensure_token(file)
+    with pytest.raises(UsageError, match="has no token"):
+        read_token(file)

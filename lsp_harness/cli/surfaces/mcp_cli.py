@@ -11,7 +11,6 @@ from lsp_harness.cli.console import warn
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
 from lsp_harness.config import paths
-from lsp_harness.disk.token_file import ensure_token
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.served.served_project import ServedProject
 from lsp_harness.harness.served.served_sessions import ServedSessions
@@ -62,10 +61,10 @@ async def _serve(options: SessionOptions, port: int | None, token_file: Path | N
         if port is None:
             await server.run_stdio_async()
         else:
-            from lsp_harness.mcp.http_serving import TOKEN_NAME, serve_http
+            from lsp_harness.mcp.http_serving import TOKEN_NAME, read_token, serve_http
 
             file = token_file or paths.state_folder() / TOKEN_NAME
-            token = ensure_token(file)
+            token = read_token(file)
             await serve_http(server, port, token, lambda url: warn(f"MCP at {url}; the token is in {file}"))
     finally:
         await sessions.aclose()
