@@ -221,7 +221,9 @@ class EditorClient:
         others = self.harness.services.agent_findings.find(text)
         diagnostics = lsp_diagnostics(text, published, self.capabilities, others)
         part = document.part(PushedDiagnostics, partial(PushedDiagnostics, self.server, uri))
-        part.push(self.version_of(text), diagnostics)
+        # an empty list for an older version says nothing about the present one
+        is_current = text.version == published.version or bool(others)
+        part.push(self.version_of(text) if is_current else published.version, diagnostics)
 
     def _schedule_refresh(self, method: str) -> None:
         """Ask the client to request something again. All results of one turn of the event loop share a request."""
