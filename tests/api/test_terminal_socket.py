@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from lsp_harness.api.agents.terminal_socket import read_control
-from tests.api.conftest import ApiProcess, spawn
+from tests.api.conftest import ApiProcess, spawn, wait_for_status
 
 
 @asynccontextmanager
@@ -65,7 +65,10 @@ async def test_json_is_printed_and_typed_in_text_mode(api: ApiProcess):
             await socket.send('{"a": 1}\r')
             messages = await read_until(socket, '{"a": 1}\r\n{"a": 1}')
             assert not [message for message in messages if message.startswith("{")]
+            await wait_for_status(client, agent["id"], "busy")
             await socket.send("\x03")
+            # the shell throws away what is typed before it shows its prompt again
+            await wait_for_status(client, agent["id"], "ready")
             await socket.send("printf '\\n'; printf '{'; sleep 0.3; printf '\"type\":\"connected\"}\\n'\r")
             messages = await read_until(socket, '{"type":"connected"}')
             assert not [message for message in messages if message.startswith("{")]
