@@ -42,6 +42,12 @@ def stat_fields(pid: int) -> list[str]:
         return []
 
 
+def start_ticks(pid: int) -> int:
+    """Return the start of a process in ticks since the boot, or 0 if that is not known."""
+    fields = stat_fields(pid)
+    return int(fields[19]) if len(fields) > 19 else 0
+
+
 def list_processes() -> list[ProcessRow]:
     """Return all processes that this process may see, without those that have ended and wait for their parent."""
     return list(_read_proc() if (PROC / "self").exists() else _read_ps())

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from lsp_harness.process.process_table import ProcessRow, environment_value, list_processes, stat_fields
+from lsp_harness.process.process_table import ProcessRow, environment_value, list_processes, start_ticks
 from lsp_harness.process.termination import KILL_WAIT_S, OpenProcess
 from lsp_harness.process.tool_run import lower_priority
 
@@ -190,7 +190,7 @@ class _Search:
 
     def __init__(self, leader: int, mark: str) -> None:
         self._mark = mark
-        self._leaders = {leader: _start_ticks(leader)} if leader else dict[int, int]()
+        self._leaders = {leader: start_ticks(leader)} if leader else dict[int, int]()
         self._earliest = self._leaders.get(leader, 0)
 
     def find(self) -> list[ProcessRow]:
@@ -235,11 +235,6 @@ class _Search:
                     pending.append(row.pid)
 
 
-def _start_ticks(pid: int) -> int:
-    fields = stat_fields(pid)
-    return int(fields[19]) if len(fields) > 19 else 0
-
-
 async def _end_processes(search: _Search, grace_s: float, kill_s: float) -> list[int]:
     rows = await asyncio.to_thread(search.find)
     if not rows:
@@ -262,7 +257,7 @@ async def _signal_all(rows: Iterable[ProcessRow], signals: Sequence[int], limit_
                 process = OpenProcess(row.pid)
                 processes.append(process)
                 # the number may belong to a new process by now
-                if not row.started or _start_ticks(row.pid) == row.started:
+                if not row.started or start_ticks(row.pid) == row.started:
                     for number in signals:
                         process.send_signal(number)
         return all(await asyncio.gather(*(process.wait_for_end(limit_s) for process in processes)))

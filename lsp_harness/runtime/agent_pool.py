@@ -15,9 +15,10 @@ from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent, AgentContext
 from lsp_harness.runtime.agent_errors import InvalidSpec, SpawnFailed, TooManyAgents, UnknownAgent
 from lsp_harness.runtime.agent_events import AgentEvent, EventFeed
-from lsp_harness.runtime.agent_spec import AgentSpec, TransportName
+from lsp_harness.runtime.agent_spec import AGENT_VARIABLE, AgentSpec, TransportName
 from lsp_harness.runtime.isolation.runners import Runners
 from lsp_harness.runtime.question_gate import QuestionGate
+from lsp_harness.runtime.viewer_sizes import MAX_SIDE
 
 TICK_S = 0.5
 """Time between two looks at the clock for all agents."""
@@ -25,7 +26,6 @@ KEPT_AGENTS = 100
 """Agents that have ended and can still be read."""
 EARLY_END_S = 0.3
 """Time for which `spawn` watches whether the program ends at once."""
-AGENT_VARIABLE = "LSP_HARNESS_AGENT_ID"
 """The variable that tells the processes of an agent whose they are."""
 TERMINAL_ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
 HIDDEN_VARIABLES = ("LSP_HARNESS_API_TOKEN", "LSP_HARNESS_API_KEY", "CLAUDECODE", "COLUMNS", "LINES")
@@ -37,7 +37,6 @@ CODE_VARIABLES = re.compile(
 """Variables that decide which code runs. A client must not set them."""
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_ARGUMENT_CHARS = 100_000
-MAX_SIZE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +226,8 @@ def check_spec(spec: AgentSpec, allowed_roots: Sequence[Path]) -> AgentSpec:
             raise InvalidSpec(
                 f"the variable {name[:40]!r} cannot be set for an agent", "set it before lsp-harness is started"
             )
-    if not (1 <= spec.columns <= MAX_SIZE and 1 <= spec.rows <= MAX_SIZE):
-        raise InvalidSpec(f"the size must be from 1 to {MAX_SIZE}")
+    if not (1 <= spec.columns <= MAX_SIDE and 1 <= spec.rows <= MAX_SIDE):
+        raise InvalidSpec(f"the size must be from 1 to {MAX_SIDE}")
     return replace(spec, workdir=folder)
 
 

@@ -4,15 +4,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 TransportName = Literal["acp", "stream-json", "pty"]
 """How the runtime talks with an agent: the Agent Client Protocol, JSON lines of its own, or a pseudo-terminal."""
 RunnerName = Literal["local", "bwrap", "container", "ssh"]
 """Where the program runs."""
-RUNNER_NAMES: tuple[RunnerName, ...] = ("local", "bwrap", "container", "ssh")
+RUNNER_NAMES: tuple[RunnerName, ...] = get_args(RunnerName)
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 """Names of variables whose values are kept out of logs and command lines."""
+AGENT_VARIABLE = "LSP_HARNESS_AGENT_ID"
+"""The variable that tells the processes of an agent whose they are."""
 Isolation = Literal["none", "worktree"]
 """`worktree` gives the agent a git worktree and a branch of its own, and its changes are verified before they are
 proposed."""

@@ -19,6 +19,7 @@ from lsp_harness.api.api_errors import describe_error
 from lsp_harness.errors import HarnessError
 from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.terminal.terminal_viewer import SlowViewer, TerminalViewer
+from lsp_harness.runtime.viewer_sizes import MAX_SIDE
 
 if TYPE_CHECKING:
     from lsp_harness.runtime.terminal.terminal import Terminal
@@ -28,7 +29,6 @@ FILLER = "\0"
 CLOSE_NORMAL, CLOSE_SLOW = 1000, 1013
 CONTROL_TYPES = frozenset({"resize", "ping"})
 """Types of control messages of clients."""
-MAX_SIZE = 1000
 CHECK_S = 0.25
 """Time between two looks at whether a client that does not read was dropped."""
 CLOSE_TIMEOUT_S = 2.0
@@ -136,8 +136,8 @@ class TerminalSocket:
             await self._control(type="pong")
             return
         size = (control.get("cols"), control.get("rows"))
-        if any(type(number) is not int or not 1 <= number <= MAX_SIZE for number in size):
-            await self._control(type="error", message=f"cols and rows must be whole numbers from 1 to {MAX_SIZE}")
+        if any(type(number) is not int or not 1 <= number <= MAX_SIDE for number in size):
+            await self._control(type="error", message=f"cols and rows must be whole numbers from 1 to {MAX_SIDE}")
             return
         self._size.request(cast("int", size[0]), cast("int", size[1]))
 

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.disk.file_writing import replace_file
-from lsp_harness.process.process_table import stat_fields
+from lsp_harness.process.process_table import start_ticks
 from lsp_harness.runtime.isolation.git_command import GitFailed
 from lsp_harness.runtime.isolation.worktree import Worktree
 from lsp_harness.session.checkpoints.undo_plan import UndoPlan
 
 ENDING = ".json"
-START_FIELD = 19
-"""The field of `/proc/PID/stat` with the start of a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,7 @@ class ServerProcess:
     @classmethod
     def of(cls, pid: int) -> "ServerProcess":
         """Return the process with a number."""
-        fields = stat_fields(pid)
-        return cls(pid, int(fields[START_FIELD]) if len(fields) > START_FIELD else 0)
+        return cls(pid, start_ticks(pid))
 
     @property
     def is_running(self) -> bool:
@@ -51,7 +48,7 @@ class ServerProcess:
         except PermissionError:
             # a process of another user is none of ours
             return False
-        return ServerProcess.of(self.pid).started == self.started
+        return start_ticks(self.pid) == self.started
 
 
 @dataclass(frozen=True, slots=True)

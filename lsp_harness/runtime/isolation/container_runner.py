@@ -7,16 +7,14 @@ import shutil
 from hashlib import blake2b
 from pathlib import Path
 
-import lsp_harness
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec, SpawnFailed
 from lsp_harness.runtime.isolation.git_folder import find_git_folders
 from lsp_harness.runtime.isolation.place_command import run_place_command
-from lsp_harness.runtime.isolation.runner import Runner
+from lsp_harness.runtime.isolation.runner import PACKAGE_FOLDER, Runner, RunnerProblem
 
 PROGRAMS = ("podman", "docker")
-PACKAGE_FOLDER = Path(lsp_harness.__file__).parent
 TERMINAL_NAMES = ("TERM", "COLORTERM", "LANG")
 NAME_START = "lsp-harness"
 NAME = re.compile(rf"{NAME_START}-(?P<machine>[0-9a-f]{{8}})-(?P<server>\d+)-[0-9A-Za-z]+")
@@ -35,22 +33,20 @@ class ContainerRunner(Runner):
         names = (wanted,) if wanted else PROGRAMS
         return next((name for name in names if shutil.which(name)), "")
 
-    def find_problem(self) -> str:
-        """Return why no container can be started, or an empty text."""
+    def find_problem(self) -> RunnerProblem | None:
+        """Return why no container can be started, or None."""
         if not self.program:
-            return f"{self.settings.container_program or ' or '.join(PROGRAMS)} is not installed"
-        return "" if self.settings.container_image else "runtime.container_image is not set"
+            missing = self.settings.container_program or " or ".join(PROGRAMS)
+            return RunnerProblem(f"{missing} is not installed", "install podman", CliNotFound)
+        if not self.settings.container_image:
+            hint = "write runtime.container_image into your settings file"
+            return RunnerProblem("runtime.container_image is not set", hint, InvalidSpec)
+        return None
 
     def check(self, order: LaunchOrder) -> None:
         """Look for the program and the image, and remove the containers of servers that were killed."""
+        super().check(order)
         image = self.settings.container_image
-        if not self.program:
-            raise CliNotFound(f"the runner container does not work here: {self.find_problem()}", "install podman")
-        if not image:
-            raise InvalidSpec(
-                f"the runner container does not work here: {self.find_problem()}",
-                "write runtime.container_image into your settings file",
-            )
         if image.startswith("-"):
             raise InvalidSpec(f"{image!r} is no name of an image", "change container_image in your settings file")
         if problem := run_place_command((self.program, "image", "inspect", "--format", "found", image)).problem:

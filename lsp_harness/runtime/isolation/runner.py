@@ -2,12 +2,17 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
+import lsp_harness
 from lsp_harness.config.runtime_schema import AgentSetting, Runtime
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
+from lsp_harness.runtime.agent_errors import AgentError
 from lsp_harness.runtime.agent_spec import RunnerName
 
+PACKAGE_FOLDER = Path(lsp_harness.__file__).parent
+"""The files of lsp-harness, which agents of ours need wherever they run."""
 CHECK_LIMIT_S = 20.0
 """Time for the programs of a runner to say whether an agent can be started."""
 
@@ -57,6 +62,21 @@ class RunnerSettings:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RunnerProblem:
+    """The reason why a runner cannot be used on this machine.
+
+    Attributes:
+        text: The reason.
+        hint: What the user can do.
+        error: The error that a request for this runner gets.
+    """
+
+    text: str
+    hint: str
+    error: type[AgentError]
+
+
 class Runner(ABC):
     """A place where programs of agents run.
 
@@ -75,8 +95,8 @@ class Runner(ABC):
         self.settings = settings
 
     @abstractmethod
-    def find_problem(self) -> str:
-        """Return why the runner cannot be used on this machine, or an empty text. It may run a program."""
+    def find_problem(self) -> RunnerProblem | None:
+        """Return why the runner cannot be used on this machine, or None. It may run a program."""
 
     @abstractmethod
     def wrap(self, order: LaunchOrder, argv: Argv, *, has_terminal: bool) -> Argv:
@@ -88,12 +108,14 @@ class Runner(ABC):
             has_terminal: Whether its input and output are a terminal.
         """
 
-    def check(self, order: LaunchOrder) -> None:  # noqa: B027 - most places need no look
+    def check(self, order: LaunchOrder) -> None:
         """Look whether an agent can be started here. It may run programs and wait for them.
 
         Raises:
             AgentError: A program, a setting, an image or a machine is missing, or it does not answer.
         """
+        if problem := self.find_problem():
+            raise problem.error(f"the runner {self.name} does not work here: {problem.text}", problem.hint)
 
     def clean_up(self, order: LaunchOrder) -> None:  # noqa: B027 - most places keep nothing
         """Remove what an agent left in this place after its end. It may run programs, and nothing is raised."""
@@ -104,9 +126,8 @@ class LocalRunner(Runner):
 
     name = "local"
 
-    def find_problem(self) -> str:
+    def find_problem(self) -> None:
         """Return nothing: it always works."""
-        return ""
 
     def wrap(self, order: LaunchOrder, argv: Argv, *, has_terminal: bool) -> Argv:
         """Return the command itself."""

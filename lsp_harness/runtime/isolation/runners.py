@@ -61,6 +61,10 @@ class Runners:
         """Return all runners as JSON, and why each cannot be used here. It runs programs, but does not connect."""
         settings = RunnerSettings.of(self._settings, "")
         return [
-            {"runner": name, "problem": runner(settings).find_problem(), "closesNetwork": runner.can_close_network}
+            {
+                "runner": name,
+                "problem": problem.text if (problem := runner(settings).find_problem()) else "",
+                "closesNetwork": runner.can_close_network,
+            }
             for name, runner in RUNNERS.items()
         ]

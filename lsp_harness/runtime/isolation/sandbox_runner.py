@@ -5,13 +5,12 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import lsp_harness
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec, SpawnFailed
 from lsp_harness.runtime.isolation.git_folder import find_git_folders
-from lsp_harness.runtime.isolation.runner import Runner
+from lsp_harness.runtime.isolation.runner import PACKAGE_FOLDER, Runner, RunnerProblem
 
 AGENT_FILES: Mapping[str, tuple[str, ...]] = {
     "claude": (".claude", ".claude.json"),
@@ -20,7 +19,6 @@ AGENT_FILES: Mapping[str, tuple[str, ...]] = {
     "opencode": (".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode"),
 }
 """Type of agent → what it must write in the home of the user."""
-PACKAGE_FOLDER = Path(lsp_harness.__file__).parent
 RESOLVER_FILE = Path("/etc/resolv.conf")
 MODULES_FOLDER = "node_modules"
 SCRIPT_HEAD_BYTES = 256
@@ -32,20 +30,17 @@ class SandboxRunner(Runner):
     name = "bwrap"
     can_close_network = True
 
-    def find_problem(self) -> str:
-        """Return why bubblewrap does not work here, or an empty text. It runs it to find out."""
-        return Bubblewrap().find_problem() if shutil.which("bwrap") else "bwrap is not installed"
+    def find_problem(self) -> RunnerProblem | None:
+        """Return why bubblewrap does not work here, or None. It runs it to find out."""
+        if not shutil.which("bwrap"):
+            return RunnerProblem("bwrap is not installed", "install the package bubblewrap", CliNotFound)
+        if problem := Bubblewrap().find_problem():
+            return RunnerProblem(problem, "allow user namespaces, or use another runner", SpawnFailed)
+        return None
 
     def check(self, order: LaunchOrder) -> None:
         """Look for bubblewrap, and refuse a folder that contains the home of the user."""
-        if not shutil.which("bwrap"):
-            raise CliNotFound(
-                "the runner bwrap does not work here: bwrap is not installed", "install the package bubblewrap"
-            )
-        if problem := self.find_problem():
-            raise SpawnFailed(
-                f"the runner bwrap does not work here: {problem}", "allow user namespaces, or use another runner"
-            )
+        super().check(order)
         if Path.home().is_relative_to(order.spec.workdir):
             raise InvalidSpec(
                 "in the runner bwrap an agent cannot work in your home folder, which it must not see",

@@ -5,9 +5,9 @@ import shutil
 
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec, SpawnFailed
-from lsp_harness.runtime.agent_spec import SECRET_NAME
+from lsp_harness.runtime.agent_spec import AGENT_VARIABLE, SECRET_NAME
 from lsp_harness.runtime.isolation.place_command import run_place_command
-from lsp_harness.runtime.isolation.runner import Runner
+from lsp_harness.runtime.isolation.runner import Runner, RunnerProblem
 
 FOLDER_MISSING, PROGRAM_MISSING = 71, 72
 """Exit statuses of the look at the other machine."""
@@ -16,7 +16,6 @@ OPTIONS = (
     # a connection that is lost is noticed after 45 s
     *("-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3"),
 )
-MARK_NAME = "LSP_HARNESS_AGENT_ID"
 
 
 class SshRunner(Runner):
@@ -24,22 +23,19 @@ class SshRunner(Runner):
 
     name = "ssh"
 
-    def find_problem(self) -> str:
-        """Return why no other machine can be used, or an empty text. It does not connect."""
+    def find_problem(self) -> RunnerProblem | None:
+        """Return why no other machine can be used, or None. It does not connect."""
         if not shutil.which("ssh"):
-            return "ssh is not installed"
-        return "" if self.settings.ssh_host else "runtime.ssh_host is not set"
+            return RunnerProblem("ssh is not installed", "install an ssh client", CliNotFound)
+        if not self.settings.ssh_host:
+            hint = "write runtime.ssh_host into your settings file"
+            return RunnerProblem("runtime.ssh_host is not set", hint, InvalidSpec)
+        return None
 
     def check(self, order: LaunchOrder) -> None:
         """Connect, and look for the folder and the program there."""
+        super().check(order)
         host = self.settings.ssh_host
-        if not shutil.which("ssh"):
-            raise CliNotFound(f"the runner ssh does not work here: {self.find_problem()}", "install an ssh client")
-        if not host:
-            raise InvalidSpec(
-                f"the runner ssh does not work here: {self.find_problem()}",
-                "write runtime.ssh_host into your settings file",
-            )
         if host.startswith("-"):
             raise InvalidSpec("the host of ssh must not begin with a hyphen", "change ssh_host in your settings file")
         folder, program = str(order.spec.workdir), order.argv[0]
@@ -69,7 +65,7 @@ class SshRunner(Runner):
 
     def clean_up(self, order: LaunchOrder) -> None:
         """Kill what the agent left on the other machine, if that has `/proc`."""
-        mark = shlex.quote(f"{MARK_NAME}={order.agent_id}")
+        mark = shlex.quote(f"{AGENT_VARIABLE}={order.agent_id}")
         # `kill` of the agent alone would miss what has left its session
         find = f"tr '\\0' '\\n' <\"$p/environ\" 2>/dev/null | grep -qxF {mark}"
         kill = f'for p in /proc/[0-9]*; do {find} && kill -KILL "${{p#/proc/}}"; done 2>/dev/null; true'

@@ -16,6 +16,7 @@ from lsp_harness.runtime.agent_spec import (
     RunnerName,
     TransportName,
 )
+from lsp_harness.runtime.viewer_sizes import MAX_SIDE
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.conversation_arguments import SessionArguments
 from lsp_harness.text.uri import local_path
@@ -23,8 +24,6 @@ from lsp_harness.text.uri import local_path
 TRANSPORTS = ("", "acp", "stream-json", "pty")
 RUNNERS = ("", *RUNNER_NAMES)
 ISOLATIONS = ("none", "worktree")
-MAX_SIZE = 1000
-"""The largest width and height of a terminal."""
 MAX_KEY_BYTES = 1_000_000
 
 
@@ -52,8 +51,8 @@ class AgentArguments(SessionArguments):
     def size(self, name: str) -> int | None:
         """Return the width or the height of a terminal, or None if it is missing."""
         value = self.number(name)
-        if value is not None and not 1 <= value <= MAX_SIZE:
-            raise UsageError(f"{name} must be a number from 1 to {MAX_SIZE}, not {value}")
+        if value is not None and not 1 <= value <= MAX_SIDE:
+            raise UsageError(f"{name} must be a number from 1 to {MAX_SIDE}, not {value}")
         return value
 
     def timeout_s(self) -> float | None:
