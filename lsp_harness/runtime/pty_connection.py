@@ -19,7 +19,7 @@ from lsp_harness.runtime.connection import (
     StateClaimed,
 )
 from lsp_harness.runtime.pty_traits import CTRL_C, ENTER, ESCAPE, PtyTraits
-from lsp_harness.runtime.screen_answer import ANSWER_LINES, ScreenBefore, find_answer, find_box
+from lsp_harness.runtime.screen_answer import ANSWER_LINES, ScreenBefore, find_answer, find_box, has_end_of
 from lsp_harness.runtime.shown_question import ShownQuestion, if_blocked
 from lsp_harness.runtime.states.report_claims import claim_of_reports
 from lsp_harness.runtime.states.screen_reader import ScreenReading
@@ -31,6 +31,7 @@ from lsp_harness.runtime.terminal.terminal_signals import (
     TerminalSignal,
     TitleChanged,
 )
+from lsp_harness.runtime.work_signs import WorkSigns
 
 LOOK_S = 0.05
 """Time between two looks at a screen that changes."""
@@ -46,8 +47,6 @@ KEY_PAUSE_S = 0.05
 """Time between two keys of an answer, because dialogs lose keys that arrive together."""
 EXIT_KEY_WAIT_S = 0.7
 """Time for an agent to end after a key that ends it."""
-END_CHARS = 12
-"""Characters at the end of a message by which it is recognized on the screen."""
 QUIET_S, QUIET_TRIES = 0.1, 5
 """Time without a change after which a screen is drawn, and how often it is waited for."""
 PASTE_BEGIN, PASTE_END = b"\x1b[200~", b"\x1b[201~"
@@ -72,7 +71,7 @@ class PtyConnection(Connection):
         self._changed_at = 0.0
         self._asked = ShownQuestion(observe, lambda: self._require_terminal().find_login_url())
         self._is_submitting = False
-        self._work_signs = 0
+        self._work = WorkSigns(is_visible=self._reader.shows_work)
         self._before = ScreenBefore()
         self._message = ""
         self._changed = asyncio.Event()
@@ -180,7 +179,7 @@ class PtyConnection(Connection):
                 pass
 
     def _take_reports(self) -> None:
-        self._work_signs += 1
+        self._work.note()
         # it is drawn after the report
         self._changed_at = self._now()
         self._reported = claim_of_reports(self._require_terminal().status_reports)
@@ -188,8 +187,11 @@ class PtyConnection(Connection):
         self._wake()
 
     def _look_soon(self, delay_s: float = LOOK_S) -> None:
-        if self._looking is None and not self._ended.is_set():
-            self._looking = asyncio.get_running_loop().call_later(delay_s, self._look)
+        when = self._now() + delay_s
+        if self._ended.is_set() or (self._looking and self._looking.when() <= when):
+            return
+        self._close_looks()
+        self._looking = asyncio.get_running_loop().call_at(when, self._look)
 
     def _look(self) -> None:
         """Read the screen. Look again for some time, because rules demand that it has settled."""
@@ -198,17 +200,18 @@ class PtyConnection(Connection):
             return
         terminal = self._require_terminal()
         reading = self._reader.read(terminal.screen, terminal.find_login_url)
-        if self._is_submitting and reading.screen and reading.screen.activity in ("idle", "done"):
-            # the message may lie in the prompt still
+        if reading.shows_work and reading.claims != self._reading.claims:
+            self._work.note()
+        is_awaited = self._work.is_awaited(self._now())
+        if reading.looks_idle and (self._is_submitting or is_awaited):
+            # the message may lie in the prompt still, or the agent has not begun
             reading = replace(reading, screen=None)
-        if reading.screen and reading.screen.activity == "working" and reading.screen != self._reading.screen:
-            self._work_signs += 1
         self._reading = reading
         self.observe(ScreenRead(reading))
         if not self._asked.update(self._reported, reading, self._now()):
             self._look_soon()
         self._wake()
-        if self._now() - self._changed_at < SETTLE_S:
+        if is_awaited or self._now() - self._changed_at < SETTLE_S:
             self._look_soon(SETTLE_LOOK_S)
 
     # -- parts
@@ -236,11 +239,11 @@ class PtyConnection(Connection):
             if self._is_blocked:
                 # Enter would answer the question
                 raise AgentBlocked("the agent asked a question while the message was typed", "answer it first")
-            signs = self._work_signs
+            self._work.expect(self._now())
             terminal.write(ENTER)
 
-            def is_taken(signs: int = signs) -> bool:
-                return self._work_signs > signs or (was_shown and not self._shows_message) or self._ended.is_set()
+            def is_taken() -> bool:
+                return self._work.has_come or (was_shown and not self._shows_message) or self._ended.is_set()
 
             if await self._wait(is_taken, ENTER_WAIT_S):
                 return not self._ended.is_set()
@@ -250,10 +253,7 @@ class PtyConnection(Connection):
     def _shows_message(self) -> bool:
         """Return whether the row of the cursor has the end of the message."""
         screen = self._require_terminal().screen
-        rows, (row, _) = screen.rows(), screen.cursor
-        end = "".join(self._message.split("\n")[-1].split())[-12:]
-        near = "".join("".join(rows[max(0, row - 1) : row + 1]).split()) if row < len(rows) else ""
-        return (bool(end) and near.endswith(end)) or (bool(end) and row < len(rows) and end in _squeeze(rows[row]))
+        return has_end_of(self._message, screen.rows(), screen.cursor[0])
 
     @property
     def _is_blocked(self) -> bool:
@@ -302,7 +302,3 @@ class PtyConnection(Connection):
 def describe_exit(exit_code: int) -> str:
     """Return the reason of an end in words."""
     return f"signal {-exit_code} ended the program" if exit_code < 0 else f"the program ended with {exit_code}"
-
-
-def _squeeze(text: str) -> str:
-    return "".join(text.split())

@@ -20,6 +20,11 @@ DENY_LABEL = re.compile(r"(?i)^(no|deny|reject|cancel|don't)\b")
 class TerminalReader(Protocol):
     """The reader of the title and the screen of one agent. It has a memory, so each agent has its own."""
 
+    @property
+    def shows_work(self) -> bool:
+        """Return whether a screen of this agent can show that it works."""
+        ...
+
     def read(self, screen: ScreenView, find_login_url: Callable[[], str] = str) -> ScreenReading:
         """Read a screen."""
         ...
@@ -35,6 +40,8 @@ class TerminalReader(Protocol):
 
 class BlindReader:
     """The reader for an agent whose own reports say everything. It only sees whether the screen changes."""
+
+    shows_work = False
 
     def read(self, screen: ScreenView, find_login_url: Callable[[], str] = str) -> ScreenReading:
         """Return the text of the screen and no claim."""

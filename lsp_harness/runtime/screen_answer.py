@@ -10,6 +10,8 @@ MAX_LINES_BEFORE_ECHO = 4
 """Lines between the old text and the echo of a message, such as a separator."""
 MAX_FRAME_ROWS = 2
 """Rows of a frame above the prompt."""
+END_CHARS = 12
+"""Characters at the end of a message by which it is recognized in a prompt."""
 MIN_ECHO_CHARS = 3
 """Characters of a message that a row must have to be its echo."""
 
@@ -35,6 +37,15 @@ def find_box(rows: Sequence[str], cursor_row: int) -> list[str]:
             break
         top = row
     return _strip(rows[top:])
+
+
+def has_end_of(message: str, rows: Sequence[str], cursor_row: int) -> bool:
+    """Return whether the row of the cursor has the end of a message, which may have begun in the row above."""
+    end = _squeeze(message.split("\n")[-1])[-END_CHARS:]
+    if not end or cursor_row >= len(rows):
+        return False
+    both = _squeeze("".join(rows[max(0, cursor_row - 1) : cursor_row + 1]))
+    return both.endswith(end) or end in _squeeze(rows[cursor_row])
 
 
 def is_frame(row: str) -> bool:

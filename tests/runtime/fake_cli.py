@@ -181,6 +181,7 @@ class FakeCli:
             message = self.read_message()
             self.clear_area()
             self.write("❯ " + message.replace("\n", "\r\n  ") + "\r\n")
+            show_work(self)
             self.answer(message)
 
     def read_message(self) -> str:
@@ -347,6 +348,17 @@ class FakeCli:
         self.print("● Logged in" if key == "\r" else "● Login cancelled")
 
 
+def show_work(cli: FakeCli) -> None:
+    """Show a moment of work, as agents do that have no reports. An agent on a busy machine looks idle before."""
+    if cli.options.late_work:
+        width = os.get_terminal_size().columns
+        cli.draw([RULE * width, "❯ ", RULE * width, "  ? for shortcuts"], (1, 2))
+        time.sleep(cli.options.late_work)
+    if cli.options.reports == "never" and not cli.options.hidden_work:
+        cli.draw(["✽ Thinking… (esc to interrupt)"], (0, 0))
+        time.sleep(STEP_S)
+
+
 def main() -> None:
     """Run in a terminal whose modes are restored at the end."""
     parser = argparse.ArgumentParser()
@@ -356,6 +368,8 @@ def main() -> None:
     parser.add_argument("--trust", action="store_true", help="ask first whether the folder is trusted")
     parser.add_argument("--login", action="store_true", help="want a login first")
     parser.add_argument("--slow-start", type=float, default=0.0)
+    parser.add_argument("--late-work", type=float, default=0.0, help="look idle so long after each message")
+    parser.add_argument("--hidden-work", action="store_true", help="never show a moment of work")
     parser.add_argument("--exit", type=int, help="end at once with this status")
     parser.add_argument("--ignore-enter", type=int, default=0, help="lose Enter so many times")
     parser.add_argument("--ignore-term", action="store_true", help="do not end by SIGTERM")

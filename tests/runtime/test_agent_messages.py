@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lsp_harness.config.runtime_schema import AgentSetting
+from lsp_harness.runtime import work_signs
 from lsp_harness.runtime.adapters.custom import CustomAgent
 from lsp_harness.runtime.agent_errors import (
     AgentBlocked,
@@ -34,6 +35,18 @@ async def test_the_answer_is_what_the_agent_printed(bench: AgentBench, reports: 
     assert many.response.split("\n") == [f"line {number}" for number in range(1, 101)]
 
 
+async def test_an_idle_screen_before_the_work_is_no_answer(bench: AgentBench):
+    # the screen settles after a second
+    agent = await bench.start("fake", "--reports", "never", "--late-work", "1.3")
+    assert (await agent.send("hello")).response == "● You said: hello"
+
+
+async def test_work_that_is_too_short_to_be_seen(bench: AgentBench, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(work_signs, "SIGN_WAIT_S", 1.5)
+    agent = await bench.start("fake", "--reports", "never", "--hidden-work")
+    assert (await agent.send("hello")).response == "● You said: hello"
+
+
 async def test_lines_of_one_message_are_pasted(bench: AgentBench):
     agent = await bench.start()
     reply = await agent.send("first\nsecond\n\nfourth")
@@ -48,7 +61,11 @@ class FakeClaude(CustomAgent):
 
 
 @pytest.mark.parametrize("reports", ["always", "never"])
-async def test_a_message_is_not_appended_to_an_unsent_text(bench: AgentBench, reports: str):
+async def test_a_message_is_not_appended_to_an_unsent_text(
+    bench: AgentBench, reports: str, monkeypatch: pytest.MonkeyPatch
+):
+    # the rules of claude do not know how the fake agent works
+    monkeypatch.setattr(work_signs, "SIGN_WAIT_S", 0.5)
     bench.pool.registry.add(
         FakeClaude(AgentSetting(name="drafted", command=sys.executable, args=(str(FAKE_CLI), "--reports", reports)))
     )

@@ -118,7 +118,7 @@ class ClaudeTerminal(CliTerminal):
         if event == "PermissionRequest":
             return await self._ask(facts)
         if event == "UserPromptSubmit":
-            self._work_signs += 1
+            self._work.note()
             self._claim_hook("hook", "working", "UserPromptSubmit")
             self._wake()
         elif event == "Stop":

@@ -61,6 +61,11 @@ class SignReader:
         self._tried = list[dict[str, Any]]()
         self._looks, self._changed_at = ("", ""), clock()
 
+    @property
+    def shows_work(self) -> bool:
+        """Return whether the settings have a sign of work."""
+        return any(activity == "working" for activity, _ in self._signs)
+
     def read(self, screen: ScreenView, find_login_url: Callable[[], str] = str) -> ScreenReading:
         """Read the last rows. They only say `idle` when they have not changed for a second."""
         rows, now = screen.rows(), self._clock()

@@ -44,6 +44,21 @@ class ScreenReading:
     rule: ScreenRule | None = None
     unsent_text: str = ""
 
+    @property
+    def claims(self) -> tuple[StateClaim | None, StateClaim | None]:
+        """Return the claims of the screen and of the title."""
+        return self.screen, self.title
+
+    @property
+    def shows_work(self) -> bool:
+        """Return whether the agent works, or asks something, which it does only at work."""
+        return any(claim is not None and claim.activity in ("working", "blocked") for claim in self.claims)
+
+    @property
+    def looks_idle(self) -> bool:
+        """Return whether the screen says that the agent waits for a message."""
+        return self.screen is not None and self.screen.activity in ("idle", "done")
+
 
 @dataclass(frozen=True, slots=True)
 class _Look:
@@ -115,6 +130,11 @@ class ScreenReader:
     def is_recorded(self) -> bool:
         """The rules were recorded on this version."""
         return self._is_recorded
+
+    @property
+    def shows_work(self) -> bool:
+        """Return whether a rule knows a screen or a title of an agent that works."""
+        return self._is_recorded and any(rule.activity == "working" for rule in self._set.rules)
 
     def forget(self) -> None:
         """Note that a message was sent: a screen that still looks idle must settle first."""
