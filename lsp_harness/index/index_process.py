@@ -23,7 +23,7 @@ from lsp_harness.errors import StoreDamaged, StoreError
 from lsp_harness.files.ignore_files import GIT_EXCLUDE_FILE
 from lsp_harness.files.walk import SKIPPED_FOLDERS
 from lsp_harness.index.builder.indexer import Indexer
-from lsp_harness.index.builder.reader_processes import lower_priority
+from lsp_harness.index.builder.reader_processes import yield_processor
 from lsp_harness.index.index_place import remove_orphaned_indexes
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Writer, remove_database
@@ -33,6 +33,8 @@ POLL_INTERVAL_S = 5.0
 RETRY_DELAY_S = 10.0
 """Time before the next attempt if the index cannot be written."""
 TICK_MS = 200
+PRIORITY_TRIES = 10
+"""How often to try to lower the priority of the session: this process may work for minutes."""
 MAX_WATCH_ATTEMPTS = 2
 """Number of times that a broken watch is started. A watch that cannot be started is not tried again."""
 
@@ -185,7 +187,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--database", type=Path, required=True)
     parser.add_argument("--no-follow", action="store_true", help="do not update the index when files change on disk")
     args = parser.parse_args(argv)
-    lower_priority()
+    yield_processor(tries=PRIORITY_TRIES)
     remove_orphaned_indexes()
     IndexProcess(args.root, args.database, Orders(), follow=not args.no_follow).run()
 

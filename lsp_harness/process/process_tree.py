@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from lsp_harness.process.priority import lower_priority
 from lsp_harness.process.process_table import ProcessRow, environment_value, list_processes, start_ticks
 from lsp_harness.process.termination import KILL_WAIT_S, OpenProcess
-from lsp_harness.process.tool_run import lower_priority
 
 MARK_VARIABLE = "LSP_HARNESS_TASK"
 """The variable of the environment with the marks of a process, separated by colons. Marks of nested programs add up."""

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from lsp_harness.process.priority import lower_priority
 from lsp_harness.process.termination import KILL_WAIT_S
 
 
@@ -27,11 +28,6 @@ def find_tool(name: str) -> str | None:
     if os.access(local, os.X_OK):
         return str(local)
     return shutil.which(name)
-
-
-def lower_priority() -> None:
-    """Lower the priority of this process: checks and tasks must not take processor time from the engine."""
-    os.nice(5)
 
 
 async def run_tool(

@@ -26,6 +26,7 @@ from lsp_harness.files.walk import SkippedFile, WorkspaceFile, skip_unreadable
 from lsp_harness.index.builder.file_extract import Extract, content_digest, extract_file
 from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity
 from lsp_harness.process.allowed_cores import count_allowed_cores
+from lsp_harness.process.priority import lower_priority
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 
 log = logging.getLogger(__name__)
@@ -66,8 +67,9 @@ def read_and_extract(root: Path, file: WorkspaceFile, known_digest: bytes) -> Re
     return file if known_digest and content_digest(data) == known_digest else extract_file(file, data)
 
 
-def lower_priority() -> None:
-    """Give this process the lowest priority: the user never waits for an index."""
+def yield_processor(*, tries: int = 1) -> None:
+    """Give this process the lowest priority within its session, and its session a low one. See `lower_priority`."""
+    lower_priority(tries=tries)
     if hasattr(os, "SCHED_IDLE"):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     else:
@@ -76,7 +78,7 @@ def lower_priority() -> None:
 
 def initialize_process() -> None:
     """Prepare a new process: lowest priority, no output, and an end together with the process that started it."""
-    lower_priority()
+    yield_processor()
     # Extracts have no reference cycles, and are created a quarter faster without garbage collection.
     gc.disable()
     # The reader of the parent's output waits for its end, so this process must not hold it open.

@@ -37,7 +37,8 @@ class Bubblewrap(Sandbox):
             command += ["--bind", str(folder), str(folder)]
         for file, content in policy.replaced.items():
             command += ["--ro-bind", str(content), str(file)]
-        command += [*_protect(policy), "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+        # no new session: the one of this program has no terminal but our own, and its low priority
+        command += [*_protect(policy), "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
         return [*command, "--chdir", str(policy.folder), "--", *argv]
 
 

@@ -65,8 +65,6 @@ class SandboxRunner(Runner):
         )
         command = Bubblewrap().wrap(argv, policy)
         options, program = command[: -len(argv)], command[-len(argv) :]
-        # the terminal is one of ours, into which the agent cannot type, and it needs it for its shell
-        options.remove("--new-session")
         if spec.network:
             options.insert(options.index("--unshare-all") + 1, "--share-net")
         return (*options, *program)

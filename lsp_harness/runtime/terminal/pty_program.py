@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.process import child_supervisor
+from lsp_harness.process.priority import lower_priority
 from lsp_harness.runtime.agent_errors import AgentError, CliNotFound, SpawnFailed
 
 START_LIMIT_S = 20.0
@@ -71,7 +72,12 @@ class PtyProgram:
             command = [sys.executable, "-I", "-S", child_supervisor.__file__, str(theirs.fileno()), str(cwd), *argv]
             # the supervisor changes the folder: an error of that here would be raised in a second copy of this process
             child: Any = cast("Any", PtyProcess).spawn(
-                command, env=dict(env), dimensions=(rows, columns), pass_fds=(theirs.fileno(),)
+                command,
+                env=dict(env),
+                dimensions=(rows, columns),
+                pass_fds=(theirs.fileno(),),
+                # what an agent compiles and tests must not slow down the editor
+                preexec_fn=lower_priority,
             )
         except OSError as error:
             ours.close()
