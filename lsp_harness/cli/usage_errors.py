@@ -32,6 +32,7 @@ PROGRAM = "lsp-harness"
 COMMANDS = {command.name: command for commands in GROUPS.values() for command in commands}
 LINE_OPTIONS = ("--line", "--lineno", "--line-number", "--row", "-l")
 COLUMN_OPTIONS = ("--col", "--column", "-c")
+INFORMATION_OPTIONS = frozenset({"--help", "-h", "--version"})
 FILE_OPTIONS = ("--file", "--path", "--at", "-f")
 SYNONYMS = {
     "check": "fix",
@@ -86,8 +87,10 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
     Raises:
         UsageError: There is neither a command nor a prompt, and no terminal to ask for one.
     """
+    if arguments and arguments[0] in INFORMATION_OPTIONS:
+        return arguments
     words = _prompt_words(arguments)
-    if not words and not {"--help", "-h", "--version"} & set(arguments):
+    if not words and not INFORMATION_OPTIONS & set(arguments):
         if is_terminal:
             return ["chat", *arguments] if arguments or not is_project(Path.cwd()) else ["code"]
         if any(word.startswith("-") and word.partition("=")[0] not in _run_options() for word in arguments):

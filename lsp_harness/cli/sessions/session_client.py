@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.sessions.session_host import FrameQueue, serve_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
+
+if TYPE_CHECKING:
+    from lsp_harness.harness.sessions.session_host import FrameQueue
 
 Frame = Mapping[str, Any]
 
@@ -54,6 +56,9 @@ class SessionClient:
 @asynccontextmanager
 async def run_session(options: SessionOptions) -> AsyncGenerator[SessionClient]:
     """Serve a session while the block runs. At its end, the session is closed."""
+    # imported here, because it takes long and the help of a command does not need it
+    from lsp_harness.harness.sessions.session_host import serve_session
+
     client = SessionClient()
     task = asyncio.ensure_future(serve_session(client.incoming, client.outgoing, options))
     try:
