@@ -31,6 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden-update", action="store_true", help="rewrite what golden case files expect")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the runs of pytest that tests start load no plug-ins, which takes seconds. Our workers need them."""
+    if not config.getoption("numprocesses", default=None):
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+
+
 @pytest.fixture(scope="session")
 def golden_update(request: pytest.FixtureRequest) -> bool:
     """Return whether the run rewrites the expected parts of golden files."""

@@ -19,6 +19,9 @@ COUNT_INTERVAL_S = 0.1
 DRAIN_S = 1.0
 """Wait for the rest of the output after the end."""
 GRACE_S = 0.2
+PYTEST_VARIABLES = ("PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+"""Which plug-ins pytest loads. Tests must run with those of the user."""
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV", *PYTEST_VARIABLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +123,5 @@ def confined_environment(temporary: str, home: str, extra: Mapping[str, str] | N
         home: The home folder to show.
         extra: More variables.
     """
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV") if name in os.environ}
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return {**kept, "HOME": home, "TMPDIR": temporary, "PYTHONDONTWRITEBYTECODE": "1", **(extra or {})}

@@ -204,9 +204,12 @@ def _environment(pid: int) -> str:
         return ""
 
 
-def test_the_environment_has_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_has_the_plugins_of_pytest_but_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-123")
-    assert "OPENAI_API_KEY" not in confined_environment("/tmp", "/tmp")
+    monkeypatch.setenv("PYTEST_PLUGINS", "my_plugin")
+    environment = confined_environment("/tmp", "/tmp")
+    assert "OPENAI_API_KEY" not in environment
+    assert environment["PYTEST_PLUGINS"] == "my_plugin"
 
 
 class BrokenSandbox(Sandbox):
