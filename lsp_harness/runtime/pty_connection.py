@@ -239,7 +239,7 @@ class PtyConnection(Connection):
             if self._is_blocked:
                 # Enter would answer the question
                 raise AgentBlocked("the agent asked a question while the message was typed", "answer it first")
-            self._work.expect(self._now())
+            self._work.expect(message, self._now())
             terminal.write(ENTER)
 
             def is_taken() -> bool:

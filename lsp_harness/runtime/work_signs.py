@@ -1,6 +1,6 @@
 """The signs that an agent in a terminal works on the last message."""
 
-SIGN_WAIT_S = 5.0
+SIGN_WAIT_S = 15.0
 """Time for the first sign of work after Enter. After it, a screen that looks idle counts: the work may have been too
 short to be seen."""
 
@@ -21,9 +21,14 @@ class WorkSigns:
         self.has_come = False
         """Whether a sign has come since the last message."""
 
-    def expect(self, now: float) -> None:
-        """Note that Enter is pressed now."""
-        self._sent_at, self.has_come = now, False
+    def expect(self, message: str, now: float) -> None:
+        """Note that Enter is pressed now, which sends a message.
+
+        Args:
+            message: The message. A command of the agent, such as `/status`, is often done without any sign of work.
+            now: The time in seconds.
+        """
+        self._sent_at, self.has_come = None if message.startswith("/") else now, False
 
     def note(self) -> None:
         """Take a sign: a report, or a screen of an agent that works or asks."""
