@@ -4,11 +4,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
 from lsp_harness.config.schema import Config, Engine
@@ -16,6 +14,7 @@ from lsp_harness.config.schema import Model as ModelSettings
 from lsp_harness.process import machine_load
 from tests.support.real_checkers import PROGRAM_VARIABLES
 from tests.support.tiny import tiny_gguf
+from tests.support.user_home import open_home
 
 if TYPE_CHECKING:
     from tests.support.grammar import Acceptor
@@ -81,32 +80,7 @@ def probed(tiny_model: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def home(probed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(probed: Path) -> Iterator[Path]:
     """A user's files of our own, short enough for sockets. No process started from here outlives the test."""
-    from lsp_harness.inference.engine_inventory import list_engines
-
-    path = Path(tempfile.mkdtemp(prefix="lh-"))
-    monkeypatch.setenv("LSP_HARNESS_HOME", str(path))
-    (path / "cache").mkdir(mode=0o700)
-    shutil.copy(probed, path / "cache")
-    yield path
-    for engine in list_engines():
-        process = psutil.Process(engine.pid)
-        process.kill()
-        process.wait(30)
-    # a server whose editor is gone has some more to write
-    _, late = psutil.wait_procs(at_home(path), timeout=10)
-    for process in late:
-        process.kill()
-        process.wait(30)
-    shutil.rmtree(path)
-
-
-def at_home(home: Path) -> list[psutil.Process]:
-    """Return the processes that were started with this home."""
-    found: list[psutil.Process] = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if process.environ().get("LSP_HARNESS_HOME") == str(home):
-                found.append(process)
-    return found
+    with open_home(probed) as path:
+        yield path

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,41 +22,63 @@ StartApi = Callable[..., Awaitable[ApiProcess]]
 
 
 @pytest.fixture
-def api_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def api_home() -> Iterator[Path]:
     """A home whose settings know the fake agent."""
+    with open_api_home() as home:
+        yield home
+
+
+@contextmanager
+def open_api_home() -> Iterator[Path]:
+    """Use a new home whose settings know the fake agent."""
     home = Path(tempfile.mkdtemp(prefix="lh-api-"))
-    monkeypatch.setenv("LSP_HARNESS_HOME", str(home))
-    (home / "config.toml").write_text(
-        f"[runtime.agents.fake]\ncommand = {json.dumps(sys.executable)}\n"
-        f'args = [{json.dumps(str(FAKE_CLI))}, "--reports", "always"]\n'
-        '[runtime.agents.missing]\ncommand = "no-such-program-anywhere"\n'
-        f"[runtime.agents.broken]\ncommand = {json.dumps(sys.executable)}\n"
-        'args = ["-c", "raise SystemExit(3)"]\n'
-    )
-    yield home
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LSP_HARNESS_HOME", str(home))
+        (home / "config.toml").write_text(
+            f"[runtime.agents.fake]\ncommand = {json.dumps(sys.executable)}\n"
+            f'args = [{json.dumps(str(FAKE_CLI))}, "--reports", "always"]\n'
+            '[runtime.agents.missing]\ncommand = "no-such-program-anywhere"\n'
+            f"[runtime.agents.broken]\ncommand = {json.dumps(sys.executable)}\n"
+            'args = ["-c", "raise SystemExit(3)"]\n'
+        )
+        yield home
     shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture
 async def start_api(api_home: Path, tmp_path: Path) -> AsyncIterator[StartApi]:
     """Start servers, and end them after the test."""
+    async with open_servers(api_home, tmp_path) as start:
+        yield start
+
+
+@asynccontextmanager
+async def open_servers(home: Path, folder: Path) -> AsyncIterator[StartApi]:
+    """Start servers, and end them at the end.
+
+    Args:
+        home: Their home.
+        folder: The folder in which their folder of work is made.
+    """
     servers: list[ApiProcess] = []
-    root = tmp_path / "work"
+    root = folder / "work"
     root.mkdir()
 
     async def start(*flags: str, replies: tuple[str, ...] = (), **variables: str) -> ApiProcess:
-        script = tmp_path / f"script{len(servers)}.json"
+        script = folder / f"script{len(servers)}.json"
         script.write_text(json.dumps([{"text": reply} for reply in replies]))
         variables = {"LSP_HARNESS_ENGINE__SCRIPT": str(script), "LOG_LEVEL": "debug", **variables}
-        server = await launch_api(api_home, root, *flags, **variables)
+        server = await launch_api(home, root, *flags, **variables)
         servers.append(server)
         await server.wait_until_ready()
         return server
 
-    yield start
-    for server in servers:
-        with suppress(ProcessLookupError):
-            await server.end()
+    try:
+        yield start
+    finally:
+        for server in servers:
+            with suppress(ProcessLookupError):
+                await server.end()
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from tests.chat.tools.surroundings import Desk
 from tests.support.engine import EngineProcess
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(400)]
-COUNT = 30
+COUNT = 12
 MAX_TOKENS = 200
 WORD: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 12}
 LINE: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 99}

@@ -76,7 +76,8 @@ def test_only_a_pure_rename_needs_no_model(task: str, rename: ParameterRename | 
 async def test_a_real_model_answers_with_one_of_the_words():
     engine = create_model(Config(), "", "").engine
     try:
-        for text, _ in [*sentences(LABELLED[1]), ("\x00{]" * 40, ""), ("fix " * 2_000, "")]:
+        # that it sorts well is measured elsewhere
+        for text, _ in [*sentences(LABELLED[1])[::5], ("\x00{]" * 40, ""), ("fix " * 2_000, "")]:
             assert await understand_prompt(engine, text, 0.1) in INTENTS
     finally:
         await engine.aclose()

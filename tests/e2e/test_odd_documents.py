@@ -9,20 +9,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from lsp_harness.bench.lsp_client import LspClient, RpcError
+from tests.support.user_home import open_home
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 INVALID_PARAMS, METHOD_NOT_FOUND = -32602, -32601
 
 
-@pytest.fixture
-async def client(home: Path, tiny_model: Path, tmp_path: Path) -> AsyncIterator[LspClient]:
-    env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
-    async with LspClient.start(tmp_path, env=env) as client:
-        yield client
-        # after each test, the server still completes
-        uri = client.open(tmp_path / "last.py", "x = ", "python")
-        assert isinstance(await complete(client, uri, 0, 4), list)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(probed: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LspClient]:
+    """Start one server for all tests: none of them ends it."""
+    with open_home(probed) as home:
+        env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
+        async with LspClient.start(tmp_path_factory.mktemp("project"), env=env) as client:
+            yield client
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def client(server: LspClient, tmp_path: Path) -> AsyncIterator[LspClient]:
+    yield server
+    # after each test, the server still completes
+    uri = server.open(tmp_path / "last.py", "x = ", "python")
+    assert isinstance(await complete(server, uri, 0, 4), list)
 
 
 async def complete(client: LspClient, uri: str, line: int, character: int) -> Any:
@@ -59,7 +69,8 @@ async def test_an_edit_behind_a_form_feed_and_a_line_separator_lands_where_the_c
     status = await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
     assert client.text(uri).text == "a\x0cb\u2028\nZc\n"
-    assert status["documents"][0]["bytes"] == len(client.text(uri).data)
+    [document] = [document for document in status["documents"] if document["uri"] == uri]
+    assert document["bytes"] == len(client.text(uri).data)
 
 
 @pytest.mark.parametrize("text", ["\0binary\0" * 100, "x = 1\n" * 900_000], ids=["binary", "5 MB"])

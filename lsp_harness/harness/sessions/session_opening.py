@@ -24,7 +24,6 @@ from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.harness.indexes.lazy_index import LazyIndex
 from lsp_harness.harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
-from lsp_harness.harness.sessions.edit_driver import EditDriver
 from lsp_harness.harness.sessions.model_choice import choose_model, create_model, read_session_settings
 from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts, command_environment
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
@@ -62,6 +61,7 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.harness.indexes.folder_index import FolderIndex
+    from lsp_harness.harness.sessions.edit_driver import EditDriver
 
 DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
@@ -286,6 +286,14 @@ async def _create_parts(
     if options.allowed_tools is None and _may_be_called(FindTool.name, gate.policy):
         # the tools that the client has listed are all shown
         tools[FindTool.name] = FindTool(tools)
+
+    def create_edit_driver() -> "EditDriver":
+        # imported for the first edit, because it takes a third of a second
+        from lsp_harness.harness.sessions.edit_driver import EditDriver
+
+        texts = surroundings.editor_texts
+        return EditDriver(config, models[0].engine, Workspace([root]), verifier, gate, copies, texts)
+
     # the session closes what was opened for it, and not the block that opens it
     closers = [stack.pop_all().aclose]
     return SessionParts(
@@ -297,9 +305,7 @@ async def _create_parts(
         artifacts=artifacts,
         checkpoints=checkpoints,
         edit_copies=copies,
-        create_edit_driver=lambda: EditDriver(
-            config, models[0].engine, Workspace([root]), verifier, gate, copies, surroundings.editor_texts
-        ),
+        create_edit_driver=create_edit_driver,
         tools=tools,
         hidden_tools=hidden,
         questions=questions,
