@@ -16,11 +16,12 @@ from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.supervisor import end_engine
 from lsp_harness.workspace.workspace import Workspace
-from tests.completion.test_working_ahead import FAR
 from tests.harness.test_visited_files import Timer
 from tests.support import markup
 from tests.support.markup import Source
 
+FAR = "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(15))
+"""About 300 tokens, in which the real model takes some seconds."""
 HOT = FAR + "def area(r):\n    return r * <|>\n" + FAR
 COLD = "x = 1\n<|>"
 KEPT_SHARE = 0.1
@@ -32,7 +33,8 @@ def engine_config(request: pytest.FixtureRequest, config: Config, home: Path) ->
     """Return settings with a model of the test, or with the default model."""
     if request.param == "tiny":
         return config
-    return replace(config, model=replace(Config().model, path=str(resolve_model(Config().model.path))))
+    model = replace(Config().model, path=str(resolve_model(Config().model.path)))
+    return replace(config, model=model, engine=replace(config.engine, threads=2))
 
 
 class Session:
