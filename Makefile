@@ -25,7 +25,7 @@ check: $(STAMP) ## lint, types, layers and tidiness
 	@$(BIN)/python -m pytest -q -n 2 tests/test_tidy.py tests/test_code_rules.py
 
 test: setup ## all tests but those in real editors
-	@$(BIN)/python -m pytest -q -n 2 --ignore=tests/editors
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore=tests/editors
 
 e2e: setup ## the tests in real editors and a browser: VS Code, Neovim, Emacs, the inspector (installs them first)
 	@.ci/editors.sh

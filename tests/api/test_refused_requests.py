@@ -143,16 +143,15 @@ async def test_agents_and_sessions_stay_in_the_roots(api: ApiProcess):
             for place, body in (("/agents", {"type": "echo", "workdir": workdir}), ("/sessions", {"workdir": workdir})):
                 answer = await client.post(place, json=body)
                 assert (answer.status_code, code_of(answer)) == (400, "INVALID"), workdir
-        answer = await client.post("/agents", json={"type": "echo", "workdir": "sub"})
-        assert answer.status_code == 201
-        # the other tests ask the same server
-        assert (await client.delete(f"/agents/{answer.json()['id']}")).status_code == 204
+        assert (await client.post("/agents", json={"type": "echo", "workdir": "sub"})).status_code == 201
 
 
 async def test_nothing_that_a_client_names_is_run(api: ApiProcess):
     trap = api.root / "pwned"
     injection = f"$(touch {trap}); touch {trap} `touch {trap}` | touch {trap}"
     async with api.client() as client:
+        # other tests ask the same server
+        before = (await client.get("/agents")).json()["agents"]
         for body in (
             {"type": injection},
             {"type": f"touch {trap}"},
@@ -168,7 +167,8 @@ async def test_nothing_that_a_client_names_is_run(api: ApiProcess):
         ):
             answer = await client.post("/agents", json=body)
             assert (answer.status_code, code_of(answer)) == (400, "INVALID"), body
-        assert (await client.get("/agents")).json()["agents"] == []
+        after = (await client.get("/agents")).json()["agents"]
+        assert [agent["id"] for agent in after] == [agent["id"] for agent in before]
         agent = await spawn(client, "fake", name="plain.name-1", model="$(touch pwned)")
         assert (await client.delete(f"/agents/{agent['id']}")).status_code == 204
     assert not trap.exists()
