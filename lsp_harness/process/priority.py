@@ -40,15 +40,13 @@ def _write_niceness(niceness: int) -> bool:
     """Set the niceness of the session. Return whether another try makes no sense."""
     try:
         descriptor = os.open(AUTOGROUP_FILE, os.O_WRONLY)
-    except OSError:
-        # no such feature
-        return True
-    try:
-        os.write(descriptor, str(niceness).encode())
+        try:
+            os.write(descriptor, str(niceness).encode())
+        finally:
+            os.close(descriptor)
     except BlockingIOError:
         return False
     except OSError:
-        return True
-    finally:
-        os.close(descriptor)
+        # no such feature, or no right to use it
+        pass
     return True

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -31,8 +30,11 @@ def api_home() -> Iterator[Path]:
 @contextmanager
 def open_api_home() -> Iterator[Path]:
     """Use a new home whose settings know the fake agent."""
-    home = Path(tempfile.mkdtemp(prefix="lh-api-"))
-    with pytest.MonkeyPatch.context() as patch:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        tempfile.TemporaryDirectory(prefix="lh-api-", ignore_cleanup_errors=True) as folder,
+    ):
+        home = Path(folder)
         patch.setenv("LSP_HARNESS_HOME", str(home))
         (home / "config.toml").write_text(
             f"[runtime.agents.fake]\ncommand = {json.dumps(sys.executable)}\n"
@@ -42,7 +44,6 @@ def open_api_home() -> Iterator[Path]:
             'args = ["-c", "raise SystemExit(3)"]\n'
         )
         yield home
-    shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture

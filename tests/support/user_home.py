@@ -20,17 +20,19 @@ def open_home(probed: Path) -> Iterator[Path]:
         patch.setenv("LSP_HARNESS_HOME", str(path))
         (path / "cache").mkdir(mode=0o700)
         shutil.copy(probed, path / "cache")
-        yield path
-        for engine in list_engines():
-            process = psutil.Process(engine.pid)
-            process.kill()
-            process.wait(30)
-        # a server whose editor is gone has some more to write
-        _, late = psutil.wait_procs(at_home(path), timeout=10)
-        for process in late:
-            process.kill()
-            process.wait(30)
-        shutil.rmtree(path)
+        try:
+            yield path
+        finally:
+            for engine in list_engines():
+                process = psutil.Process(engine.pid)
+                process.kill()
+                process.wait(30)
+            # a server whose editor is gone has some more to write
+            _, late = psutil.wait_procs(at_home(path), timeout=10)
+            for process in late:
+                process.kill()
+                process.wait(30)
+            shutil.rmtree(path)
 
 
 def at_home(home: Path) -> list[psutil.Process]:
