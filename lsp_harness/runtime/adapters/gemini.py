@@ -12,6 +12,9 @@ from lsp_harness.runtime.connection import Connection, Observer
 DEFAULT_MODE = "default"
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 LOGIN_FILE = "oauth_creds.json"
+RELAUNCH_STATUS = 199
+"""The exit status with which the program asks to be started again, after its folder became trusted."""
+RELAUNCH_LOOP = f'while :; do "$@"; status=$?; [ $status -eq {RELAUNCH_STATUS} ] || exit $status; done'
 
 
 class Gemini(CliAdapter):
@@ -37,11 +40,14 @@ class Gemini(CliAdapter):
             argv += ["--acp", "--skip-trust"]
         if spec.model:
             argv += ["--model", spec.model]
-        # the program that it would start anew ignores SIGTERM
+        argv += spec.args
+        if transport == "pty":
+            argv = ["sh", "-c", RELAUNCH_LOOP, self.program, *argv]
+        # its own program that starts it again ignores SIGTERM
         env = {"GEMINI_CLI_NO_RELAUNCH": "true"}
         if key := find_value(spec, *KEYS):
             env["GEMINI_API_KEY"] = key
-        return Launch((*argv, *spec.args), env)
+        return Launch(tuple(argv), env)
 
     async def probe_login(self, program: str, env: Mapping[str, str]) -> AuthState:
         """Look at its settings: it has no command for its status."""

@@ -1,6 +1,8 @@
 """The commands and environments with which agents of other makers are started."""
 
 import json
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -116,3 +118,21 @@ async def test_a_version_outside_the_recorded_range_is_said(tmp_path: Path) -> N
     probe = await Claude(str(program)).probe()
     assert (probe.version, probe.is_recorded, probe.auth) == ("9.9.9", False, "ok")
     assert "2.1.331" in probe.hint
+
+
+def test_gemini_starts_again_after_its_folder_became_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program ends with 199, and wants to be started again with the same arguments."""
+    program = tmp_path / "gemini"
+    program.write_text("""#!/bin/sh
+printf '%s\\n' "$@" >> starts
+[ "$(grep -c default starts)" -lt 3 ] && exit 199
+exit 4
+""")
+    program.chmod(0o700)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    spec = replace(make_spec("gemini"), args=("two words",))
+    ended = subprocess.run(Gemini().build_launch(spec, "pty").argv, check=False)
+    assert ended.returncode == 4
+    assert (tmp_path / "starts").read_text().splitlines() == ["--approval-mode", "default", "two words"] * 3
+    assert Gemini().build_launch(spec, "acp").argv[0] == "gemini"

@@ -19,6 +19,8 @@ from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, require_agent
 
 START_LIMIT_S = 60.0
 """opencode shows nothing for half a minute on a machine that is busy with other tests."""
+PROMPT_ROWS = 20
+"""Rows at the end of the screen that have the prompt. Further up, the output has older copies of it."""
 pytestmark = pytest.mark.timeout(180)
 
 
@@ -121,7 +123,7 @@ async def test_a_message_is_not_appended_to_an_unsent_text(
     async def press(keys: bytes, is_done: Callable[[str], bool]) -> None:
         agent.press(keys)
         async with asyncio.timeout(LIMIT_S):
-            while not is_done("\n".join(agent.read_lines(50))):
+            while not is_done("\n".join(agent.read_lines(PROMPT_ROWS))):
                 changed.clear()
                 await changed.wait()
 
