@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
+RULE_TESTS := tests/test_tidy.py tests/test_code_rules.py
 
-.PHONY: help demo test e2e check setup agents fmt docs snapshots package clean xterm
+.PHONY: help demo test e2e check types rules setup agents fmt docs snapshots package clean xterm
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -21,11 +22,16 @@ check: $(STAMP) ## lint, types, layers and tidiness
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/ruff check -q .
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/pyright
-	@$(BIN)/python -m pytest -q -n 2 tests/test_tidy.py tests/test_code_rules.py
+	@$(MAKE) -s -j2 --output-sync types rules
 
-test: setup ## all tests but those in real editors
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore=tests/editors
+types: $(STAMP)
+	@$(BIN)/pyright
+
+rules: $(STAMP)
+	@$(BIN)/python -m pytest -q $(RULE_TESTS)
+
+test: setup ## all tests but those of `make check` and those in real editors
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore=tests/editors $(RULE_TESTS:%=--ignore=%)
 
 e2e: setup ## the tests in real editors and a browser: VS Code, Neovim, Emacs, the inspector (installs them first)
 	@.ci/editors.sh

@@ -15,7 +15,7 @@ import pytest
 from tests.support.api_process import DEADLINE_S, ROOT, ApiProcess, launch_api
 
 FAKE_CLI = ROOT / "tests" / "runtime" / "fake_cli.py"
-
+API_MODULES = ("lsp_harness.cli.usage_errors", "lsp_harness.cli.agents.api_cli", "lsp_harness.api.api_server")
 
 StartApi = Callable[..., Awaitable[ApiProcess]]
 
@@ -69,7 +69,7 @@ async def open_servers(home: Path, folder: Path) -> AsyncIterator[StartApi]:
         script = folder / f"script{len(servers)}.json"
         script.write_text(json.dumps([{"text": reply} for reply in replies]))
         variables = {"LSP_HARNESS_ENGINE__SCRIPT": str(script), "LOG_LEVEL": "debug", **variables}
-        server = await launch_api(home, root, *flags, **variables)
+        server = await launch_api(home, root, *flags, preload=API_MODULES, **variables)
         servers.append(server)
         await server.wait_until_ready()
         return server

@@ -152,7 +152,7 @@ async def serving(folder: Path) -> AsyncIterator[Watched]:
     home = {"LSP_HARNESS_HOME": str(folder / "home"), "LSP_HARNESS_ENGINE__SCRIPT": str(script)}
     root = folder / "work"
     root.mkdir(exist_ok=True)
-    editor = await Editor.spawn("-m", "lsp_harness", "serve", cwd=root, env={**os.environ, **home})
+    editor = await Editor.spawn("-m", "lsp_harness", "serve", cwd=root, env={**os.environ, **home}, preload=())
     try:
         await editor.initialize("vscode", rootUri=root.as_uri())
         watched = Watched(editor, root)

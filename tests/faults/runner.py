@@ -2,6 +2,7 @@
 JSON comes out for it, with how each command ended. One process for all of them, as to import everything takes
 longest."""
 
+import gc
 import json
 import multiprocessing
 import os
@@ -98,6 +99,8 @@ def _parse_something() -> None:
 if __name__ == "__main__":
     os.chdir("/")
     _import_all()
+    # the processes of the commands need not look through the objects of the modules
+    gc.freeze()
     runner = Runner(Path(sys.argv[1]))
     for line in sys.stdin:
         [chosen] = [fault for fault in FAULTS if fault.name == line.strip()]

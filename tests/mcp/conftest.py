@@ -15,6 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.support.forked_process import ForkedProcess
 from tests.support.scripted_session import Reply, write_script
 
 AREA, EDGE = (
@@ -24,6 +25,7 @@ AREA, EDGE = (
 GEO = f"import math\n\n\n{AREA}\n\n{EDGE}"
 EARLIER, LATEST = "legacy", "2026-07-28"
 """The handshake of 2025-11-25, and the version without one."""
+MCP_MODULES = ("lsp_harness.cli.usage_errors", "lsp_harness.cli.surfaces.mcp_cli", "lsp_harness.mcp.project_server")
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
@@ -58,10 +60,9 @@ class ServedFolder:
     @asynccontextmanager
     async def serve_http(self) -> AsyncGenerator[tuple[str, str]]:
         """Start the server, and yield its URL and the token."""
-        process = await asyncio.create_subprocess_exec(
-            *self.argv, "--http", "0", env=self.environment, stderr=asyncio.subprocess.PIPE
+        process = await ForkedProcess.start(
+            *self.argv[1:], "--http", "0", env=self.environment, preload=(*MCP_MODULES, "lsp_harness.mcp.http_serving")
         )
-        assert process.stderr
         try:
             line = await asyncio.wait_for(process.stderr.readline(), 60)
             words = line.decode().split()
@@ -69,7 +70,8 @@ class ServedFolder:
             yield words[words.index("at") + 1].rstrip(";"), token
         finally:
             process.terminate()
-            await asyncio.wait_for(process.communicate(), 30)
+            await asyncio.wait_for(process.wait(), 30)
+            process.close()
 
 
 @pytest.fixture

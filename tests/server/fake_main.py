@@ -10,12 +10,15 @@
 
 If a suggestion with the id `tell` is accepted, the harness reports a change of state twice. When it warms a place, it
 writes `warm <offset>, trusted <or not>` to the standard error stream.
+
+With `--refused-modules A,B`, the server fails if one of these modules is imported before its first request.
 """
 
 import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from lsp_harness.config.load import load
@@ -43,7 +46,6 @@ from lsp_harness.workspace.workspace import Workspace
 
 SESSION = "0123456789ABCDEFGHJKMNPQRS"
 CHECK_OUTCOMES = (Outcome("syntax", "passed", title="parse"), Outcome("lint", "skipped"))
-HEAVY_MODULES = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.coding.fix")
 
 
 class Script:
@@ -245,8 +247,8 @@ def _finding(at: int, message: str) -> Finding:
     return Finding(at, at, message)
 
 
-def make_harness(config: Config, workspace: Workspace) -> Harness:
-    imported_modules = [name for name in HEAVY_MODULES if name in sys.modules]
+def make_harness(config: Config, workspace: Workspace, *, refused_modules: str = "") -> Harness:
+    imported_modules = [name for name in refused_modules.split(",") if name in sys.modules]
     if imported_modules:
         raise UsageError(f"these modules are imported too early: {imported_modules}")
     from lsp_harness.server import verification_progress
@@ -262,4 +264,5 @@ if __name__ == "__main__":
     if "--commands" in options:
         # a folder with modules of commands that only a test has
         commands.__path__.append(options["--commands"])
-    raise SystemExit(serve(make_harness, load, tcp=options.get("--tcp"), ws=options.get("--ws")))
+    factory = partial(make_harness, refused_modules=options.get("--refused-modules", ""))
+    raise SystemExit(serve(factory, load, tcp=options.get("--tcp"), ws=options.get("--ws")))

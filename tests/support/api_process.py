@@ -3,11 +3,12 @@
 import asyncio
 import os
 import signal
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
+
+from tests.support.forked_process import ForkedProcess
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE_S = 30.0
@@ -26,7 +27,7 @@ class ApiProcess:
         log: What it has written to standard error until now.
     """
 
-    process: asyncio.subprocess.Process
+    process: ForkedProcess
     home: Path
     root: Path
     port: int = 0
@@ -51,8 +52,6 @@ class ApiProcess:
 
     async def wait_until_ready(self) -> None:
         """Read its port and token. Raise AssertionError with its messages if it does not start."""
-        assert self.process.stdout
-        assert self.process.stderr
         async with asyncio.timeout(DEADLINE_S):
             line = (await self.process.stdout.readline()).decode()
         if "listens" not in line:
@@ -67,24 +66,27 @@ class ApiProcess:
         if self.process.returncode is None:
             self.process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DEADLINE_S):
-            return await self.process.wait()
+            status = await self.process.wait()
+        self.process.close()
+        return status
 
 
-async def launch_api(home: Path, root: Path, *flags: str, **variables: str) -> ApiProcess:
+async def launch_api(
+    home: Path, root: Path, *flags: str, preload: tuple[str, ...] = (), **variables: str
+) -> ApiProcess:
     """Start a server that works in a folder. Call `wait_until_ready` before its first request.
 
     Args:
         home: The folder of its files, `LSP_HARNESS_HOME`.
         root: The folder in which agents may work.
         flags: More options of the command line.
+        preload: The modules that the process need not import.
         variables: More environment variables.
     """
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "LSP_HARNESS_HOME": str(home)}
     environment |= {"LSP_HARNESS_INDEX__ENABLED": "false", **variables}
     arguments = ("-m", "lsp_harness", "api", *(() if "--port" in flags else ("--port", "0")), *flags)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, *arguments), cwd=root, env=environment, stdout=asyncio.subprocess.PIPE, stderr=-1
-    )
+    process = await ForkedProcess.start(*arguments, cwd=root, env=environment, preload=preload)
     return ApiProcess(process, home, root)
 
 

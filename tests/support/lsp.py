@@ -6,12 +6,12 @@ not at all or more than once.
 
 import asyncio
 import json
-import sys
-from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+from tests.support.forked_process import ForkedProcess
 
 CLIENTS = Path(__file__).parents[1] / "clients"
 WAIT = 20.0
@@ -44,7 +44,7 @@ def encoded(*messages: Message) -> bytes:
 class Editor:
     """One connection to one server process."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: ForkedProcess) -> None:
         self.process = process
         self.received: list[Message] = []
         self.request_ids: list[Any] = []
@@ -68,17 +68,13 @@ class Editor:
     async def spawn(cls, *command: str, **options: Any) -> "Editor":
         """Over the standard streams."""
         editor = await cls.start(*command, **options)
-        assert editor.process.stdout
-        assert editor.process.stdin
         editor.use(editor.process.stdout, editor.process.stdin)
         return editor
 
     @classmethod
     async def start(cls, *command: str, **options: Any) -> "Editor":
         """The process alone, for other transports."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=2**27, **options
-        )
+        process = await ForkedProcess.start(*command, limit=2**27, **options)
         editor = cls(process)
         editor._tasks.append(asyncio.create_task(editor._collect_errors()))
         return editor
@@ -192,8 +188,7 @@ class Editor:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._tasks and hasattr(self, "_writer"):
             self._writer.close()
-        # the pipes belong to a transport that warns if it is collected before it is closed
-        getattr(self.process, "_transport").close()  # noqa: B009
+        self.process.close()
 
     # -- underneath
     async def _read(self) -> None:
@@ -221,7 +216,6 @@ class Editor:
                 self.write(encoded({"id": message["id"], "result": reply}))
 
     async def _collect_errors(self) -> None:
-        assert self.process.stderr
         while data := await self.process.stderr.read(2**16):
             async with self._changed:
                 self.errors += data.decode(errors="replace")

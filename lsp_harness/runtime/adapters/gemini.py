@@ -42,7 +42,7 @@ class Gemini(CliAdapter):
             argv += ["--model", spec.model]
         argv += spec.args
         if transport == "pty":
-            argv = ["sh", "-c", RELAUNCH_LOOP, self.program, *argv]
+            argv = ["/bin/sh", "-c", RELAUNCH_LOOP, self.program, *argv]
         # its own program that starts it again ignores SIGTERM
         env = {"GEMINI_CLI_NO_RELAUNCH": "true"}
         if key := find_value(spec, *KEYS):
