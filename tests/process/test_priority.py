@@ -10,7 +10,8 @@ import pytest
 from lsp_harness.process import priority
 from lsp_harness.process.priority import lower_priority
 
-REPORT = "import os; print(os.nice(0), open('/proc/self/autogroup').read().split()[-1])"
+REPORT = "import os; print(os.nice(0), *open('/proc/self/autogroup').read().split()[-1:])"
+"""A program that prints its niceness, and that of its session. The first sessions of a system have none."""
 has_autogroups = pytest.mark.skipif(
     not Path(priority.AUTOGROUP_FILE).exists() or Path("/proc/sys/kernel/sched_autogroup_enabled").read_text() != "1\n",
     reason="this kernel does not share the processor between sessions",
@@ -41,7 +42,7 @@ def test_a_process_lowers_the_priority_of_its_session():
 @has_autogroups
 def test_a_process_leaves_the_session_of_others_alone():
     before = Path(priority.AUTOGROUP_FILE).read_text()
-    assert run_lowered(leads=False) == [str(min(19, os.nice(0) + 7)), before.split()[-1]]
+    assert run_lowered(leads=False) == [str(min(19, os.nice(0) + 7)), *before.split()[-1:]]
     assert Path(priority.AUTOGROUP_FILE).read_text() == before
 
 
