@@ -71,7 +71,7 @@ async def open_workspace(workspace: Path, home: Path, tiny_model: Path, trace: P
         environment = {name: value for name, value in os.environ.items() if name not in PROGRAM_VARIABLES}
         environment |= {"LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model), **trace.prepare()}
         command = trace.command("-P", "-m", "lsp_harness", "serve")
-        editor = await Editor.spawn(*command, cwd=workspace, env=environment)
+        editor = await Editor.spawn(*command, cwd=workspace, env=environment, preload=())
         editors.append(editor)
         known = capabilities("vscode")
         known["workspace"]["codeLens"] = {"refreshSupport": True}

@@ -47,8 +47,12 @@ def run_program(message: dict[str, Any]) -> None:
 
     Args:
         message: `arguments`, those after `python`: a path or `-m` and the name of a module, and the program's own;
-            `folder`, the working directory; and `environment`.
+            `folder`, the working directory; `environment`; and `replaces`, whether a new Python takes the place of
+            this process, which may have options of Python among its arguments.
     """
+    os.chdir(message["folder"])
+    if message["replaces"]:
+        os.execve(sys.executable, [sys.executable, *message["arguments"]], message["environment"])
     # those of the fork server know what kind of file they wrote to
     sys.stdin, sys.stdout, sys.stderr = (
         io.TextIOWrapper(os.fdopen(number, mode, closefd=False), line_buffering=number == 2, errors=errors)
@@ -56,7 +60,6 @@ def run_program(message: dict[str, Any]) -> None:
     )
     os.environ.clear()
     os.environ.update(message["environment"])
-    os.chdir(message["folder"])
     arguments: list[str] = message["arguments"]
     if arguments[0] == "-m":
         sys.argv = arguments[1:]

@@ -62,7 +62,7 @@ class ForkedProcess:
             cwd: The working directory. The default is that of this process.
             env: The environment. The default is that of this process.
             limit: The size of the buffers of its output in bytes.
-            preload: The modules that it need not import. Without any, it is like a new process.
+            preload: The modules that it need not import. Without any, a new Python is started.
         """
         process = cls()
         (stdin, own_stdin), (own_stdout, stdout), (own_stderr, stderr), (own_report, report) = (
@@ -72,6 +72,7 @@ class ForkedProcess:
             "arguments": arguments,
             "folder": str(cwd or Path.cwd()),
             "environment": dict(os.environ if env is None else env),
+            "replaces": not preload,
         }
         theirs = [stdin, stdout, stderr, report]
         socket.send_fds(_fork_server(preload).socket, [json.dumps(message).encode()], theirs)
@@ -141,11 +142,14 @@ class ForkServer:
 @cache
 def _fork_server(modules: tuple[str, ...]) -> ForkServer:
     """Return the fork server of this process that has imported these modules. Start it at the first call."""
+    # tests end the processes that have the home of their user in the environment
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LSP_HARNESS_")}
     own, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.fork_server", str(theirs.fileno()), *modules],
             cwd=ROOT,
+            env=environment,
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
         )
