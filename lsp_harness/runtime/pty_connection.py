@@ -42,9 +42,13 @@ ECHO_WAIT_S = 2.0
 """Time for a typed text to appear. An agent that shows nothing gets the Enter key all the same."""
 ENTER_WAIT_S = 2.0
 ENTER_TRIES = 3
-"""How often Enter is pressed until the agent takes the message, and how long to wait for it each time."""
+"""How often Enter is pressed until the agent takes the message, or shows the effect of an answer, and how long to wait
+for it each time."""
 KEY_PAUSE_S = 0.05
-"""Time between two keys of an answer, because dialogs lose keys that arrive together."""
+"""Time between two lines that are typed alone."""
+KEY_WAIT_S = 0.5
+"""Time for a key of an answer to be shown. Dialogs lose keys that arrive together: gemini takes an Enter within 0.03 s
+after another key for a part of a pasted text."""
 EXIT_KEY_WAIT_S = 0.7
 """Time for an agent to end after a key that ends it."""
 QUIET_S, QUIET_TRIES = 0.1, 5
@@ -134,9 +138,12 @@ class PtyConnection(Connection):
         keys = self._traits.answer_keys(question, self._reading, answer)
         if not keys:
             raise AgentBlocked("no keys are known that answer this question", "answer it in the terminal of the agent")
-        for key in keys:
-            self._require_terminal().write(key)
-            await asyncio.sleep(KEY_PAUSE_S)
+        for key in keys[:-1]:
+            await self._press(key, KEY_WAIT_S)
+        await self._wait_for_quiet()
+        for _ in range(ENTER_TRIES):
+            if await self._press(keys[-1], ENTER_WAIT_S):
+                break
 
     # -- the end
     async def stop(self, *, force: bool = False, timeout_s: float = 5.0) -> list[int]:
@@ -173,7 +180,7 @@ class PtyConnection(Connection):
             case TerminalEnded(exit_code):
                 self._close_looks()
                 self._ended.set()
-                self._wake()
+                self._changed.set()
                 self.observe(AgentEnded(exit_code, describe_exit(exit_code)))
             case _:
                 pass
@@ -184,7 +191,7 @@ class PtyConnection(Connection):
         self._changed_at = self._now()
         self._reported = claim_of_reports(self._require_terminal().status_reports)
         self.observe(StateClaimed(self._reported) if self._reported else ClaimWithdrawn("osc"))
-        self._wake()
+        self._changed.set()
 
     def _look_soon(self, delay_s: float = LOOK_S) -> None:
         when = self._now() + delay_s
@@ -210,7 +217,7 @@ class PtyConnection(Connection):
         self.observe(ScreenRead(reading))
         if not self._asked.update(self._reported, reading, self._now()):
             self._look_soon()
-        self._wake()
+        self._changed.set()
         if is_awaited or self._now() - self._changed_at < SETTLE_S:
             self._look_soon(SETTLE_LOOK_S)
 
@@ -249,6 +256,12 @@ class PtyConnection(Connection):
                 return not self._ended.is_set()
         return False
 
+    async def _press(self, key: bytes, limit_s: float) -> bool:
+        """Press a key. Return whether the screen changes within a time, or the agent ends."""
+        changed_at = self._changed_at
+        self._require_terminal().write(key)
+        return await self._wait(lambda: self._changed_at != changed_at or self._ended.is_set(), limit_s)
+
     @property
     def _shows_message(self) -> bool:
         """Return whether the row of the cursor has the end of the message."""
@@ -261,8 +274,7 @@ class PtyConnection(Connection):
 
     @property
     def _is_at_work(self) -> bool:
-        claims = (self._reported, self._reading.screen)
-        return any(claim is not None and claim.activity == "working" for claim in claims)
+        return any(claim and claim.activity == "working" for claim in (self._reported, self._reading.screen))
 
     async def _wait_for_quiet(self) -> None:
         """Wait until the screen is drawn: agents report that they are ready before they draw their prompt."""
@@ -281,9 +293,6 @@ class PtyConnection(Connection):
         except TimeoutError:
             return is_done()
         return True
-
-    def _wake(self) -> None:
-        self._changed.set()
 
     def _close_looks(self) -> None:
         if self._looking:

@@ -300,7 +300,8 @@ class FakeCli:
             ]
             rows += ["", " Enter to confirm · Esc to cancel"]
             self.draw(rows, (len(rows) - 3 - len(options) + 1 + chosen, 1))
-            key = self.keys.read(None)
+            while (key := self.keys.read(None)) == "\r" and self.ignored_enters:
+                self.ignored_enters -= 1
             if self.options.stuck:
                 continue
             if key == "\x1b[A":

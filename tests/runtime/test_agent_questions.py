@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from lsp_harness.runtime import question_desk
+from lsp_harness.runtime import pty_connection, question_desk
 from lsp_harness.runtime.agent_errors import AgentError
 from lsp_harness.runtime.connection import QuestionAnswer
 from tests.runtime.conftest import AgentBench
@@ -39,6 +39,18 @@ async def test_the_gate_decides_about_trust_whatever_the_default_is(bench: Agent
     else:
         await bench.wait(agent, lambda state: state.status == "error")
         assert "not trusted" in agent.state.message
+
+
+@pytest.mark.parametrize("allows", [True, False])
+async def test_a_key_that_a_dialog_loses_is_pressed_again(
+    bench: AgentBench, allows: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(pty_connection, "ENTER_WAIT_S", 0.2)
+    bench.gate.allows = allows
+    agent = await bench.spawn("fake", "--trust", "--ignore-enter", "2", "--reports", "never")
+    await bench.wait(agent, lambda state: state.status == ("ready" if allows else "error"))
+    assert "approval_undelivered" not in bench.events(agent)
+    assert len(bench.gate.asked) == 1
 
 
 async def test_an_answer_that_does_not_arrive_is_an_event(bench: AgentBench, monkeypatch: pytest.MonkeyPatch):

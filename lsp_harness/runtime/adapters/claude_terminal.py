@@ -120,7 +120,7 @@ class ClaudeTerminal(CliTerminal):
         if event == "UserPromptSubmit":
             self._work.note()
             self._claim_hook("hook", "working", "UserPromptSubmit")
-            self._wake()
+            self._changed.set()
         elif event == "Stop":
             self._forward(AnswerReceived(str(facts.get("last_assistant_message") or ""), is_whole=True))
             self._claim_hook("hook", "idle", "Stop")
