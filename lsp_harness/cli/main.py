@@ -1,5 +1,6 @@
 """`lsp-harness`: the entry point, which runs a command and reports its error in one sentence."""
 
+import atexit
 import errno
 import gc
 import logging
@@ -27,8 +28,9 @@ def main(argv: list[str] | None = None) -> None:
         sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001 - users get no traceback of any error
         code = _report_error(error)
-    # the interpreter looks for unused objects at its end, which takes 0.2 s with the modules of a server
-    gc.freeze()
+    # the interpreter looks for unused objects at its end, which takes 0.2 s with the modules of a server; a process
+    # that only calls this function goes on, and needs that search
+    atexit.register(gc.freeze)
     sys.exit(code)
 
 

@@ -19,7 +19,7 @@ from tests.support.lsp import Editor, encoded
 
 STATUS = {"command": "lspHarness.status"}
 HEAVY_MODULES = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.coding.fix")
-"""What a server must not import before its first request."""
+"""Modules that a server must not import before its first request."""
 
 
 @pytest.fixture

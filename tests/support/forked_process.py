@@ -1,4 +1,4 @@
-"""Python programs that start without their imports, which a fork server did before."""
+"""Python programs that start as copies of a process that has imported their modules before."""
 
 import asyncio
 import json
@@ -22,7 +22,8 @@ SERVER_MODULES = (
     "lsp_harness.completion.completer",
     "lsp_harness.coding.fix",
 )
-"""What most servers import. None of it starts a thread: a fork has no threads but its first one."""
+"""Modules that most servers import. None of them starts a thread, because a fork has no other threads than its first
+one."""
 
 
 class ForkedProcess:
