@@ -38,8 +38,8 @@ SEED_COUNT = 5
 """Number of the best hits. Hits that imports or names link to them are preferred."""
 SEARCH_TIMEOUT_S = 2.0
 """The search may be slow, because nobody types meanwhile."""
-NAME_BONUS = 0.2
-"""Added to the score of a declaration that the task names: as much as the first rank of one ranker."""
+NAME_BONUS = 0.4
+"""Added to the score of a declaration that the task names: as much as the first ranks by words and by meaning."""
 TEST_FACTOR = 0.5
 """Factor of a hit in tests, if the task does not mention tests."""
 LINES_FACTOR = 0.5

@@ -1,6 +1,6 @@
 """Which code a task is about, when nobody says where it is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -134,13 +134,15 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         yield made
 
 
-async def locate_task(indexed: Indexed, task: str, files: dict[str, str] | None = None) -> TaskPlaces:
+async def locate_task(
+    indexed: Indexed, task: str, files: dict[str, str] | None = None, similar_texts: Sequence[bytes] = ()
+) -> TaskPlaces:
     files = files or workspace()
 
     def text(path: str) -> Document | None:
         return Document.from_text(f"file:///{path}", files[path].encode()) if path in files else None
 
-    task_places = await find_task_places(indexed.query, "", task, text)
+    task_places = await find_task_places(indexed.query, "", task, text, similar_texts)
     assert task_places
     return task_places
 
@@ -155,6 +157,15 @@ async def test_a_task_finds_the_function_it_names_among_200_files_and_three_deco
     # by words alone it is the decoys that are found
     words = indexed.search.fuse_rankings([indexed.search.rank_by_words("add input validation to parse_config")], 4)
     assert {hit.path for hit in words} >= {*DECOYS}
+
+
+async def test_the_function_that_a_task_names_comes_before_the_one_that_is_like_the_task(indexed: Indexed):
+    """Words and meaning rank the decoy first, and do not find the function that is named."""
+    texts = await indexed.query.embedding_texts("", await indexed.query.text_digests(""))
+    decoys = [digest for digest, text in texts.items() if "def parse_config_line" in text]
+    found = await locate_task(indexed, "add input validation to parse_config", similar_texts=decoys)
+    assert (found.best.symbol, found.candidates[1].symbol) == ("parse_config", "parse_config_line")
+    assert found.candidates[1].reasons[-1] == "meaning 1"
 
 
 CART = {
