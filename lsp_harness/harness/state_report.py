@@ -23,7 +23,7 @@ def read_state(services: Services, completions: CompletionVerbs) -> dict[str, An
 
 async def _describe_background(services: Services) -> dict[str, Any]:
     """Return when work that no user waits for runs, why it waits now, and how many pieces of it wait."""
-    why = await services.background.find_refusal()
+    why = await services.background.find_refusal(is_after_checks=True)
     return {"when": services.config.background.when, "why": why or None, "waiting": services.background.waiting_count}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.inference.request import Infill
-from lsp_harness.process.background_permit import OFF_REASON, RETRY_S, BackgroundPermit
+from lsp_harness.process.background_permit import CHECKS_REASON, OFF_REASON, RETRY_S, BackgroundPermit
 from lsp_harness.process.machine_load import MachineLoad
 from tests.completion.test_working_ahead import FAR
 from tests.harness.bench import QUICK, Bench, Make
@@ -115,3 +115,22 @@ async def test_a_wait_that_is_cancelled_is_not_counted_any_more() -> None:
     task.cancel()
     await asyncio.wait({task})
     assert permit.waiting_count == 0
+
+
+async def test_only_work_that_can_wait_longest_waits_for_the_checks_of_edits() -> None:
+    load = Load("")
+    permit = BackgroundPermit(lambda: "yield", load, load.sleep)
+    with permit.count_checks():
+        await permit.wait()
+        task = asyncio.ensure_future(permit.wait(is_after_checks=True))
+        await load.asleep.wait()
+        assert await permit.find_refusal(is_after_checks=True) == CHECKS_REASON
+    load.awake.set()
+    await task
+    assert load.slept_s == [RETRY_S]
+
+
+async def test_the_setting_always_also_means_during_checks() -> None:
+    permit = BackgroundPermit(lambda: "always")
+    with permit.count_checks():
+        await permit.wait(is_after_checks=True)

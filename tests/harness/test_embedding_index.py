@@ -15,6 +15,8 @@ from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.inference.scripted_engine import EMBEDDING_DIMENSIONS, ScriptedEngine
+from lsp_harness.process.background_permit import BackgroundPermit
+from tests.harness.test_background import Load
 
 SMALL = EmbeddingRecipe("small", "key")
 WAIT = 30.0
@@ -293,4 +295,18 @@ async def test_an_engine_that_cannot_is_asked_again_later(folder: FolderIndex, m
     await embedding_index.wait_until_idle()
     assert engine.embedded
     assert embedding_index.problem == ""
+    await embedding_index.aclose()
+
+
+async def test_texts_are_embedded_after_the_checks_of_edits(folder: FolderIndex):
+    engine, load = Counting(), Load("")
+    permit = BackgroundPermit(lambda: "yield", load, load.sleep)
+    embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL, permit)
+    with permit.count_checks():
+        embedding_index.request_update()
+        await load.asleep.wait()
+        assert engine.embedded == []
+    load.awake.set()
+    await embedding_index.wait_until_idle()
+    assert len(engine.embedded) == BATCH_SIZE + 4
     await embedding_index.aclose()

@@ -9,6 +9,7 @@ import pytest
 from lsp_harness.config.schema import Verification
 from lsp_harness.harness.events import HarnessEvent, VerificationReported
 from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.process.background_permit import CHECKS_REASON
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
@@ -108,6 +109,21 @@ async def test_each_result_is_published_as_soon_as_it_is_known(bench: Make) -> N
     assert steps.b.published[4:] == [(4, [])]
     assert steps.lens(uri) == "verified ✓ 2 checks, 7 tests"
     assert steps.b.stale == []
+
+
+async def test_work_without_a_user_learns_that_checks_run(bench: Make) -> None:
+    steps = Steps(bench)
+    permit = steps.b.harness.services.background
+    uri = steps.open("a = 1\n")
+    steps.tests.go.clear()
+    steps.replace(uri, b"1", b"2")
+    steps.save(uri)
+    await steps.tests.asked.wait()
+    assert permit.check_count == 1
+    assert (await steps.b.harness.status())["background"]["why"] == CHECKS_REASON
+    steps.tests.go.set()
+    await wait_until_verified()
+    assert permit.check_count == 0
 
 
 async def test_only_a_save_with_changes_is_verified_and_only_if_the_settings_say_so(bench: Make) -> None:

@@ -182,7 +182,8 @@ class EmbeddingIndex:
             self._retry_time_s = 0.0 if self._is_requested else monotonic() + RETRY_DELAY_S
 
     async def _embed_batch(self, digests: Sequence[bytes]) -> None:
-        await self._background.wait()
+        # A user waits for the verdict about an edit, and for no vector. Its tests would have to share the cores.
+        await self._background.wait(is_after_checks=True)
         texts = await self._folder.query.embedding_texts(self._uri, digests)
         if texts:
             recipe = await self._read_recipe()

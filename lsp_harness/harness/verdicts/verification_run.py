@@ -71,7 +71,8 @@ class VerificationRun:
         try:
             for number, check in enumerate(checks):
                 self._report(check.title, number, len(checks))
-                verdict = await run_checks(ChangeSet.of(self._change), [check])
+                with self._services.background.count_checks():
+                    verdict = await run_checks(ChangeSet.of(self._change), [check])
                 if self._opened.text is not self._text:
                     return False
                 self._record(verdict.outcomes[0], on_publish)
