@@ -1,15 +1,22 @@
 """The prompt "add input validation to parse_config" on 200 files with decoys, by the real model, on all surfaces."""
 
 import asyncio
+import json
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
+import httpx2
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 
 from tests.coding.test_task_location import workspace
 from tests.server.sessions.test_code_prompts import ask_in_editor, ask_in_program, describe, run_in_terminal
 from tests.support import lsp
+from tests.support.server import FakeServer, serving
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 LIMIT_S = 400
@@ -18,11 +25,53 @@ SETTINGS = {
     # two candidates with fixed seeds: the most likely text, and one sample
     "LSP_HARNESS_GENERATION__CANDIDATES": "2",
     "LSP_HARNESS_GENERATION__MAX_RETRIES": "0",
-    # Two tokens may be nearly as likely, and a KV cache with another history changes their probabilities a little. So
-    # each surface has an engine that evaluated nothing before, and does nothing else.
-    "LSP_HARNESS_ENGINE__KV_DISK_MB": "0",
-    "LSP_HARNESS_BACKGROUND__WHEN": "never",
+    # an answer arrives as a whole
+    "LSP_HARNESS_ENGINE__FIRST_TOKEN_SECONDS": str(LIMIT_S),
 }
+
+
+class RepeatingEngine(FakeServer):
+    """The real engine at an address. The same request gets the same answer again, without the model.
+
+    The engine itself may answer the same request differently: in this turn, the two most likely tokens of one place
+    differ by 0.03 to 0.14 in log probability, and the load of the machine and the history of the KV cache decide which
+    one is first. So this shows that the surfaces ask the same, and make the same of what the model answers.
+
+    Args:
+        socket: The socket of the engine.
+    """
+
+    def __init__(self, socket: str) -> None:
+        super().__init__()
+        transport = httpx2.AsyncHTTPTransport(uds=socket)
+        self._http = httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=LIMIT_S, trust_env=False)
+        self._answers: dict[str, asyncio.Task[httpx2.Response]] = {}
+
+    @property
+    def answer_count(self) -> int:
+        """The number of different requests for text."""
+        return len(self._answers)
+
+    async def answer(self, request: Request) -> Response:
+        path, body = request.url.path, await request.body()
+        if path == "/cancel":
+            # another surface needs the whole answer
+            return Response("{}", media_type="application/json")
+        if path != "/completion":
+            answer = await self._http.request(request.method, path, content=body)
+        else:
+            # the name of the client is random
+            fields: dict[str, Any] = {**json.loads(body), "client": ""}
+            key = json.dumps(fields, sort_keys=True)
+            if key not in self._answers:
+                self._answers[key] = asyncio.ensure_future(self._http.post(path, content=body))
+            # a client that has enough must not end the answer
+            answer = await asyncio.shield(self._answers[key])
+        return Response(answer.content, answer.status_code, media_type=answer.headers["content-type"])
+
+    async def aclose(self) -> None:
+        """Close the connections to the engine."""
+        await self._http.aclose()
 
 
 @pytest.fixture
@@ -38,22 +87,30 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-async def stop_engine() -> None:
-    """Stop the engine, so that the next surface starts a new one."""
-    argv = [sys.executable, "-m", "lsp_harness", "engine", "stop"]
-    stopped = await asyncio.to_thread(subprocess.run, argv, capture_output=True, text=True, check=True)
-    assert "stopped 1 engine" in stopped.stdout
+@pytest.fixture
+async def engine(project: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[RepeatingEngine]:
+    argv = [sys.executable, "-m", "lsp_harness", "engine", "start", "--json"]
+    started = await asyncio.to_thread(subprocess.run, argv, cwd=project, capture_output=True, text=True, check=True)
+    [described] = json.loads(started.stdout)
+    repeating = RepeatingEngine(described["socket"])
+    async with serving(repeating):
+        monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", repeating.url)
+        yield repeating
+        await repeating.aclose()
 
 
-async def test_a_terminal_a_program_and_an_editor_have_the_same_events_and_the_same_diff(project: Path):
+async def test_a_terminal_a_program_and_an_editor_have_the_same_events_and_the_same_diff(
+    project: Path, engine: RepeatingEngine
+):
     in_terminal = describe(await asyncio.to_thread(run_in_terminal, project, "", TASK, "plan"))
     states, diffs = in_terminal
     assert states[:2] == ["UNDERSTAND ", "[UNDERSTAND] edit"]
     assert "[LOCATE] Found parse_config at src/config.py:34-58" in states
     assert "GENERATE Producing 2 candidates..." in states
-    await stop_engine()
+    assert engine.answer_count == 2
     assert describe(await ask_in_editor(project, TASK)) == in_terminal
-    await stop_engine()
     lines, proposed = await ask_in_program(project, TASK)
     assert proposed == diffs
     assert lines == [line for line in states if line in lines]
+    # no surface asked anything else
+    assert engine.answer_count == 2
