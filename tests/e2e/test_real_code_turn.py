@@ -38,13 +38,12 @@ class RepeatingEngine(FakeServer):
     one is first. So this shows that the surfaces ask the same, and make the same of what the model answers.
 
     Args:
-        socket: The socket of the engine.
+        http: The connection to the engine.
     """
 
-    def __init__(self, socket: str) -> None:
+    def __init__(self, http: httpx2.AsyncClient) -> None:
         super().__init__()
-        transport = httpx2.AsyncHTTPTransport(uds=socket)
-        self._http = httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=LIMIT_S, trust_env=False)
+        self._http = http
         self._answers: dict[str, asyncio.Task[httpx2.Response]] = {}
 
     @property
@@ -69,10 +68,6 @@ class RepeatingEngine(FakeServer):
             answer = await asyncio.shield(self._answers[key])
         return Response(answer.content, answer.status_code, media_type=answer.headers["content-type"])
 
-    async def aclose(self) -> None:
-        """Close the connections to the engine."""
-        await self._http.aclose()
-
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -92,11 +87,14 @@ async def engine(project: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     argv = [sys.executable, "-m", "lsp_harness", "engine", "start", "--json"]
     started = await asyncio.to_thread(subprocess.run, argv, cwd=project, capture_output=True, text=True, check=True)
     [described] = json.loads(started.stdout)
-    repeating = RepeatingEngine(described["socket"])
-    async with serving(repeating):
-        monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", repeating.url)
-        yield repeating
-        await repeating.aclose()
+    transport = httpx2.AsyncHTTPTransport(uds=described["socket"])
+    async with httpx2.AsyncClient(
+        transport=transport, base_url="http://engine", timeout=LIMIT_S, trust_env=False
+    ) as http:
+        repeating = RepeatingEngine(http)
+        async with serving(repeating):
+            monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", repeating.url)
+            yield repeating
 
 
 async def test_a_terminal_a_program_and_an_editor_have_the_same_events_and_the_same_diff(
