@@ -14,6 +14,7 @@ GENERATOR = "Unnecessary generator (rewrite as a list comprehension)"
 NESTED = "Use a single `if` statement instead of nested `if` statements"
 LAMBDA = "Do not assign a `lambda` expression, use a `def`"
 METHOD = "When using only the values of a dict use the `values()` method"
+STARTSWITH = "Call `startswith` once with a `tuple`"
 NO_ELSE = "Unnecessary `else` after `return` statement"
 
 ALLOWED = [
@@ -28,6 +29,8 @@ ALLOWED = [
         "def f(a):\n    if a:\n        return 1\n    b = 2\n",
     ),
     ("Use `a != b` instead of `not a == b`", "if «not a == b»:\n    c\n", "if a != b:\n    c\n"),
+    (STARTSWITH, 'x = «a.startswith(b) or a.startswith("b")»\n', 'x = a.startswith((b, "b"))\n'),
+    ("Do not call `setattr` with a constant attribute value", '«setattr(a, "b", b)»\n', "a.b = b\n"),
     ("Unnecessary separator passed to `print`", '«print(a, sep="")»\n', "print(a)\n"),
     ("Sets should not contain duplicate item `1`", "s = {0, 1, «1», b}\n", "s = {0, 1, b}\n"),
     (
@@ -65,6 +68,7 @@ async def test_other_code_with_the_same_data_is_allowed(message: str, before: st
         (MEMBERSHIP, "if «a == b or a == c»:\n    d\n", "if a == b:\n    d\n", "drops `c`"),
         (MEMBERSHIP, "if «a == b or a == c»:\n    d\n", "if a == b and a == c:\n    d\n", "replaces `or` by `and`"),
         (MEMBERSHIP, "if «a == b or a == c»:\n    d()\n", "if a in (b, c):\n    pass\n", "drops the call `d()`"),
+        (STARTSWITH, 'x = «a.startswith(b) or a.startswith("b")»\n', "x = a.startswith(b)\n", "drops `b`"),
         (GENERATOR, "odd = «list(2 * x for x in y)»\n", "odd = [2 * x for x in None]\n", "drops `y`"),
         (GENERATOR, "odd = «list(2 * x for x in range(9))»\n", "odd = list()\n", "drops the call `range()`"),
         (GENERATOR, "odd = «list(2 * x for x in y)»\n", "pass\n", "drops"),

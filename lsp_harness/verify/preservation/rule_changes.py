@@ -50,7 +50,7 @@ def check_rule_repair(subject: Subject, difference: TokenDifference, change: Cha
         return describe_tokens("drops", others, difference.before)
     if bindings := find_lost_bindings(subject, change):
         return f"drops {', '.join(f'`{name}`' for name in bindings)}, which the finding is not about"
-    names = [token for token in lost if token.kind == "name" and not _has(difference.after, token)]
+    names = [token for token in lost if token.kind == "name" and not _stays(token, difference)]
     if names and not any(token.kind == "name" for token in difference.after):
         return describe_tokens("drops", names, difference.before)
     if missing := [token for token in names if not _may_vanish(token, subject, before, region)]:
@@ -76,7 +76,15 @@ def _find_region(tree: SyntaxTree, subject: Subject) -> Span:
 
 
 def _has(tokens: Iterable[Token], wanted: Token) -> bool:
-    return any(token.text == wanted.text for token in tokens)
+    return any((token.kind, token.text) == (wanted.kind, wanted.text) for token in tokens)
+
+
+def _stays(token: Token, difference: TokenDifference) -> bool:
+    """Return whether the edited lines still have a replaced token, perhaps as a token of another kind.
+
+    The literal of `getattr(a, "b")` is a name in `a.b`. A name that was there before does not stand for a literal.
+    """
+    return _has(difference.after, token) or any(token.text == gained.text for gained in difference.gained_tokens())
 
 
 def _may_vanish(token: Token, subject: Subject, tree: SyntaxTree, region: Span) -> bool:
@@ -116,7 +124,7 @@ def _check_literals(subject: Subject, difference: TokenDifference) -> str:
     words = WORD.findall(subject.message)
     missing: list[Token] = []
     for replacement in difference.replacements:
-        lost = [token for token in replacement.old if token.kind == "literal" and not _has(difference.after, token)]
+        lost = [token for token in replacement.old if token.kind == "literal" and not _stays(token, difference)]
         missing += lost[sum(token.kind == "literal" for token in replacement.new) :]
     missing = [token for token in missing if token.text not in words]
     if REMOVAL_MESSAGE.search(subject.message):
