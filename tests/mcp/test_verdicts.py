@@ -113,10 +113,15 @@ async def test_the_tests_of_a_trusted_folder_run_in_a_sandbox(served: ServedFold
         verdict = await client.call_tool("verify_change", {"path": "geo.py", "edits": [{"old": "2 *", "new": "0 *"}]})
         good = await client.call_tool("verify_change", {"path": "geo.py", "edits": [{"old": "2 *", "new": "3 *"}]})
         present = await client.call_tool("verify_file", {"path": "geo.py"})
+        (served.root / "geo.py").write_text("import no_such_module\n")
+        unread = await client.call_tool("verify_file", {"path": "geo.py"})
     assert (verdict.structured_content or {})["checks"]["tests"] == "failed"
     assert "TEST FAIL: test_edge" in text_of(verdict)
     assert (good.structured_content or {})["checks"]["tests"] == "passed"
     assert (present.structured_content or {})["checks"]["tests"] == "passed"
+    # tests that cannot be imported do not pass
+    assert (unread.structured_content or {})["checks"]["tests"] == "failed"
+    assert "TEST FAIL: test_geo.py — ModuleNotFoundError" in text_of(unread)
 
 
 async def test_a_verdict_is_shorter_than_200_tokens(connect: Connect, served: ServedFolder):

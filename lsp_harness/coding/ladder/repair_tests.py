@@ -73,7 +73,7 @@ class RepairTests(EditTask):
     _tree: SyntaxTree | None = field(default=None, init=False)
 
     async def create_checks(self) -> list[Check]:
-        return self.context.create_checks(must_pass=frozenset(problem.test for problem in self.trace.failures))
+        return self.context.create_checks(must_pass=frozenset(problem.failed_id for problem in self.trace.failures))
 
     async def try_repairs(self, driver: TurnDriver) -> Proposal | None:
         self._results = driver.results
@@ -84,7 +84,8 @@ class RepairTests(EditTask):
         self._tree = tree = await offload(len(document.data), lambda: parse(document))
         if tree is None:
             raise NoAnswer("this text has no syntax tree, so no statement can be replaced")
-        everything = find_statements(tree, Span(0, len(document.data)), self.trace.tests)
+        messages = [problem.message for problem in self.trace.failures]
+        everything = find_statements(tree, Span(0, len(document.data)), self.trace.tests, messages)
         region = self._find_region(tree, everything)
         self._statements = [s for s in everything if region.start <= s.span.start < region.end and s.suspicion > 0]
         if not self._statements:

@@ -1,13 +1,17 @@
 """The places of a text that may contain the fault, ranked by the tests that run them."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.syntax.replaceable_code import find_statement_spans
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import Span
+from lsp_harness.text.position import Span, encode
 from lsp_harness.verify.project_tests.suite_worker import TracedTest
+
+MISSING_NAME = re.compile(r"\b(?:name|attribute|variable) '(\w+)'")
+"""The name that an error of Python is about: "name 'Lista' is not defined"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +27,31 @@ class SuspiciousStatement:
     suspicion: float
 
 
-def find_statements(tree: SyntaxTree, region: Span, tests: Mapping[str, TracedTest]) -> list[SuspiciousStatement]:
+def find_statements(
+    tree: SyntaxTree, region: Span, tests: Mapping[str, TracedTest], messages: Collection[str] = ()
+) -> list[SuspiciousStatement]:
     """Return the statements of a region that failing tests run, the most suspicious first.
 
-    Statements of equal suspicion keep the order of the text. Without recorded lines, all statements are equally
-    suspicious.
+    Of statements with equal suspicion, those come first that use a name which an error says is missing. The others
+    keep the order of the text. Without recorded lines, all statements are equally suspicious.
 
     Args:
         tree: The syntax tree of the text.
         region: The bytes in which the fault is looked for.
         tests: Name of each test → the lines that it ran.
+        messages: The messages of the failures.
     """
     line_of = tree.document.line_of
+    missing = [encode(name) for message in messages for name in MISSING_NAME.findall(message)]
+    uses = [re.compile(rb"\b%s\b" % name).search for name in missing]
     found = [
         SuspiciousStatement(span, _rate(line_of(span.start) + 1, tests)) for span in find_statement_spans(tree, region)
     ]
-    return sorted(found, key=lambda statement: -statement.suspicion)
+
+    def rank(statement: SuspiciousStatement) -> tuple[float, bool]:
+        return -statement.suspicion, not any(find(tree.data, *statement.span) for find in uses)
+
+    return sorted(found, key=rank)
 
 
 def _rate(line: int, tests: Mapping[str, TracedTest]) -> float:

@@ -40,10 +40,15 @@ class Problem:
         return ":".join([self.path, *numbers]) if self.path else ""
 
     @property
+    def failed_id(self) -> str:
+        """The failing test, or the path of a test file that cannot be imported. Empty for other problems."""
+        return self.test or (self.path if self.code == COLLECTION_CODE else "")
+
+    @property
     def title(self) -> str:
-        """The name of the test without its file."""
-        path, separator, name = self.test.partition("::")
-        return name if separator and path.endswith(".py") else self.test
+        """The name of the failing test without its file, or the path of a test file that cannot be imported."""
+        path, separator, name = self.failed_id.partition("::")
+        return name if separator and path.endswith(".py") else self.failed_id
 
 
 def parse_severity(word: str) -> Severity:

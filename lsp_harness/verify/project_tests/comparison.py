@@ -15,7 +15,7 @@ from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.digest import read_last_line
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem
+from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding, Outcome, RelatedPlace
 from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
@@ -85,8 +85,8 @@ class FailureTrace:
 
     @property
     def failures(self) -> tuple[Problem, ...]:
-        """The tests that failed."""
-        return tuple(problem for problem in self.run.digest.problems if problem.test)
+        """The tests that failed, and the test files that could not be imported."""
+        return tuple(problem for problem in self.run.digest.problems if problem.failed_id)
 
     def limit_to(self, titles: Collection[str]) -> "FailureTrace":
         """Return the trace with the failures of some tests only, by their titles."""
@@ -126,7 +126,7 @@ class SuiteComparison:
 
         Args:
             changes: The proposal.
-            must_pass: Ids of failing tests that the proposal has to repair.
+            must_pass: The failing tests that the proposal has to repair, by `Problem.failed_id`.
             wants_repairs: Whether a proposal has to repair the failing tests that are about what it changes: those
                 that fail in another way now, or that fail in a changed file.
         """
@@ -280,11 +280,7 @@ def _find_failing(run: SuiteRun) -> Mapping[str, str]:
     The names of tests alone may be those of tests in other files, too.
     """
     problems = run.digest.problems if run.is_complete else ()
-    return {failed: problem.message for problem in problems if (failed := _failed_id(problem))}
-
-
-def _failed_id(problem: Problem) -> str:
-    return problem.test or (problem.path if problem.code == COLLECTION_CODE else "")
+    return {failed: problem.message for problem in problems if (failed := problem.failed_id)}
 
 
 def _count_failures(run: SuiteRun) -> int:
@@ -323,7 +319,7 @@ class _Demand:
         """
 
         def counts(problem: Problem) -> bool:
-            failed = _failed_id(problem)
+            failed = problem.failed_id
             file = failed.partition("::")[0]
             known = failing.get(failed, failing.get(file))
             if not failed or known is None or not self.must_pass.isdisjoint((failed, file)):
@@ -345,7 +341,7 @@ def _choose_shown(broken: Sequence[Problem], failing: Collection[str]) -> Sequen
     """Return the failed tests to show. If there are too many, those that the proposal itself breaks come first."""
     if len(broken) <= MAX_FINDINGS:
         return broken
-    return sorted(broken, key=lambda problem: _failed_id(problem) in failing)[:MAX_FINDINGS]
+    return sorted(broken, key=lambda problem: problem.failed_id in failing)[:MAX_FINDINGS]
 
 
 def _judge_incomplete(before: SuiteRun, after: SuiteRun, changes: ChangeSet) -> Outcome:

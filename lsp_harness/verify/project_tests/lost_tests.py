@@ -9,11 +9,13 @@ def find_lost_tests(before: Digest, after: Digest, must_pass: frozenset[str]) ->
 
     These tests have to pass: those that a proposal has to repair, and those that passed before and are now skipped, or
     that lie in a file that can no longer be imported. Other tests may get other names, or be removed by the proposal.
+    A file that could not be imported passes if one of its tests does.
 
     Args:
         before: The result of the tests before the proposal.
         after: The result after it.
-        must_pass: The ids of the tests that the proposal has to repair.
+        must_pass: The ids of the tests that the proposal has to repair, and the paths of files that it has to make
+            importable.
     """
     if after.passed_tests is None:
         # the runner only counts
@@ -22,7 +24,8 @@ def find_lost_tests(before: Digest, after: Digest, must_pass: frozenset[str]) ->
     passed_before = before.passed_tests or frozenset[str]()
     broken = {p.path: p for p in after.problems if not p.test and p.path and p not in before.problems}
     unread = {test: broken[path] for test in passed_before | must_pass if (path := test.partition("::")[0]) in broken}
-    lost = (must_pass | (passed_before & after.skipped_tests) | unread.keys()) - after.passed_tests
+    passed = after.passed_tests | {test.partition("::")[0] for test in after.passed_tests}
+    lost = (must_pass | (passed_before & after.skipped_tests) | unread.keys()) - passed
     return [_describe(test, unread.get(test), is_skipped=test in after.skipped_tests) for test in sorted(lost)]
 
 

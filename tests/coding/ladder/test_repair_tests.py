@@ -124,6 +124,20 @@ async def test_the_statement_that_failing_tests_run_is_filled(bench: Bench) -> N
     assert bench.file.read_text() == COUNT
 
 
+async def test_a_name_that_keeps_the_code_from_being_imported_is_repaired_first(bench: Bench) -> None:
+    header = "def count_bits(n: int):"
+    broken = "import math\n\n" + COUNT.replace("^=", "&=").replace("(n):\n    count", "(n: Innt):\n    count")
+
+    def reply(prompt: str, index: int) -> str:
+        return header if prompt.split("\0")[1].startswith("\n    count = 0") else ""
+
+    await bench.repair(broken, reply)
+    assert header in bench.new_text
+    assert bench.proposal.verdict.marks == "parse ✓, lint ✓, tests ✓"
+    # the statement with the missing name is the first hole, though nothing says which lines ran
+    assert "# test_code_module.py: NameError: name 'Innt' is not defined\n\0\n    count = 0" in bench.engine.prompts[0]
+
+
 async def test_a_missing_statement_is_inserted(bench: Bench) -> None:
     broken = COUNT.replace("        n ^= n - 1\n", "        if n > 9999:\n            n = 0\n")
 
