@@ -28,13 +28,14 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.comparison import FailureTrace, SuiteSkippedError
 
 MAX_NOTE_TESTS = 3
+MISSING_MODULE = "ModuleNotFoundError"
 
 
 async def find_failures(context: TurnContext) -> FailureTrace:
     """Run the tests that depend on a document.
 
     Raises:
-        NoAnswer: No tests can run, or none fails.
+        NoAnswer: No tests can run, none fails, or they lack a module, which no edit of the document installs.
     """
     suites = context.tools.suites
     if suites is None:
@@ -47,6 +48,9 @@ async def find_failures(context: TurnContext) -> FailureTrace:
         raise NoAnswer(f"nothing was changed: the tests that depend on {context.path} did not run to their end")
     if not trace.failures:
         raise NoAnswer(f"no test that depends on {context.path} fails; nothing was changed")
+    for problem in trace.failures:
+        if not problem.test and problem.message.startswith(MISSING_MODULE):
+            raise NoAnswer(f"{problem.path} cannot be imported ({problem.message}); nothing was changed")
     return trace
 
 

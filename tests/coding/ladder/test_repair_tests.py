@@ -193,6 +193,12 @@ async def test_without_a_failing_test_nothing_is_tried(bench: Bench) -> None:
     assert bench.engine.prompts == []
 
 
+async def test_a_module_that_is_not_installed_is_no_fault_of_the_code(bench: Bench) -> None:
+    with pytest.raises(NoAnswer, match=r"test_code_module\.py cannot be imported \(ModuleNotFoundError: No module"):
+        await bench.repair("import no_such_module\n" + COUNT, lambda prompt, index: "never asked")
+    assert bench.engine.prompts == []
+
+
 async def test_the_time_of_the_settings_ends_the_ladder(bench: Bench) -> None:
     with pytest.raises(NoAnswer, match="the time for this repair is over"):
         await bench.repair(COUNT, lambda prompt, index: "", Generation(test_repair_s=0))
