@@ -154,8 +154,10 @@ function functions(page, ws, home, address) {
       const listed = page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${name}"]`);
       await until(async () => {
         await page.keyboard.press("Control+p");
-        await page.locator(".quick-input-widget input").first().fill(name);
-        if (await listed.waitFor({ timeout: 3_000 }).then(() => true, () => false)) return true;
+        // a list that closes as soon as it is shown takes no text: ask for it again
+        const input = page.locator(".quick-input-widget input").first();
+        const isFilled = await input.fill(name, { timeout: 3_000 }).then(() => true, () => false);
+        if (isFilled && (await listed.waitFor({ timeout: 3_000 }).then(() => true, () => false))) return true;
         // a list that was begun before the file was written never gets it
         await page.keyboard.press("Escape");
         return false;
