@@ -5,9 +5,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.replaceable_code import find_statement_spans
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import Span, encode
+from lsp_harness.text.position import Span
 from lsp_harness.verify.project_tests.suite_worker import TracedTest
 
 MISSING_NAME = re.compile(r"\b(?:name|attribute|variable) '(\w+)'")
@@ -28,7 +29,7 @@ class SuspiciousStatement:
 
 
 def find_statements(
-    tree: SyntaxTree, region: Span, tests: Mapping[str, TracedTest], messages: Collection[str] = ()
+    tree: SyntaxTree, region: Span, tests: Mapping[str, TracedTest], messages: Collection[str]
 ) -> list[SuspiciousStatement]:
     """Return the statements of a region that failing tests run, the most suspicious first.
 
@@ -42,14 +43,15 @@ def find_statements(
         messages: The messages of the failures.
     """
     line_of = tree.document.line_of
-    missing = [encode(name) for message in messages for name in MISSING_NAME.findall(message)]
-    uses = [re.compile(rb"\b%s\b" % name).search for name in missing]
+    missing = {name for message in messages for name in MISSING_NAME.findall(message)}
+    uses = [use.span for name in missing for use in find_occurrences(tree, name)]
     found = [
         SuspiciousStatement(span, _rate(line_of(span.start) + 1, tests)) for span in find_statement_spans(tree, region)
     ]
 
     def rank(statement: SuspiciousStatement) -> tuple[float, bool]:
-        return -statement.suspicion, not any(find(tree.data, *statement.span) for find in uses)
+        start, end = statement.span
+        return -statement.suspicion, not any(start <= use.start < end for use in uses)
 
     return sorted(found, key=rank)
 
