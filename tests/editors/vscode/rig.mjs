@@ -150,14 +150,19 @@ function functions(page, ws, home, address) {
       await page.goto(`${address}/?${query}`);
       await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor({ timeout: 60_000 });
     },
+    /** Opens the quick input by keys, and writes a text into it. VS Code may close it as soon as it is shown. */
+    async quickInput(keys, text) {
+      const input = page.locator(".quick-input-widget input").first();
+      await until(async () => {
+        await page.keyboard.press(keys);
+        return input.fill(text, { timeout: 3_000 }).then(() => true, () => false);
+      }, `the quick input for ${text}`);
+    },
     async open(name) {
       const listed = page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${name}"]`);
       await until(async () => {
-        await page.keyboard.press("Control+p");
-        // a list that closes as soon as it is shown takes no text: ask for it again
-        const input = page.locator(".quick-input-widget input").first();
-        const isFilled = await input.fill(name, { timeout: 3_000 }).then(() => true, () => false);
-        if (isFilled && (await listed.waitFor({ timeout: 3_000 }).then(() => true, () => false))) return true;
+        await rig.quickInput("Control+p", name);
+        if (await listed.waitFor({ timeout: 3_000 }).then(() => true, () => false)) return true;
         // a list that was begun before the file was written never gets it
         await page.keyboard.press("Escape");
         return false;
@@ -175,8 +180,7 @@ function functions(page, ws, home, address) {
     focused: () => page.locator(".editor-instance .monaco-editor.focused").first().waitFor(),
     /** Puts the cursor somewhere, both counted from 1. */
     async cursor(line, column) {
-      await page.keyboard.press("Control+g");
-      await page.locator(".quick-input-widget input").first().fill(`:${line}:${column}`);
+      await rig.quickInput("Control+g", `:${line}:${column}`);
       await page.keyboard.press("Enter");
       await page.locator(".quick-input-widget").waitFor({ state: "hidden" });
       await page.locator("#status\\.editor\\.selection", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
@@ -195,8 +199,7 @@ function functions(page, ws, home, address) {
     },
     /** The palette with a command chosen, by its title. */
     async palette(title) {
-      await page.keyboard.press("F1");
-      await page.locator(".quick-input-widget input").first().fill(`>${title}`);
+      await rig.quickInput("F1", `>${title}`);
       await page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${title}"]`).waitFor();
     },
     async command(title) {
