@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,6 +37,10 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 EXTRA_WALL_S = 10.0
 WALL_FACTOR = 4
 """A proposal gets so many times the time of the run before it, and `EXTRA_WALL_S` seconds more."""
+MAX_SLOW_RUNS = 2
+"""Most proposals for one text that run again without a limit for each test, because only their slow tests fail."""
+SLOW_WALL_S = 15.0
+"""Seconds of such a run. They are few, because many of these proposals do not end at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,21 @@ class _Suite:
     @property
     def files(self) -> tuple[str, ...]:
         return tuple(test.path for test in self.tests)
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The runs before and after a proposal.
+
+    Attributes:
+        before: The run before it.
+        after: The run after it.
+        failing: The failures before it (see `_find_failing`).
+    """
+
+    before: SuiteRun
+    after: SuiteRun
+    failing: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +136,12 @@ class SuiteComparison:
         self._limits = limits or ResourceLimits()
         self._warm = WarmSuites()
         self._baselines = Baselines[SuiteRun]()
+        self._slow_runs: Counter[Hashable] = Counter()
 
     async def compare(
         self, changes: ChangeSet, must_pass: frozenset[str] = frozenset(), *, wants_repairs: bool = False
     ) -> Outcome:
         """Return whether a proposal breaks a test.
-
-        A warm process runs the tests first, because most proposals fail. What passes there runs again in a new copy.
 
         Args:
             changes: The proposal.
@@ -132,32 +151,24 @@ class SuiteComparison:
         """
         try:
             suite = await self._find_suite(changes)
-            before = await self._run_before(suite, changes)
-            failing = _find_failing(before)
-            # a proposal that makes more tests fail than before is not worth a whole run
-            selection = SuiteChoice(suite.files, _count_failures(before) + 1, self._limit(before))
-            texts = {change.file: change.after.data for change in changes}
-            after = await self._run_warm(suite, texts, selection)
             files = frozenset(change.file.relative_to(suite.root).as_posix() for change in changes)
             demand = _Demand(files, must_pass, wants_repairs)
-            if after is None or (after.is_complete and not demand.find_broken(before, after, failing)):
-                after = await self._run(suite, texts, selection)
-                if slow := _find_slow(before) - must_pass:
-                    before, failing = await self._run_slow(suite, changes, slow, before, after)
+            runs = await self._run_both(suite, changes, demand)
         except SuiteSkippedError as error:
             return Outcome(CHECK, "skipped", reason=str(error))
         except (OSError, TooLargeError) as error:
             return Outcome(CHECK, "skipped", reason=f"the tests could not run: {error}")
+        after = runs.after
         if not after.is_complete:
-            return _judge_incomplete(before, after, changes)
-        if broken := demand.find_broken(before, after, failing):
-            findings = tuple(_as_finding(problem, changes) for problem in _choose_shown(broken, failing))
+            return _judge_incomplete(runs.before, after, changes)
+        if broken := demand.find_broken(runs):
+            findings = tuple(_as_finding(problem, changes) for problem in _choose_shown(broken, runs.failing))
             reason = f"{len(broken)} of {after.digest.total} tests fail"
             return Outcome(CHECK, "failed", findings, reason=reason, count=len(broken), extent=suite.extent)
         if not after.digest.passed:
             reason = "all tests fail, with the present text too"
             return Outcome(CHECK, "skipped", reason=reason, is_unresolved=bool(after.digest.total))
-        if replace(demand, wants_repairs=True).find_broken(before, after, failing):
+        if replace(demand, wants_repairs=True).find_broken(runs):
             # nothing broke, but the proposal is about failing tests that still fail, so this is no success
             return Outcome(CHECK, "skipped", reason=_describe(suite, after), extent=suite.extent, is_unresolved=True)
         return Outcome(CHECK, "passed", reason=_describe(suite, after), extent=suite.extent)
@@ -184,6 +195,7 @@ class SuiteComparison:
     def record_file_change(self, file: Path | None = None) -> None:
         """Forget all runs, because a file changed on disk. Without a file, it may be any."""
         self._baselines.clear()
+        self._slow_runs.clear()
         self._warm.record_file_change(file)
 
     async def aclose(self) -> None:
@@ -217,21 +229,54 @@ class SuiteComparison:
         tests = sorted(found.values(), key=lambda test: (test.hops, test.path))[:MAX_TEST_FILES]
         return _Suite(runner, root, tuple(tests), len(found))
 
-    async def _run_before(self, suite: _Suite, changes: ChangeSet) -> SuiteRun:
-        key = (suite.root, suite.files, " ".join(change.before.hash for change in changes))
+    async def _run_both(self, suite: _Suite, changes: ChangeSet, demand: "_Demand") -> _Runs:
+        """Return the runs before and after a proposal.
 
+        A warm process runs the tests first, because most proposals fail. What passes there runs again in a new copy. So
+        do a few proposals that fail only because a test is slow.
+        """
+        before = await self._run_before(suite, changes)
+        failing = _find_failing(before)
+        # a proposal that makes more tests fail than before is not worth a whole run
+        choice = SuiteChoice(suite.files, _count_failures(before) + 1, self._limit(before))
+        texts = {change.file: change.after.data for change in changes}
+        if warm := await self._run_warm(suite, texts, choice):
+            runs = _Runs(before, warm, failing)
+            if not warm.is_complete:
+                return runs
+            if broken := demand.find_broken(runs):
+                if not (_fails_by_time(before, broken) and self._take_slow_run(suite, changes)):
+                    return runs
+                limits = replace(choice.limits, wall_s=min(choice.limits.wall_s, SLOW_WALL_S))
+                after = await self._run(suite, texts, replace(choice, limits=limits))
+                if not after.is_complete:
+                    # the first run says more, because it names the slow test
+                    return runs
+            else:
+                after = await self._run(suite, texts, choice)
+        else:
+            after = await self._run(suite, texts, choice)
+        runs = _Runs(before, after, failing)
+        slow = _find_slow(before) - demand.must_pass
+        return await self._run_slow(suite, changes, slow, runs) if slow else runs
+
+    async def _run_before(self, suite: _Suite, changes: ChangeSet) -> SuiteRun:
         async def ask() -> SuiteRun:
             texts = {change.file: change.before.data for change in changes}
             selection = SuiteChoice(suite.files, 0, self._limits)
             # only the warm process can end a single test that does not end
             return await self._run_warm(suite, texts, selection) or await self._run(suite, texts, selection)
 
-        return await self._baselines.find(key, ask)
+        return await self._baselines.find(_name_baseline(suite, changes), ask)
 
-    async def _run_slow(
-        self, suite: _Suite, changes: ChangeSet, slow: frozenset[str], before: SuiteRun, after: SuiteRun
-    ) -> tuple[SuiteRun, Mapping[str, str]]:
-        """Return the run before a proposal and its failing tests, again without a limit for each test if it matters.
+    def _take_slow_run(self, suite: _Suite, changes: ChangeSet) -> bool:
+        """Count a proposal that fails only by time, and return whether it may run without a limit for each test."""
+        key = _name_baseline(suite, changes)
+        self._slow_runs[key] += 1
+        return self._slow_runs[key] <= MAX_SLOW_RUNS
+
+    async def _run_slow(self, suite: _Suite, changes: ChangeSet, slow: frozenset[str], runs: _Runs) -> _Runs:
+        """Return runs in which that before the proposal had no limit for each test either, if this matters.
 
         It matters if the proposal fails a test that only took too long before, or does not end itself.
 
@@ -239,14 +284,13 @@ class SuiteComparison:
             suite: The tests.
             changes: The proposal.
             slow: The tests that took too long before.
-            before: The run before the proposal, with the limit.
-            after: The run after it, without the limit.
+            runs: The run before the proposal, with the limit, and the run after it, without the limit.
         """
-        if after.is_complete and slow.isdisjoint(_find_failing(after)):
-            return before, _find_failing(before)
+        if runs.after.is_complete and slow.isdisjoint(_find_failing(runs.after)):
+            return runs
         texts = {change.file: change.before.data for change in changes}
         run = await self._run(suite, texts, SuiteChoice(suite.files, 0, self._limits))
-        return run, _find_failing(run if run.is_complete else before)
+        return replace(runs, before=run, failing=_find_failing(run) if run.is_complete else runs.failing)
 
     async def _run(self, suite: _Suite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun:
         sandbox = await self._require_sandbox(suite)
@@ -288,6 +332,23 @@ def _count_failures(run: SuiteRun) -> int:
     return sum(bool(problem.test) for problem in run.digest.problems) if run.is_complete else 0
 
 
+def _name_baseline(suite: _Suite, changes: ChangeSet) -> Hashable:
+    """Return everything that the run before a proposal depends on, without the other files on disk."""
+    return suite.root, suite.files, " ".join(change.before.hash for change in changes)
+
+
+def _fails_by_time(before: SuiteRun, broken: Sequence[Problem]) -> bool:
+    """Return whether a proposal fails only because tests are slow, and may be right.
+
+    A proposal that does not end mostly fails as the text before it does. So fewer tests must fail than before, or none
+    of them may have been slow before.
+    """
+    slow = {problem.failed_id for problem in broken if SLOW_TEST in problem.message}
+    if len(slow) < len(broken):
+        return False
+    return len(slow) < len(_find_failing(before)) or slow.isdisjoint(_find_slow(before))
+
+
 def _find_slow(run: SuiteRun) -> frozenset[str]:
     """Return the tests that the warm process ended. Without this limit they may pass."""
     return frozenset(p.test for p in run.digest.problems if p.test and SLOW_TEST in p.message)
@@ -307,30 +368,28 @@ class _Demand:
     must_pass: frozenset[str]
     wants_repairs: bool
 
-    def find_broken(self, before: SuiteRun, after: SuiteRun, failing: Mapping[str, str]) -> list[Problem]:
+    def find_broken(self, runs: _Runs) -> list[Problem]:
         """Return the failures that count: new ones, and those that have to be repaired. Else tests that do not pass.
 
         Of a test file that could not be imported before, nobody knows which tests passed.
 
         Args:
-            before: The run before the proposal.
-            after: The run after it, which is complete.
-            failing: The failures before it (see `_find_failing`).
+            runs: The runs. That after the proposal is complete.
         """
 
         def counts(problem: Problem) -> bool:
             failed = problem.failed_id
             file = failed.partition("::")[0]
-            known = failing.get(failed, failing.get(file))
+            known = runs.failing.get(failed, runs.failing.get(file))
             if not failed or known is None or not self.must_pass.isdisjoint((failed, file)):
                 return bool(failed)
             is_changed = _without_addresses(known) != _without_addresses(problem.message)
             return self.wants_repairs and (is_changed or problem.path in self.files)
 
-        broken = [problem for problem in after.digest.problems if counts(problem)]
+        broken = [problem for problem in runs.after.digest.problems if counts(problem)]
         tests = [problem for problem in broken if problem.test]
         # a run that ended at its first failures says nothing about the other tests
-        return tests or find_lost_tests(before.digest, after.digest, self.must_pass) or broken
+        return tests or find_lost_tests(runs.before.digest, runs.after.digest, self.must_pass) or broken
 
 
 def _without_addresses(message: str) -> str:

@@ -283,3 +283,24 @@ async def test_a_changed_test_file_is_read_again(desk: Desk, monkeypatch: pytest
     desk.comparison.record_file_change(helper)
     assert (await desk.compare(SOURCE + "\n")).reason != f"2 tests in 1 file{STILL}"
     assert len(starts) == 5
+
+
+async def test_a_proposal_that_is_slow_runs_once_more_without_a_limit_for_each_test(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_suites, "TEST_S", 0.5)
+    # a run that does not end must end soon
+    monkeypatch.setattr(comparison, "SLOW_WALL_S", 6.0)
+    desk.source = SOURCE.replace("text.split('=')", "[text]")
+    wanted = frozenset({"test_config.py::test_parse"})
+    slow = SOURCE.replace("    return", "    for _ in range(40_000_000 * (len(text) > 2)):\n        pass\n    return")
+    endless = SOURCE.replace("    return", "    while len(text) > 2:\n        pass\n    return")
+    assert (await desk.compare(slow, must_pass=wanted)).reason == f"1 test in 1 file{STILL}"
+    for _ in range(2):
+        failed = await desk.compare(endless, must_pass=wanted)
+        assert failed.findings[0].message.startswith("test_parse — ")
+        assert comparison.SLOW_TEST in failed.findings[0].message
+    # two proposals had such a run, so that many that never end do not take long
+    assert (await desk.compare(slow, must_pass=wanted)).status == "failed"
+    desk.comparison.record_file_change()
+    assert (await desk.compare(slow, must_pass=wanted)).status == "passed"
