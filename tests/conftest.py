@@ -14,7 +14,7 @@ from lsp_harness.config.schema import Model as ModelSettings
 from lsp_harness.process import machine_load
 from tests.support.real_checkers import PROGRAM_VARIABLES
 from tests.support.tiny import tiny_gguf
-from tests.support.user_home import open_home
+from tests.support.user_home import open_home, reuse_measurements
 
 if TYPE_CHECKING:
     from tests.support.grammar import Acceptor
@@ -79,8 +79,21 @@ def probed(tiny_model: Path) -> Iterator[Path]:
     shutil.rmtree(home)
 
 
+@pytest.fixture(scope="session")
+def measurements(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder in which all processes of this run keep what engines measured with the real model."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "measurements"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture
-def home(probed: Path) -> Iterator[Path]:
+def home(probed: Path, measurements: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """A user's files of our own, short enough for sockets. No process started from here outlives the test."""
     with open_home(probed) as path:
-        yield path
+        if request.node.get_closest_marker("model") is None:
+            yield path
+            return
+        with reuse_measurements(measurements, path):
+            yield path

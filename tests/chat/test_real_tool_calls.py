@@ -24,9 +24,10 @@ from lsp_harness.inference.models.model_files import resolve_model
 from tests.chat.scripted_tool import ScriptedTool
 from tests.chat.tools.surroundings import Desk
 from tests.support.engine import EngineProcess
+from tests.support.user_home import reuse_measurements
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(400)]
-COUNT = 12
+COUNT = 6
 MAX_TOKENS = 200
 WORD: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 12}
 LINE: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 99}
@@ -39,9 +40,9 @@ TOOLS = ("read", "edit", "grep", "bash")
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[EngineProcess]:
+def engine(measurements: Path) -> Iterator[EngineProcess]:
     folder = Path(tempfile.mkdtemp(prefix="lh-"))
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, reuse_measurements(measurements, folder):
         path = resolve_model(Config().model.path)
         patch.setenv("LSP_HARNESS_HOME", str(folder))
         with EngineProcess.start(path, folder / "s", "--n-ctx", "8192", "--kv-disk", "0", "--threads", "2") as engine:

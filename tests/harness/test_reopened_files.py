@@ -20,8 +20,8 @@ from tests.harness.test_visited_files import Timer
 from tests.support import markup
 from tests.support.markup import Source
 
-FAR = "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(15))
-"""About 300 tokens, in which the real model takes some seconds."""
+FAR = "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(8))
+"""About 160 tokens, in which the real model takes some seconds."""
 HOT = FAR + "def area(r):\n    return r * <|>\n" + FAR
 COLD = "x = 1\n<|>"
 KEPT_SHARE = 0.1

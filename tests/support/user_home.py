@@ -1,5 +1,7 @@
 """A folder for the files of a user, which ends all processes that were started with it."""
 
+import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -8,6 +10,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+
+MEASUREMENTS = ("machine.json", "probe.json")
+"""Files in which an engine keeps what it measured of this machine with a model."""
 
 
 @contextmanager
@@ -43,3 +48,30 @@ def at_home(home: Path) -> list[psutil.Process]:
             if process.environ().get("LSP_HARNESS_HOME") == str(home):
                 found.append(process)
     return found
+
+
+@contextmanager
+def reuse_measurements(shared: Path, home: Path) -> Iterator[None]:
+    """Let the engines of a home use what engines of earlier tests measured. A real model takes ten seconds for it.
+
+    Args:
+        shared: The folder that all tests share.
+        home: The home.
+    """
+    cache = home / "cache"
+    cache.mkdir(mode=0o700, exist_ok=True)
+    _add_measurements(shared, cache)
+    yield
+    _add_measurements(cache, shared)
+
+
+def _add_measurements(source: Path, target: Path) -> None:
+    for name in MEASUREMENTS:
+        with suppress(FileNotFoundError):
+            added = json.loads((source / name).read_text())
+            with suppress(FileNotFoundError):
+                added = json.loads((target / name).read_text()) | added
+            # another process may read the file meanwhile
+            part = target / f"{name}.{os.getpid()}"
+            part.write_text(json.dumps(added))
+            part.replace(target / name)
