@@ -66,8 +66,8 @@ def _describe_problems(
     for problem in problems:
         if target and problem.message in target.message:
             continue
-        if problem.test:
-            yield _shorten(f"TEST FAIL: {problem.title} — {problem.message}")
+        if problem.failed_id:
+            yield _shorten(problem.feedback)
         elif first <= problem.line <= last:
             yield _format_line(problem.line - first, problem.code, problem.message)
 

@@ -9,7 +9,7 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.tools import Script, settings
 from tests.support import markup
@@ -74,14 +74,19 @@ async def test_what_a_tool_told_of_these_lines_and_which_tests_fail(tmp_path: Pa
         tmp_path,
         Problem("expected 3, got None", "tests/test_a.py", 9, test="tests/test_a.py::test_area"),
         Problem("wrong type", "a.py", 5, code="assignment"),
+        Problem("cannot import name 'size' from 'a'", "tests/test_b.py", code=COLLECTION_CODE),
         Problem("elsewhere", "a.py", 12),
         Problem(f"the key {token}", "a.py", 5),
         Problem("very " * 100, "a.py", 6),
         Problem("one too many", "a.py", 6),
     )
     assert len(found) == MAX_LINES
-    assert found[1:3] == ["TEST FAIL: test_area — expected 3, got None", "Also at line 2: assignment wrong type"]
-    assert (len(found[3]), found[3][-1]) == (240, "…")
+    assert found[1:4] == [
+        "TEST FAIL: test_area — expected 3, got None",
+        "Also at line 2: assignment wrong type",
+        "TEST FAIL: tests/test_b.py — cannot import name 'size' from 'a'",
+    ]
+    assert (len(found[4]), found[4][-1]) == (240, "…")
 
 
 async def test_broken_syntax_is_told_where_it_is(tmp_path: Path):

@@ -222,6 +222,16 @@ test_a.py:5: AssertionError
 FAILED test_a.py::test_area - assert 3 == 4
 ============================== 1 failed in 0.02s ===============================
 """
+NO_IMPORT = """\
+=========================== ERRORS ===========================
+__________________ ERROR collecting test_a.py __________________
+test_a.py:1: in <module>
+    from a import size
+E   {0}
+================== short test summary info ===================
+ERROR test_a.py
+1 error in 0.10s
+"""
 
 
 async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
@@ -240,10 +250,20 @@ async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Ma
     assert "TEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
 
 
+async def test_a_test_file_that_cannot_be_imported_is_mended_like_a_test_that_fails(bench: Make):
+    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
+    printed = NO_IMPORT.format("ImportError: cannot import name 'size' from 'a'")
+    document_edit = await b.harness.fixes.fix_reported(*opened(b, BROKEN), printed, no_report)
+    assert after(document_edit) == "def area(r):\n    return 4 * r\n"
+    assert "TEST FAIL: test_a.py — ImportError: cannot import name 'size' from 'a'" in b.engine.prompt(0)
+
+
 @pytest.mark.parametrize(
     ("printed", "why"),
     [
         ("b.py:1:1: F821 Undefined name `x`\n", "the output reports nothing in a.py"),
+        # no edit installs it
+        (NO_IMPORT.format("ModuleNotFoundError: No module named 'numpy'"), "the output reports nothing in a.py"),
         ("a.py:1:1: F821 no\n", "nothing on line 2 of a.py; choose a line that it reports: 1$"),
     ],
 )

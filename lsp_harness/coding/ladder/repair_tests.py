@@ -28,7 +28,6 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.comparison import FailureTrace, SuiteSkippedError
 
 MAX_NOTE_TESTS = 3
-MISSING_MODULE = "ModuleNotFoundError"
 
 
 async def find_failures(context: TurnContext) -> FailureTrace:
@@ -49,7 +48,7 @@ async def find_failures(context: TurnContext) -> FailureTrace:
     if not trace.failures:
         raise NoAnswer(f"no test that depends on {context.path} fails; nothing was changed")
     for problem in trace.failures:
-        if not problem.test and problem.message.startswith(MISSING_MODULE):
+        if problem.lacks_module:
             raise NoAnswer(f"{problem.path} cannot be imported ({problem.message}); nothing was changed")
     return trace
 

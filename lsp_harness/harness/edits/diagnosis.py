@@ -78,13 +78,13 @@ def find_reported(snapshot: Snapshot, tree: "SyntaxTree | None", output: "Digest
     ]
     for problem in local_problems:
         if line in (None, problem.line):
-            return Finding(*_line_span(document, problem.line), _message(problem), output.tool, problem.code)
-    failures = [problem for problem in output.problems if problem.test]
+            return Finding(*_line_span(document, problem.line), problem.feedback, output.tool, problem.code)
+    failures = [problem for problem in output.problems if problem.failed_id]
     if not failures or not line:
         return None
     span = _line_span(document, line)
     best = max(failures, key=_function_fit(document, tree, span.start, local_problems))
-    return Finding(*span, _message(best), output.tool, best.title)
+    return Finding(*span, best.feedback, output.tool, best.title)
 
 
 def _function_fit(
@@ -108,10 +108,6 @@ def _function_fit(
         return problem in local_problems and problem.line in lines, len(function_words.intersection(test_words))
 
     return rate
-
-
-def _message(problem: "Problem") -> str:
-    return f"TEST FAIL: {problem.title} — {problem.message}" if problem.test else problem.message
 
 
 def _line_span(document: Document, line: int) -> Span:

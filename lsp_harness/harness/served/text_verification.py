@@ -175,7 +175,7 @@ class _PresentTests:
             return Outcome(self.name, "skipped", reason="the tests did not run to their end", title=self.title)
         failures = trace.failures
         findings = tuple(Finding(0, 0, failure.message, "tests", failure.title) for failure in failures)
-        lines = tuple(f"TEST FAIL: {failure.title} — {failure.message}" for failure in failures)
+        lines = tuple(failure.feedback for failure in failures)
         status = "failed" if failures else "passed"
         return Outcome(self.name, status, findings, lines=lines, title=self.title, count=len(failures))
 

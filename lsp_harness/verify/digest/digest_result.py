@@ -44,8 +44,8 @@ class Digest:
 
     @property
     def failing_tests(self) -> frozenset[str]:
-        """The names of the tests that fail."""
-        return frozenset(problem.title for problem in self.problems if problem.test)
+        """The names of the tests that fail, and the paths of test files that cannot be imported."""
+        return frozenset(problem.title for problem in self.problems if problem.failed_id)
 
     @property
     def summary(self) -> str:
@@ -120,9 +120,8 @@ def _format_group(group: list[Problem]) -> str:
 
 
 def _format_test(problem: Problem) -> str:
-    # the form of `Check.format_finding`
     place = f" ({problem.place})" if problem.place else ""
-    return f"TEST FAIL: {problem.title} — {problem.message}{place}"
+    return problem.feedback + place
 
 
 def _format_repetition(group: list[Problem]) -> str:

@@ -11,6 +11,8 @@ from lsp_harness.verify.digest.problem import Problem
 def select_file_problems(digest: Digest, file: Path, folders: Sequence[Path]) -> Digest:
     """Return the digest with only the problems in a file and the failing tests of any file.
 
+    A test file that cannot be imported counts as a failing test, unless it lacks a module.
+
     Args:
         digest: The digest of a tool's output.
         file: The file.
@@ -24,6 +26,6 @@ def select_file_problems(digest: Digest, file: Path, folders: Sequence[Path]) ->
     for problem in digest.problems:
         if problem.path and any((folder / problem.path).resolve() == file for folder in folders):
             problems.append(replace(problem, path=str(file)))
-        elif problem.test:
+        elif problem.failed_id and not problem.lacks_module:
             problems.append(problem)
     return replace(digest, problems=tuple(problems))

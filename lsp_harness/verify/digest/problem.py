@@ -7,6 +7,8 @@ from lsp_harness.verify.finding import Severity
 SEVERITY_ORDER: tuple[Severity, ...] = ("error", "warning", "information", "hint")
 COLLECTION_CODE = "collection"
 """The code of a problem of a test file that cannot be imported."""
+MISSING_MODULE = "ModuleNotFoundError"
+"""The start of the message of such a problem if a module is not installed."""
 SUMMARY_CODE = "summary"
 """The code of a problem that is known only from the last line of a tool, because the rest of the output is missing."""
 
@@ -49,6 +51,16 @@ class Problem:
         """The name of the failing test without its file, or the path of a test file that cannot be imported."""
         path, separator, name = self.failed_id.partition("::")
         return name if separator and path.endswith(".py") else self.failed_id
+
+    @property
+    def lacks_module(self) -> bool:
+        """Whether a test file cannot be imported because a module is not installed, which no edit of code changes."""
+        return bool(self.failed_id) and not self.test and self.message.startswith(MISSING_MODULE)
+
+    @property
+    def feedback(self) -> str:
+        """The line about it in a prompt, in the form of `Check.format_finding`."""
+        return f"TEST FAIL: {self.title} — {self.message}" if self.failed_id else self.message
 
 
 def parse_severity(word: str) -> Severity:
