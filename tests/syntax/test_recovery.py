@@ -3,6 +3,7 @@
 import pytest
 
 from lsp_harness.syntax.lexemes import read_lexemes
+from lsp_harness.syntax.recovery import recovery
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edits.block_word_edits import is_one_slip
 from lsp_harness.syntax.recovery.edits.generators import trials
@@ -12,6 +13,13 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 
 AMBIGUOUS = 0.3
+PATIENT = TrialLimits(time_s=60.0)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test end early because the garbage collection of all tests before it counts as its processor time."""
+    monkeypatch.setattr(recovery, "PARSE_TIME_S", 60.0)
 
 
 def tree_of(language: str, text: str) -> SyntaxTree:
@@ -20,7 +28,7 @@ def tree_of(language: str, text: str) -> SyntaxTree:
     return tree
 
 
-def mended(language: str, text: str, limits: TrialLimits | None = None) -> list[tuple[str, Recovery]]:
+def mended(language: str, text: str, limits: TrialLimits = PATIENT) -> list[tuple[str, Recovery]]:
     """The texts that the edits make, the likeliest first."""
     tree = tree_of(language, text)
     recoveries = find_recoveries(tree, 0, 0, limits)
