@@ -21,13 +21,13 @@ demo: setup ## watch it complete lines and repair a diagnostic, with the real mo
 check: $(STAMP) ## lint, types, layers and tidiness
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/ruff check -q .
-	@$(BIN)/lint-imports --no-logo
 	@$(MAKE) -s -j2 --output-sync types rules
 
 types: $(STAMP)
 	@$(BIN)/pyright
 
 rules: $(STAMP)
+	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest -q $(RULE_TESTS)
 
 test: setup ## all tests but those of `make check` and those in real editors

@@ -54,7 +54,7 @@ class Problem:
 
     @property
     def lacks_module(self) -> bool:
-        """Whether a test file cannot be imported because a module is not installed, which no edit of code changes."""
+        """Return whether a test file cannot be imported because a module is missing. No edit of code installs it."""
         return bool(self.failed_id) and not self.test and self.message.startswith(MISSING_MODULE)
 
     @property
