@@ -11,6 +11,7 @@ from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.verdicts.verdict_lens import describe_verdict
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.text.document import Document
@@ -20,6 +21,7 @@ from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.finding import Outcome, Verdict
 from lsp_harness.verify.project_tests import comparison, warm_suites
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
+from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
 from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
 from lsp_harness.verify.project_tests.runner_registry import SuiteRunner
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
@@ -246,6 +248,21 @@ async def test_a_slow_test_that_passed_before_is_not_taken_for_a_failing_one(
     assert (kept.status, kept.reason) == ("passed", f"2 tests in 1 file{STILL}")
     broken = await desk.compare(SOURCE.replace("text.split('=')", "text.replace('s', 'x').split('=')"))
     assert [finding.code for finding in broken.findings] == ["test_slow"]
+
+
+async def test_a_proposal_that_ended_in_the_warm_process_has_the_whole_limit_in_a_new_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds: list[float] = []
+
+    async def run(runner: SuiteRunner, root: Path, texts: Any, choice: SuiteChoice, sandbox: Sandbox) -> SuiteRun:
+        seconds.append(choice.limits.wall_s)
+        return await run_tests(runner, root, texts, choice, sandbox)
+
+    monkeypatch.setattr(comparison, "run_tests", run)
+    # at low priority beside a model that generates, a new process may take more than the limit of a proposal
+    await desk.compare(SOURCE + "\n")
+    assert seconds == [ResourceLimits().wall_s]
 
 
 async def test_a_changed_test_file_is_read_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
