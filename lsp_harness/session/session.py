@@ -252,16 +252,16 @@ class Session:
         if not self.run_next or self._exclusive.locked():
             return
         if ingress := self.queue.take_next():
-            self._waiting.add(asyncio.ensure_future(self._run_unattended(self.run_next(ingress))))
+            task = asyncio.ensure_future(_run_unattended(self.run_next, ingress))
+            self._waiting.add(task)
+            # a task that is cancelled before its first step runs no code of its own
+            task.add_done_callback(self._waiting.discard)
 
-    async def _run_unattended(self, turn: Awaitable[object]) -> None:
-        try:
-            # the log has the reason of an error, and nobody waits for this turn
-            with suppress(HarnessError):
-                await turn
-        finally:
-            if task := asyncio.current_task():
-                self._waiting.discard(task)
+
+async def _run_unattended(run: Callable[[Ingress], Awaitable[object]], ingress: Ingress) -> None:
+    # the log has the reason of an error, and nobody waits for this turn
+    with suppress(HarnessError):
+        await run(ingress)
 
 
 def _end_open_calls(turn: Turn, state: SessionState) -> None:

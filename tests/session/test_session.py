@@ -277,6 +277,21 @@ async def test_no_turn_begins_by_itself_after_an_interrupt(session: Session) -> 
     assert "invocation.auto" not in types(session)
 
 
+async def test_a_turn_that_is_stopped_before_its_first_step_leaves_nothing(session: Session) -> None:
+    started: list[Ingress] = []
+
+    async def run(ingress: Ingress) -> None:
+        started.append(ingress)
+
+    session.run_next = run
+    session.report_task_end("t1", "tests ended")
+    assert not session.is_idle
+    await session.stop()
+    assert session.is_idle
+    await session.finish_waiting()
+    assert started == []
+
+
 async def test_what_came_of_a_request_is_no_error_event(session: Session) -> None:
     async def refuse(turn: Turn) -> ModelOutput:
         raise NoAnswer("no candidate passed")
