@@ -55,7 +55,7 @@ class Problem:
     @property
     def lacks_module(self) -> bool:
         """Return whether a test file cannot be imported because a module is missing. No edit of code installs it."""
-        return bool(self.failed_id) and not self.test and self.message.startswith(MISSING_MODULE)
+        return self.code == COLLECTION_CODE and self.message.startswith(MISSING_MODULE)
 
     @property
     def feedback(self) -> str:

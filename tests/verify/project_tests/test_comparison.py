@@ -306,17 +306,18 @@ async def test_a_proposal_that_is_slow_runs_once_more_without_a_limit_for_each_t
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(warm_suites, "TEST_S", 0.5)
-    # a run that does not end must end soon
-    monkeypatch.setattr(comparison, "SLOW_WALL_S", 6.0)
     desk.source = SOURCE.replace("text.split('=')", "[text]")
     wanted = frozenset({"test_config.py::test_parse"})
     slow = SOURCE.replace("    return", "    for _ in range(40_000_000 * (len(text) > 2)):\n        pass\n    return")
     endless = SOURCE.replace("    return", "    while len(text) > 2:\n        pass\n    return")
     assert (await desk.compare(slow, must_pass=wanted)).reason == f"1 test in 1 file{STILL}"
-    for _ in range(2):
-        failed = await desk.compare(endless, must_pass=wanted)
-        assert failed.findings[0].message.startswith("test_parse — ")
-        assert comparison.SLOW_TEST in failed.findings[0].message
+    with monkeypatch.context() as patch:
+        # only the run that never ends is cut short: the other one may take long on a busy machine
+        patch.setattr(comparison, "SLOW_WALL_S", 2.0)
+        for _ in range(2):
+            failed = await desk.compare(endless, must_pass=wanted)
+            assert failed.findings[0].message.startswith("test_parse — ")
+            assert comparison.SLOW_TEST in failed.findings[0].message
     # two proposals had such a run, so that many that never end do not take long
     assert (await desk.compare(slow, must_pass=wanted)).status == "failed"
     desk.comparison.record_file_change()
