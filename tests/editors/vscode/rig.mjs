@@ -231,13 +231,16 @@ function functions(page, ws, home, address) {
     },
     /**
      * Clicks until there is the effect, which waits for as long as it is told: VS Code draws anew what it likes when it likes,
-     * and loses a click meanwhile.
+     * and loses a click meanwhile. The effect does not count before the first click: something that is not shown yet looks
+     * the same as something that is gone.
      */
-    clicked: (target, effect, options) =>
-      until(async () => {
-        await target.click({ timeout: 2000, ...options }).catch(() => undefined);
-        return effect(4000).then(() => true, () => false);
-      }, async () => `what a click is for; there is ${await target.count()} to click on`),
+    clicked: (target, effect, options) => {
+      let clicks = 0;
+      return until(async () => {
+        await target.click({ timeout: 2000, ...options }).then(() => (clicks += 1), () => undefined);
+        return clicks > 0 && effect(4000).then(() => true, () => false);
+      }, async () => `what a click is for; ${clicks} clicks, and there is ${await target.count()} to click on`);
+    },
     /** Chooses from a list, which closes. */
     picked: (text) => rig.clicked(rig.row(text), gone(page.locator(".quick-input-widget"), "hidden")),
     row: (text) => page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first(),
