@@ -1,4 +1,4 @@
-"""What tests of checkpoints share: a folder as a value, and a machine without git."""
+"""Helpers for tests of checkpoints: a folder as a value, and a machine without git."""
 
 import os
 import stat
