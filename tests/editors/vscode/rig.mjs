@@ -206,14 +206,14 @@ function functions(page, ws, home, address) {
       await rig.palette(title);
       await page.keyboard.press("Enter");
     },
-    /** Opens the menu of code actions, by keys or a click on a place, until it has the one with this text. */
+    /** Opens the menu of code actions, by keys or in a way of the test's own, until it has the one with this text. */
     async action(keys, text) {
       const rows = page.locator(".action-widget .monaco-list-row");
       const row = rows.filter({ hasText: text }).first();
       await until(async () => {
         // the menu shows what was known when it was opened; without one, Escape would take the selection
         if (await rows.first().isVisible()) await page.keyboard.press("Escape");
-        await (typeof keys === "string" ? page.keyboard.press(keys) : keys.click());
+        await (typeof keys === "string" ? page.keyboard.press(keys) : keys());
         return row.waitFor({ timeout: 4000 }).then(() => true, () => false);
       }, `a code action ${text}`);
       return row;
