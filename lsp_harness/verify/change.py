@@ -12,7 +12,7 @@ from typing import Literal
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree, parse_within
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, apply, line_edits
+from lsp_harness.text.edit import Edit, apply, differences, line_edits
 
 Author = Literal["repair", "linter", "rewrite"]
 """The maker of an edit, which decides how much it may change. A `repair` may change only what its finding is about, a
@@ -60,6 +60,13 @@ class Change:
     def start(self) -> int:
         """The first byte that is edited, or 0 if nothing is. Findings about the whole proposal are shown there."""
         return self.edits[0].start if self.edits else 0
+
+    @property
+    def new_lines(self) -> frozenset[int]:
+        """The lines of `after` that are added or changed, counted from 1."""
+        before, after = (text.data.splitlines(keepends=True) for text in (self.before, self.after))
+        runs = differences(before, after)
+        return frozenset(line + 1 for _, _, start, end in runs for line in range(start, end))
 
     @property
     def tree_before(self) -> SyntaxTree | None:

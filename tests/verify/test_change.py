@@ -54,3 +54,11 @@ def test_the_edits_of_a_change_give_the_text_that_was_checked_also_if_they_meet(
     change = Change.from_edits(old, [Edit(1, 1, b"2"), Edit(1, 1, b"1"), Edit(0, 1, b"")], FILE)
     assert change.after == Document.from_text("file:///a.py", "21b", language="python", version=4)
     assert apply(old.data, change.edits) == change.after.data
+
+
+def test_the_new_lines_are_those_that_are_added_or_changed() -> None:
+    old = Document.from_text("file:///a.py", "a\nb\nc\nd\n")
+    # one edit that repeats most lines, as that of a whole function
+    change = Change.from_edits(old, [Edit(0, 8, b"a\nB\nc\nx\ny")], FILE)
+    assert change.new_lines == {2, 4, 5}
+    assert Change.from_documents(old, Document.from_text(old.uri, "a\nd\n"), FILE).new_lines == frozenset()

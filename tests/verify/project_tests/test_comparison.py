@@ -24,7 +24,7 @@ from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComp
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
 from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
 from lsp_harness.verify.project_tests.runner_registry import SuiteRunner
-from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
+from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest
 from tests.support.project_suites import require_sandbox
 
 SOURCE = "def parse(text):\n    return text.split('=')\n"
@@ -82,13 +82,53 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
 
 
 async def test_only_what_passed_before_counts(desk: Desk) -> None:
-    kept = await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"))
+    kept = await desk.compare(SOURCE + "\n\nLIMIT = 3\n")
     assert (kept.status, kept.reason) == ("passed", f"1 test in 1 file{STILL}")
     broken = await desk.compare(SOURCE.replace("split('=')", "split(':')"))
     assert broken.status == "failed"
     assert [finding.code for finding in broken.findings] == ["test_parse"]
-    # the run before is kept; what passes in the warm process runs again in a new copy
-    assert len(desk.asked) == 4
+    # The run before is kept. What passes in the warm process runs again in a new copy, and because a test still fails,
+    # the lines that it runs are recorded.
+    assert len(desk.asked) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (SOURCE.replace("text.split('=')", "list(text.split('='))"), "skipped"),
+        (SOURCE.replace("    return", "    text = str(text)\n    return"), "skipped"),
+        (SOURCE.replace("    return", '    """Split a line."""\n    # at each sign\n    return'), "passed"),
+        (f"{SOURCE}\n\ndef read(text):\n    return parse(text)\n", "passed"),
+    ],
+    ids=["changed", "added", "comments", "another function"],
+)
+async def test_new_code_that_a_failing_test_runs_is_not_verified(desk: Desk, text: str, status: str) -> None:
+    # the test fails with the same message as before, so nothing else says that the code does not do what it should
+    outcome = await desk.compare(text)
+    assert (outcome.status, outcome.reason) == (status, f"1 test in 1 file{STILL}")
+    assert outcome.is_unresolved is (status == "skipped")
+    named = await desk.compare(text, must_pass=frozenset({"test_config.py::test_parse"}))
+    assert named.status == "passed", "the caller says which tests it means"
+
+
+async def test_a_test_that_fails_only_while_its_lines_are_recorded_does_not_count(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def trace(worker: SuiteWorker, texts: object, choice: object, file: Path) -> object:
+        return None, {"test_parse": TracedTest(False, {2: 1}), "test_old": TracedTest(False, {})}
+
+    monkeypatch.setattr(SuiteWorker, "trace", trace)
+    assert (await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"))).status == "passed"
+
+
+async def test_a_proposal_passes_if_the_lines_of_a_failing_test_cannot_be_recorded(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def trace(worker: SuiteWorker, texts: object, choice: object, file: Path) -> object:
+        raise OSError("it has ended")
+
+    monkeypatch.setattr(SuiteWorker, "trace", trace)
+    assert (await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"))).status == "passed"
 
 
 async def test_a_test_that_must_be_repaired_counts(desk: Desk) -> None:
@@ -153,8 +193,8 @@ async def test_many_failing_tests_hide_no_new_failure(desk: Desk, monkeypatch: p
 
 
 async def test_a_failing_test_counts_if_repairs_are_wanted_and_the_proposal_changes_its_failure(desk: Desk) -> None:
-    unrelated = await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"), wants_repairs=True)
-    assert (unrelated.status, unrelated.reason) == ("passed", f"1 test in 1 file{STILL}")
+    same = await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"), wants_repairs=True)
+    assert (same.status, same.reason) == ("skipped", f"1 test in 1 file{STILL}"), "it repairs and breaks nothing"
     other = SOURCE.replace("return", "if not text:\n        return {}\n    return")
     left = await desk.compare(other)
     assert (left.status, left.reason) == ("skipped", f"1 test in 1 file{STILL}"), "it is about a test that still fails"
