@@ -36,8 +36,9 @@ async def read_all(viewer: TerminalViewer) -> list[bytes]:
 
 async def test_a_program_has_a_real_terminal(start: StartTerminal):
     terminal = await start(*SHELL, columns=93, rows=31)
+    # the quotes keep the word out of the command, whose echo may come long before the shell reads it
     terminal.write(
-        b"tty >/dev/null && echo is''tty; stty size; echo $TERM $COLORTERM; printf '\\033[31mr\xc3\xa4d\\033[0m\\n'\r"
+        b"tty >/dev/null && echo is''tty; stty size; echo $TERM $COLORTERM; printf '\\033[31mr'\xc3\xa4'd\\033[0m\\n'\r"
     )
     await until_shown("räd", terminal)
 
