@@ -217,7 +217,8 @@ class SuiteComparison:
                 return False
             # a test that only fails because it is recorded, which makes it slow, does not count
             names = [name for name in tests if any(failed.endswith(f"::{name}") for failed in failing)]
-            if any(not change.new_lines.isdisjoint(tests[name].lines) for name in names):
+            new_lines = change.new_lines
+            if any(not new_lines.isdisjoint(tests[name].lines) for name in names):
                 return True
         return False
 
