@@ -5,6 +5,7 @@ them passes the checks.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from lsp_harness.coding.candidates.prompt_waves import CandidateSource
 from lsp_harness.coding.candidates.sampling import CandidatePlan
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.finding_location import FindingPlace, locate_finding
+from lsp_harness.coding.ladder.repair_tests import find_failures
 from lsp_harness.coding.repair.linter_fixes import find_linter_repairs
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
@@ -63,6 +65,7 @@ class Fix(EditTask):
     _place: FindingPlace = field(init=False)
     _next_number: int = field(default=1, init=False)
     _learned_ids: dict[str, str] = field(default_factory=dict[str, str], init=False)
+    _test_checks: list[Check] | None = field(default=None, init=False)
 
     async def run(self) -> Proposal:
         """Return the proposal, with the finding that it fixes. Raises NoAnswer."""
@@ -74,6 +77,10 @@ class Fix(EditTask):
         self._tree = await offload(len(document.data), lambda: parse(document))
         self._subject = find_subject(self.finding, document, self._tree)
         return self.context.create_checks(self.finding, self._subject)
+
+    def create_required_checks(self) -> list[Check]:
+        """Return the usual checks, if failing tests judged the candidates: there may be a second fault."""
+        return self.context.create_checks(self.finding, self._subject) if self._test_checks else []
 
     async def try_existing_edits(self, driver: TurnDriver) -> Proposal | None:
         context = self.context
@@ -96,10 +103,13 @@ class Fix(EditTask):
             raise driver.fail(f"{reason}, so that nothing about it could be checked")
         repairs = await self._find_repairs(subject, tree) if context.config.generation.repairs else []
         try:
-            proposal = await driver.try_repairs(repairs, RepairChooser(context, self.is_model_allowed))
+            choice = RepairChooser(context, self.is_model_allowed, self._find_slow_test_checks)
+            proposal = await driver.try_repairs(repairs, choice)
         finally:
             self._record_learned(driver, repairs)
-        self._next_number = driver.candidate_count + 1
+        if proposal is None:
+            driver.checks = await self._find_test_checks() or driver.checks
+        self._next_number = driver.candidates.count + 1
         return proposal
 
     async def create_source(self) -> CandidateSource:
@@ -146,9 +156,26 @@ class Fix(EditTask):
         """Return whether a candidate is as small as a repair can be."""
         return min(result.size.tokens for result in passed) <= MIN_REPAIR_TOKENS
 
+    async def _find_test_checks(self) -> list[Check]:
+        """Return the checks by the tests that fail because the text cannot be parsed, or none if no such tests fail.
+
+        The tests tell whether the program works again. So they replace the comparison of its tokens, which knows little
+        about a text that cannot be parsed, and rejects the right one if more than a token is missing.
+        """
+        if self._test_checks is None:
+            self._test_checks = []
+            if self._subject.kind == "syntax" and self.context.config.verification.test:
+                with suppress(NoAnswer):
+                    trace = await find_failures(self.context)
+                    self._test_checks = self.context.create_checks(self.finding, must_pass=trace.failed_ids)
+        return self._test_checks
+
+    async def _find_slow_test_checks(self) -> list[Check]:
+        return [check for check in await self._find_test_checks() if check.is_slow]
+
     def _record_learned(self, driver: TurnDriver, repairs: Sequence[Repair]) -> None:
         """Count in the error cache which of its fixes passed the checks."""
-        for result in driver.results:
+        for result in driver.candidates.results:
             repair = repairs[result.candidate.number - 1]
             if self.context.learned and repair.learned_id:
                 self.context.learned.record(repair.learned_id, is_passed=result.verdict.passed)

@@ -1,4 +1,4 @@
-"""The model's choice among equally likely repairs.
+"""The choice among equally likely repairs: by failing tests, else by the model.
 
 A small model cannot judge a repair, but it knows which text is more usual. So it fills the changed lines again, and the
 grammar allows only the texts of the repairs. A repair is made only if two independent judges agree: the model writes
@@ -6,7 +6,7 @@ it, and no other repair costs less by the evidence in the code. Measured on 332 
 17 of 17 repairs are right; where they do not, 2 of 6.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast
@@ -22,6 +22,7 @@ from lsp_harness.inference.request import Chunk, Infill, Sampling
 from lsp_harness.session.events.code_events import ChoiceFailed, ChoiceMade
 from lsp_harness.text.edit import common_prefix_length
 from lsp_harness.text.position import Span, decode
+from lsp_harness.verify.check import Check
 
 MAX_CHOICE_BYTES = 2000
 """Most bytes of the changed lines that a model chooses by."""
@@ -31,18 +32,24 @@ EXTRA_TOKENS = 8
 
 @dataclass(frozen=True, slots=True)
 class RepairChooser:
-    """Lets the model choose a repair.
+    """Lets the failing tests choose a repair, and the model if there are none or if several repairs pass them.
 
     Attributes:
         context: The document and the tools.
-        is_model_allowed: Whether the model may see the document. If not, no repair is chosen.
+        is_model_allowed: Whether the model may see the document. If not, it chooses no repair.
+        find_test_checks: Returns the slow checks that a repair must pass if tests fail because of the finding.
     """
 
     context: TurnContext
     is_model_allowed: bool = True
+    find_test_checks: Callable[[], Awaitable[Sequence[Check]]] | None = None
 
-    async def __call__(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate | None:
-        """Return the chosen repair, or None if there is no choice or the judges do not agree."""
+    async def create_checks(self) -> Sequence[Check]:
+        """Return the checks by failing tests, or none."""
+        return await self.find_test_checks() if self.find_test_checks else ()
+
+    async def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate | None:
+        """Return the repair that the model writes, or None if there is no choice or the judges do not agree."""
         if not self.is_model_allowed:
             return None
         span, texts = _changed_lines(passed)

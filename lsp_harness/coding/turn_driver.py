@@ -5,12 +5,12 @@ is an event of the session, and no edit is proposed without a passed verdict on 
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks, create_changes
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource, generate_waves
 from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
@@ -20,23 +20,13 @@ from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.context.lookup.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.request import Usage
-from lsp_harness.session.events.code_events import (
-    CandidateGenerated,
-    CandidateRejected,
-    ChecksCompleted,
-    EditProposed,
-    OutputRead,
-    RecordedEdit,
-)
+from lsp_harness.session.events.code_events import EditProposed, OutputRead
 from lsp_harness.session.results import Progress, Proposal
-from lsp_harness.text.edit import Edit, apply, diff, line_edits
+from lsp_harness.text.edit import Edit, diff
 from lsp_harness.text.position import decode
-from lsp_harness.text.surrogates import restore_surrogates
 from lsp_harness.text.wording import format_count
-from lsp_harness.verify.change import Author, Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check
-from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Verdict
 
 AMBIGUOUS_COST = 0.3
@@ -53,8 +43,17 @@ REPAIRED_ATTEMPT = "repaired attempt"
 MAX_ACCEPTABLE = 3
 """Most failed candidates that are checked again by the required checks alone."""
 
-RepairChoice = Callable[[Sequence[CheckedCandidate]], Awaitable[CheckedCandidate | None]]
-"""Returns one of several equally likely repairs, or None."""
+
+class RepairChoice(Protocol):
+    """Chooses among several equally likely repairs (see `RepairChooser`)."""
+
+    async def create_checks(self) -> Sequence[Check]:
+        """Return checks that may tell which repair is right, or none."""
+        ...
+
+    async def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate | None:
+        """Return one of several repairs, or None if nothing tells which."""
+        ...
 
 
 class CandidatePolicy(Protocol):
@@ -92,25 +91,20 @@ class TurnDriver:
         context: The document and the tools.
         checks: The checks that a candidate must pass.
         policy: Decides about the candidates.
-        results: The candidates with their verdicts.
-        candidate_count: The number of candidates until now.
         states: The state of the turn.
+        candidates: The candidates until now, with their verdicts.
     """
 
     context: TurnContext
     checks: Sequence[Check]
     policy: CandidatePolicy
-    results: list[CheckedCandidate] = field(default_factory=list[CheckedCandidate])
-    candidate_count: int = 0
     states: TurnStates = field(init=False)
-    _repeats: Counter[str] = field(default_factory=Counter[str], init=False)
+    candidates: CandidateChecks = field(init=False)
     _planned_count: int = 0
-    _earlier_candidates: int = field(default=0, init=False)
-    _has_unchanged: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.states = self.context.states or TurnStates(self.context.turn)
-        self._earlier_candidates = self.states.last_candidate
+        self.candidates = CandidateChecks(self.context, self.states)
 
     async def run(self, steps: Callable[[], Awaitable[Proposal]]) -> Proposal:
         """Run the steps of the turn and record its states. Call it once.
@@ -136,25 +130,24 @@ class TurnDriver:
     async def check_edits(self, edits: Sequence[Edit], maker: str) -> Proposal:
         """Check the edits of a linter and propose them. `maker` is the subject of the message to the user."""
         self.states.enter("VERIFY")
-        changes = _create_changes(self.context, edits, "linter")
-        verdict = await run_checks(changes, self._quick_checks)
-        self.context.turn.append(ChecksCompleted.from_verdict(verdict, candidate=0))
+        changes = create_changes(self.context, edits, "linter")
+        verdict = await self.candidates.judge(changes, self._quick_checks, 0)
         if not verdict.passed:
             raise self.fail(f"{maker} does not pass the checks here")
         return self._propose(changes, verdict, maker, is_by_model=False)
 
-    async def try_repairs(self, repairs: Sequence[Repair], choose: RepairChoice) -> Proposal | None:
+    async def try_repairs(self, repairs: Sequence[Repair], choice: RepairChoice) -> Proposal | None:
         """Propose the most likely repair that passes the checks.
 
         Args:
             repairs: The repairs, the most likely first.
-            choose: Chooses among the repairs that pass and are equally likely.
+            choice: Chooses among the repairs that pass and are equally likely.
 
         Returns:
-            The proposal, or None if no repair passes.
+            The proposal, or None if no repair passes, or if the checks of `choice` fail all of them.
 
         Raises:
-            NoAnswer: `choose` chose none of them.
+            NoAnswer: `choice` chose none of them.
         """
         if not repairs:
             return None
@@ -165,18 +158,23 @@ class TurnDriver:
                 break
             plan = CandidatePlan(repair.kind, 0.0, 0, (number,))
             candidate = Candidate(number, plan, repair.edits, Usage(), repair.author, repair.cost)
-            self._record_candidate(candidate)
+            self.candidates.record(candidate)
             self.states.enter_verify(0)
             # a learned fix was made by a model
-            await self._check_candidate(candidate, self.checks if repair.learned_id else self._quick_checks)
-            passed = self._passed()
+            await self.candidates.check(candidate, self.checks if repair.learned_id else self._quick_checks)
+            passed = self.candidates.passed
+        is_by_model = False
+        if len(passed) > 1 and (checks := await choice.create_checks()):
+            passed = await self.candidates.check_again(checks)
         if not passed:
             return None
-        best = passed[0] if len(passed) == 1 else await choose(passed)
+        best = passed[0]
+        if len(passed) > 1:
+            best, is_by_model = await choice.choose(passed), True
         if best is None:
             texts = " or ".join(f"`{result.first_changed_line}`" for result in passed[:3])
             raise self.fail(f"several repairs are equally likely: {texts}; choose one yourself")
-        return self._propose(best.changes, best.verdict, best.candidate.plan.kind, is_by_model=len(passed) > 1)
+        return self._propose(best.changes, best.verdict, best.candidate.plan.kind, is_by_model=is_by_model)
 
     async def generate(self, source: CandidateSource, rounds: Sequence[Sequence[CandidatePlan]]) -> Proposal:
         """Propose the best candidate of the first round in which one passes.
@@ -191,44 +189,44 @@ class TurnDriver:
         self._planned_count = sum(len(plan.numbers) for plans in rounds for plan in plans)
         if self.context.item:
             # other items of the plan may be written at the same time
-            self._earlier_candidates = self.states.reserve(self._planned_count)
+            self.candidates.earlier_count = self.states.reserve(self._planned_count)
         for number, plans in enumerate(rounds):
-            reason = _describe_round(plans, self.context, self._earlier_candidates)
+            reason = _describe_round(plans, self.context, self.candidates.earlier_count)
             self.states.enter("GENERATE", round=number, reason=reason)
             if passed := await self._run_round(source, plans, number):
                 return self._propose_candidate(self.policy.choose(passed))
         if best := await self._repair_closest(len(rounds)) or await self._find_acceptable():
             return self._propose_candidate(best)
-        best_failures = self._best_failures()[:1]
-        closest = [f"the closest is {r.describe_failure(self._number(r.candidate))}" for r in best_failures]
+        number_in_turn, failures = self.candidates.number_in_turn, self.candidates.failures[:1]
+        closest = [f"the closest is {r.describe_failure(number_in_turn(r.candidate))}" for r in failures]
         reasons = closest or [source.refusal] * bool(source.refusal)
         raise self.fail("; ".join(["no candidate passed the checks", *reasons]))
 
     async def _repair_closest(self, round: int) -> CheckedCandidate | None:
         """Return the closest attempt with its repair, if this passes all checks."""
-        for attempt in _find_attempts(self.results, self.checks, self._repeats)[:1]:
+        for attempt in self.candidates.find_attempts(self.checks)[:1]:
             if edits := await self.policy.repair_attempt(attempt, self.states):
-                number = self.states.last_candidate - self._earlier_candidates + 1
+                number = self.states.last_candidate - self.candidates.earlier_count + 1
                 candidate = Candidate(number, CandidatePlan(REPAIRED_ATTEMPT, 0.0, 0, (number,)), tuple(edits), Usage())
-                self._record_candidate(candidate)
+                self.candidates.record(candidate)
                 self.states.enter_verify(round)
-                await self._check_candidate(candidate, self.checks)
-        return next(iter(self._passed()), None)
+                await self.candidates.check(candidate, self.checks)
+        return next(iter(self.candidates.passed), None)
 
     async def _find_acceptable(self) -> CheckedCandidate | None:
         """Return the best candidate that passes the required checks, or None."""
         checks = self.policy.create_required_checks()
-        for result in _find_attempts(self.results, self.checks, self._repeats)[:MAX_ACCEPTABLE] if checks else ():
-            verdict = await run_checks(result.changes, checks)
-            self.context.turn.append(ChecksCompleted.from_verdict(verdict, self._number(result.candidate)))
+        for result in self.candidates.find_attempts(self.checks)[:MAX_ACCEPTABLE] if checks else ():
+            number = self.candidates.number_in_turn(result.candidate)
+            verdict = await self.candidates.judge(result.changes, checks, number)
             if verdict.passed:
                 return replace(result, verdict=verdict)
         return None
 
     def _propose_candidate(self, best: CheckedCandidate) -> Proposal:
-        chosen = self._number(best.candidate)
+        chosen = self.candidates.number_in_turn(best.candidate)
         # candidates with a higher number may be complete first
-        maker = f"candidate {chosen} of {max(chosen, self._earlier_candidates + self.candidate_count)}"
+        maker = f"candidate {chosen} of {max(chosen, self.candidates.earlier_count + self.candidates.count)}"
         return self._propose(best.changes, best.verdict, maker)
 
     def fail(self, reason: str) -> NoAnswer:
@@ -240,18 +238,6 @@ class TurnDriver:
         if self.context.item is None and not self.states.has_ended:
             self.states.enter("FAILED", reason=reason)
 
-    def _passed(self) -> list[CheckedCandidate]:
-        return [result for result in self.results if result.verdict.passed]
-
-    def _best_failures(self) -> list[CheckedCandidate]:
-        failed = [result for result in self.results if not result.verdict.passed]
-        return sorted(failed, key=lambda result: result.order)[:MAX_FEEDBACK_CANDIDATES]
-
-    def _feedback(self) -> list[str]:
-        """Return the findings of the checks in the best failed candidates, as lines."""
-        lines = dict.fromkeys(line for result in self._best_failures() for line in result.finding_lines)
-        return [*lines] or [UNCHANGED] * self._has_unchanged
-
     async def _run_round(
         self, source: CandidateSource, plans: Sequence[CandidatePlan], number: int
     ) -> list[CheckedCandidate]:
@@ -259,7 +245,10 @@ class TurnDriver:
 
         A failure of the engine ends the round. It is raised if nothing has passed until then.
         """
-        feedback = await _add_documentation(self.context, self._feedback(), self._best_failures())
+        failures = self.candidates.failures[:MAX_FEEDBACK_CANDIDATES]
+        lines = dict.fromkeys(line for result in failures for line in result.finding_lines)
+        feedback = [*lines] or [UNCHANGED] * self.candidates.has_unchanged
+        feedback = await _add_documentation(self.context, feedback, failures)
         passed: list[CheckedCandidate] = []
         try:
             in_order = self.policy.checks_in_order
@@ -267,11 +256,11 @@ class TurnDriver:
             async with aclosing(generated) as waves:
                 async for wave in waves:
                     for candidate in wave:
-                        self._record_candidate(candidate)
+                        self.candidates.record(candidate)
                     self.states.enter_verify(number)
                     for candidate in wave:
-                        await self._check_candidate(candidate, self.checks)
-                    passed = self._passed()
+                        await self.candidates.check(candidate, self.checks)
+                    passed = self.candidates.passed
                     if passed and self.policy.is_decided(passed):
                         return passed
         except HarnessError:
@@ -281,49 +270,13 @@ class TurnDriver:
         return passed
 
     def _report_start(self, plan: CandidatePlan) -> None:
-        candidates, percentage = _name_candidates(plan.numbers), 100 * self.candidate_count // self._planned_count
+        candidates, percentage = _name_candidates(plan.numbers), 100 * self.candidates.count // self._planned_count
         self.context.report(Progress(f"{candidates} of at most {self._planned_count}: {plan.kind}", percentage))
-
-    def _record_candidate(self, candidate: Candidate) -> None:
-        self.candidate_count += 1
-        number, edits = self._number(candidate), candidate.edits
-        if base := self.context.base:
-            edits = line_edits(base.data, apply(self.context.document.data, edits)) if edits else ()
-        self.states.last_candidate = max(self.states.last_candidate, number)
-        self.context.turn.append(_create_event(number, candidate, edits, self.context.item))
 
     @property
     def _quick_checks(self) -> list[Check]:
         """The checks of an edit that no model made. It is shown at once, and the slow checks follow when it is made."""
         return [check for check in self.checks if not check.is_slow]
-
-    async def _check_candidate(self, candidate: Candidate, checks: Sequence[Check]) -> None:
-        """Check a candidate, unless it is empty or another one has the same text."""
-        if not candidate.edits:
-            self._reject(candidate, "nothing usable was generated")
-            return
-        changes = _create_changes(self.context, candidate.edits, candidate.author)
-        if changes.hash == self.context.document.hash:
-            self._has_unchanged = True
-            self._reject(candidate, "it changes nothing")
-            return
-        if twin := next((result for result in self.results if result.changes.hash == changes.hash), None):
-            self._repeats[changes.hash] += 1
-            self._reject(candidate, f"the same as candidate {self._number(twin.candidate)}")
-            return
-        verdict = await run_checks(changes, checks)
-        result = CheckedCandidate(candidate, changes, verdict)
-        self.results.append(result)
-        self.context.turn.append(ChecksCompleted.from_verdict(verdict, self._number(candidate)))
-        if not verdict.passed:
-            self._reject(candidate, "; ".join(result.finding_lines) or "no check could run")
-
-    def _reject(self, candidate: Candidate, reason: str) -> None:
-        self.context.turn.append(CandidateRejected(self._number(candidate), reason))
-
-    def _number(self, candidate: Candidate) -> int:
-        """Return the number of a candidate in the turn, which may have had other tasks before this one."""
-        return self._earlier_candidates + candidate.number
 
     def _propose(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool = True) -> Proposal:
         text = _create_diff(self.context, changes)
@@ -334,15 +287,6 @@ class TurnDriver:
         self.states.enter("COMPLETE")
         self.context.report(Progress(summary, 100))
         return Proposal(event.id, changes, verdict, text, summary, self.context.turn.number, is_by_model)
-
-
-def _find_attempts(
-    results: Sequence[CheckedCandidate], checks: Sequence[Check], repeats: Counter[str]
-) -> list[CheckedCandidate]:
-    """Return the candidates that failed a slow check only, by their findings and how often they were repeated."""
-    slow = {check.name for check in checks if check.is_slow}
-    failed = [result for result in results if slow.intersection(item.check for item in result.verdict.outcomes[-1:])]
-    return sorted(failed, key=lambda result: (len(result.finding_lines), -repeats[result.changes.hash]))
 
 
 async def _add_documentation(context: TurnContext, lines: list[str], failures: Sequence[CheckedCandidate]) -> list[str]:
@@ -361,22 +305,6 @@ def _create_diff(context: TurnContext, changes: ChangeSet) -> str:
     return "".join(diff(c.before.data, c.after.data, name) for c, name in zip(changes, names, strict=True))
 
 
-def _create_event(number: int, candidate: Candidate, edits: Sequence[Edit], item: int | None) -> CandidateGenerated:
-    plan, usage = candidate.plan, candidate.usage
-    return CandidateGenerated(
-        number,
-        plan.kind,
-        candidate.temperature,
-        candidate.seed,
-        text="\n".join(decode(edit.new) for edit in candidate.edits),
-        evaluated=usage.evaluated,
-        reused=usage.reused,
-        generated=usage.generated,
-        edits=tuple(RecordedEdit(edit.start, edit.end, decode(edit.new)) for edit in edits),
-        item=item,
-    )
-
-
 def _describe_round(plans: Sequence[CandidatePlan], context: TurnContext, earlier_candidates: int) -> str:
     numbers = [earlier_candidates + number for plan in plans for number in plan.numbers]
     if not (context.item and context.place):
@@ -388,10 +316,3 @@ def _describe_round(plans: Sequence[CandidatePlan], context: TurnContext, earlie
 def _name_candidates(numbers: Sequence[int]) -> str:
     first, *others = numbers
     return f"candidates {first}–{others[-1]}" if others else f"candidate {first}"
-
-
-def _create_changes(context: TurnContext, edits: Sequence[Edit], author: Author) -> ChangeSet:
-    document = context.document
-    # prompts have no lone surrogates: they are restored where the model repeats the text
-    restored = [edit._replace(new=restore_surrogates(edit.new, document.data[edit.start : edit.end])) for edit in edits]
-    return ChangeSet.of(Change.from_edits(document, restored, context.file, context.root, author))

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
@@ -25,7 +25,6 @@ from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
-from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
 from lsp_harness.verify.project_tests.runner_registry import find_runner
 from lsp_harness.verify.ruff_linter import Report, Ruff
@@ -113,8 +112,9 @@ async def open_task(task: EvalTask, config: Config, engine: Engine, token_limit:
     try:
         await asyncio.to_thread(write_files, root, _visible_files(task))
         async with open_ready_index(root, config, QuietOutput(), creates_index=True) as index:
-            verifier = _create_verifier(task)
-            harness = Harness(config, lambda _: meter, Workspace([root]), index=index, verifier=verifier)
+            harness = Harness(config, lambda _: meter, Workspace([root]), index=index)
+            if task.finding:
+                harness.services.verifier = _without_linter_fixes(harness.services.verifier)
             harness.events.subscribe(record.listen)
             harness.open(Document.from_text((root / task.target).as_uri(), encode(task.source), version=1))
             try:
@@ -135,8 +135,5 @@ def _visible_files(task: EvalTask) -> Mapping[str, str]:
     return {name: text, **task.files} if task.tests else task.files
 
 
-def _create_verifier(task: EvalTask) -> Verifier | None:
-    """Return the verifier of a task about a diagnostic. Others get that of a user."""
-    if task.finding is None:
-        return None
-    return Verifier(CheckTools(FixlessRuff()))
+def _without_linter_fixes(verifier: Verifier) -> Verifier:
+    return replace(verifier, tools=replace(verifier.tools, ruff=FixlessRuff()))

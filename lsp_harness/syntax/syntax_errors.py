@@ -125,7 +125,8 @@ def find_python_fault(data: bytes) -> Fault | None:
         # The warning filters belong to the process. Without the lock two threads could restore each other's filters.
         with _warnings_lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(source, "<text>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+            # a `return` outside a function is only found when code is generated; cells of notebooks may `await`
+            compile(source, "<text>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except SyntaxError as error:
         starts = line_starts(data)
         line = min(max(error.lineno or 1, 1), len(starts)) - 1

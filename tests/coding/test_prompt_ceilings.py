@@ -221,7 +221,7 @@ async def choose_repair(case: Case) -> None:
         change = Change.from_edits(context.document, [Edit(finding.start, finding.end, word)], context.file)
         candidate = Candidate(number, plan("nearest name"), change.edits, Usage())
         passed.append(CheckedCandidate(candidate, ChangeSet.of(change), Verdict(change.after.hash)))
-    await RepairChooser(context)(passed)
+    await RepairChooser(context).choose(passed)
 
 
 async def review(case: Case) -> None:

@@ -63,7 +63,7 @@ async def chosen(
 ) -> int:
     """The number of the repair that is taken, 0 for none."""
     job = job_of(engine, log, passed[0].change.before, folder)
-    taken = await RepairChooser(job, allowed)(passed)
+    taken = await RepairChooser(job, allowed).choose(passed)
     return taken.candidate.number if taken else 0
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.evaluation.suites.eval_task import ReportedFinding
 from lsp_harness.evaluation.suites.hidden_check import ProgramCheck
 from tests.evaluation.suite import CHECK, HIDDEN, RIGHT, SNEAKY, SOURCE, VISIBLE, WRONG, categories, make_task, run_arms
 
@@ -173,3 +174,13 @@ async def test_only_the_first_tasks_are_used(tmp_path: Path):
     tasks = [make_task(name) for name in ("one", "two", "three")]
     results = await run_arms(tmp_path, ["single"], [RIGHT] * 2, *tasks, limit=2)
     assert [result.task for result in results] == ["one", "two"]
+
+
+async def test_a_task_about_a_diagnostic_runs_the_visible_tests_too(tmp_path: Path):
+    # no edit of one token repairs the header
+    source = "def area '\n    return width * height\n"
+    finding = ReportedFinding((0, 9), (0, 10), "missing closing quote in string literal", "ruff", "invalid-syntax")
+    task = make_task(files={"geo.py": source, "test_geo.py": VISIBLE}, finding=finding)
+    [result] = await run_arms(tmp_path, ["ladder"], ["def area(width, height):"], task, may_leave_replies=True)
+    assert result.category == "pass"
+    assert result.checks["tests"] == "passed"

@@ -140,6 +140,16 @@ def test_a_diagnostic_is_found_in_the_text(tmp_path: Path):
     assert task.source[finding.start : finding.end] == "2"
 
 
+def test_a_diagnostic_moves_down_with_the_code(tmp_path: Path):
+    place = {"start": {"line": 1, "character": 11}, "end": {"line": 1, "character": 12}}
+    diagnostic = {"range": place, "message": "two"}
+    check = {"type": "script", "before": "import math\nfrom typing import *\n", "after": "\n"}
+    [task] = read_cases(tmp_path, case(input={**case()["input"], "diagnostics": [diagnostic]}, check=check)).tasks
+    assert task.finding
+    finding = task.finding.locate(Document.from_text("file:///solution.py", task.source))
+    assert task.source[finding.start : finding.end] == "2"
+
+
 @pytest.mark.parametrize("broken", [{"check": {"type": "magic"}}, {"input": {}}])
 def test_a_case_that_cannot_be_used_is_named(tmp_path: Path, broken: dict[str, Any]):
     with pytest.raises(UsageError, match=r"fix_small\.jsonl\.gz:1 is no case"):

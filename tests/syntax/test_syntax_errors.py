@@ -44,6 +44,7 @@ def test_a_fault_says_what_and_points_there(path: str, text: str, expected: list
         ("é = = 1\r\n", "invalid syntax", "= 1"),
         ("\ufeffé = = 1", "invalid syntax", "= 1"),
         ("x\x0c\ry = = 1", "invalid syntax", "= 1"),
+        ("def f():\n    x\nreturn x\n", "'return' outside function", "return x"),
         ("1 = x\n", "cannot assign to literal here. Maybe you meant '==' instead of '='?", "1 = x"),
     ],
 )
@@ -57,6 +58,8 @@ def test_the_compiler_has_nothing_to_say_about_sound_odd_and_monstrous_texts():
     with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always")
         assert find_python_fault(b'x = "\\d"\nassert (1, "a")\nx is 1\n') is None
+        # a cell of a notebook
+        assert find_python_fault(b"await x\n") is None
     assert result == []
     assert find_python_fault(b"# coding: latin-1\nx = '\xe9'\n") is None
     assert find_python_fault(b"\xef\xbb\xbfx = 1\n") is None

@@ -76,10 +76,10 @@ class RepairTests(EditTask):
     _tree: SyntaxTree | None = field(default=None, init=False)
 
     async def create_checks(self) -> list[Check]:
-        return self.context.create_checks(must_pass=frozenset(problem.failed_id for problem in self.trace.failures))
+        return self.context.create_checks(must_pass=self.trace.failed_ids)
 
     async def try_repairs(self, driver: TurnDriver) -> Proposal | None:
-        self._results = driver.results
+        self._results = driver.candidates.results
         return None
 
     async def create_source(self) -> LadderSource:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from lsp_harness.coding.repair.argument_swap import swap_arguments
+from lsp_harness.coding.repair.block_indentation import indent_block
 from lsp_harness.coding.repair.declaration_repair import declare_name
 from lsp_harness.coding.repair.interpolation import fix_interpolation
 from lsp_harness.coding.repair.learned_repairs import apply_learned_fixes
@@ -17,7 +18,7 @@ from lsp_harness.coding.repair.unused_removal import remove_unused_code
 from lsp_harness.verify.finding_subject import SubjectKind
 
 SOURCES_BY_KIND: Mapping[SubjectKind, tuple[RepairSource, ...]] = {
-    "syntax": (repair_tokens,),
+    "syntax": (repair_tokens, indent_block),
     "name": (find_similar_names, find_missing_imports, add_sigil, add_receiver, declare_name),
     "removal": (remove_unused_code,),
     "argument": (swap_arguments,),

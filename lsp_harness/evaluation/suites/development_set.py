@@ -64,8 +64,8 @@ def _create_task(suite: str, row: Mapping[str, Any]) -> EvalTask:
     kind, check = KINDS[row["kind"]], create_check(row)
     if kind == "generate":
         return _create_program_task(suite, row, check)
-    target = str(given["path"])
-    source, check = _with_preamble(str(given["code"]), check)
+    target, code = str(given["path"]), str(given["code"])
+    source, check = _with_preamble(code, check)
     tests, gate = _make_tests(row, check, PurePosixPath(target).stem) if target.endswith(MODULE_ENDING) else ({}, "")
     diagnostics = cast("list[Mapping[str, Any]]", given.get("diagnostics") or [])
     return EvalTask(
@@ -78,8 +78,8 @@ def _create_task(suite: str, row: Mapping[str, Any]) -> EvalTask:
         check=check,
         tests=tuple(path for path in tests if PurePosixPath(path).name.startswith("test_")),
         gate=gate,
-        finding=_read_finding(diagnostics[0]) if diagnostics else None,
-        gold={target: _gold(str(row["gold"]), str(given["code"]), source)},
+        finding=_read_finding(diagnostics[0], source.count("\n") - code.count("\n")) if diagnostics else None,
+        gold={target: _gold(str(row["gold"]), code, source)},
         modules=tuple(cast("list[str]", cast("Mapping[str, Any]", row.get("meta") or {}).get("libraries") or [])),
     )
 
@@ -127,11 +127,12 @@ def _make_tests(row: Mapping[str, Any], check: HiddenCheck, module: str) -> tupl
     return ({path: examples}, "examples") if examples else ({}, "")
 
 
-def _read_finding(diagnostic: Mapping[str, Any]) -> ReportedFinding:
+def _read_finding(diagnostic: Mapping[str, Any], preamble_lines: int) -> ReportedFinding:
+    """Return a diagnostic of the code of a case, moved down by the lines that were put before this code."""
     start, end = diagnostic["range"]["start"], diagnostic["range"]["end"]
     return ReportedFinding(
-        (int(start["line"]), int(start["character"])),
-        (int(end["line"]), int(end["character"])),
+        (int(start["line"]) + preamble_lines, int(start["character"])),
+        (int(end["line"]) + preamble_lines, int(end["character"])),
         str(diagnostic["message"]),
         str(diagnostic.get("source") or ""),
         str(diagnostic.get("code") or ""),

@@ -108,6 +108,11 @@ class FailureTrace:
         """The tests that failed, and the test files that could not be imported."""
         return tuple(problem for problem in self.run.digest.problems if problem.failed_id)
 
+    @property
+    def failed_ids(self) -> frozenset[str]:
+        """The ids of the failures, by `Problem.failed_id`."""
+        return frozenset(problem.failed_id for problem in self.failures)
+
     def limit_to(self, titles: Collection[str]) -> "FailureTrace":
         """Return the trace with the failures of some tests only, by their titles."""
         problems = tuple(problem for problem in self.run.digest.problems if problem.title in titles)
