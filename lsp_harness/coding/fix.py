@@ -107,7 +107,7 @@ class Fix(EditTask):
             proposal = await driver.try_repairs(repairs, choice)
         finally:
             self._record_learned(driver, repairs)
-        if proposal is None:
+        if proposal is None and self.is_model_allowed:
             driver.checks = await self._find_test_checks() or driver.checks
         self._next_number = driver.candidates.count + 1
         return proposal
