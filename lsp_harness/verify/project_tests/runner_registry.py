@@ -6,6 +6,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -14,6 +15,9 @@ from lsp_harness.errors import FileError
 from lsp_harness.knowledge.python_packages import ENVIRONMENT_FOLDERS
 from lsp_harness.process.tool_run import find_tool
 
+PYTEST_FOLDERS = ("tests", "test", "")
+PYTEST_PATTERNS = ("test_*.py", "*_test.py")
+"""The folders of a project in which test files show that it uses pytest, and the names that pytest looks for."""
 PYTEST_FILES = ("pytest.ini", "conftest.py", "tests/conftest.py")
 CONTINUE = "--continue-on-collection-errors"
 """The option of pytest to run the tests of the other files if one cannot be imported."""
@@ -80,9 +84,8 @@ def _find_pytest(root: Path) -> SuiteRunner | None:
     if not reason and "pytest" in str(_read_toml(root / "pyproject.toml")):
         reason = "pyproject.toml"
     if not reason:
-        reason = next((name for name in ("tests", "test") if any((root / name).glob("test_*.py"))), "")
-    if not reason and any(root.glob("test_*.py")):
-        reason = "test_*.py"
+        places = product(PYTEST_FOLDERS, PYTEST_PATTERNS)
+        reason = next((folder or pattern for folder, pattern in places if any((root / folder).glob(pattern))), "")
     if not reason:
         return None
     python = _find_python(root)

@@ -103,6 +103,8 @@ async def test_a_text_that_cannot_be_imported_is_a_failure(root: Path, sandbox: 
         ({"pyproject.toml": "[tool.pytest.ini_options]"}, "a.py", "pytest", "pyproject.toml"),
         ({"tests/test_a.py": ""}, "a.py", "pytest", "tests"),
         ({"test_a.py": ""}, "a.py", "pytest", "test_*.py"),
+        ({"a_test.py": ""}, "a.py", "pytest", "*_test.py"),
+        ({"test/a_test.py": ""}, "a.py", "pytest", "test"),
         ({"pyproject.toml": "not toml ["}, "a.py", None, ""),
         ({"pytest.ini": ""}, "a.ts", None, ""),
         (
