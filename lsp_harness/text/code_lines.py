@@ -39,6 +39,11 @@ def indentation_of(line: str) -> str:
     return match.group() if match else ""
 
 
+def byte_indentation_of(line: bytes) -> bytes:
+    """Return the blanks and tabs at the beginning of a line of bytes."""
+    return line[: len(line) - len(line.lstrip(b" \t"))]
+
+
 def indentation_columns(indentation: str) -> int:
     return len(indentation.expandtabs(TAB_COLUMNS))
 

@@ -17,6 +17,7 @@ from lsp_harness.inference.prompt_ceilings import PromptLimit, PromptName, Promp
 from lsp_harness.inference.request import Chunk, InfillContext, ModelRequest, Props, Sampling, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import parse
+from lsp_harness.text.code_lines import indentation_of
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
@@ -207,8 +208,7 @@ async def build_hole(
 
 def reindent(new: str, old: str) -> str:
     """Return `new` with the indentation of the first line of `old`. Models often begin at the margin."""
-    new_indent = new[: len(new) - len(new.lstrip(" \t"))]
-    old_indent = old[: len(old) - len(old.lstrip(" \t"))]
+    new_indent, old_indent = indentation_of(new), indentation_of(old)
     if new_indent == old_indent:
         return new
     return "\n".join(old_indent + line.removeprefix(new_indent) if line.strip() else line for line in new.split("\n"))

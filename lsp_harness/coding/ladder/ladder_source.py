@@ -16,6 +16,7 @@ from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.inference.request import Usage
 from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.code_lines import indentation_of
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
@@ -118,8 +119,7 @@ class LadderSource:
         return self._described
 
     def _indent_of(self, offset: int) -> str:
-        line = decode(self.context.document.line(self.context.document.line_of(offset)))
-        return line[: len(line) - len(line.lstrip(" \t"))]
+        return indentation_of(decode(self.context.document.line(self.context.document.line_of(offset))))
 
     def _hint(self, plan: HolePlan) -> str:
         """Return comment lines that quote the old code as wrong. They are in the prompt, not in the edit."""

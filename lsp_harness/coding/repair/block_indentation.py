@@ -13,6 +13,7 @@ from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.syntax.lexemes import read_lexemes
 from lsp_harness.syntax.syntax_errors import find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.code_lines import byte_indentation_of
 from lsp_harness.text.edit import Edit, apply
 
 KIND = "block indentation"
@@ -28,7 +29,6 @@ DEFINITION = re.compile(rb"(?:async\s+def|def|class)\b|@")
 CLASS = re.compile(rb"class\b")
 CONTINUATION = re.compile(rb"(?:else|elif|except|finally|case)\b")
 """The beginning of a line that belongs to the statement above it."""
-BLANKS = b" \t"
 
 
 async def indent_block(request: RepairRequest) -> list[Repair]:
@@ -53,7 +53,7 @@ def _find_shifts(tree: SyntaxTree) -> Iterator[Repair]:
     above = next((number for number in range(first - 1, -1, -1) if number in code), None)
     if first not in code or above is None:
         return
-    indentation, indentation_above = _read_indentation(code[first]), _read_indentation(code[above])
+    indentation, indentation_above = byte_indentation_of(code[first]), byte_indentation_of(code[above])
     if fault.message.startswith(NO_BLOCK):
         if indentation != indentation_above:
             # the block has no lines at all
@@ -93,19 +93,15 @@ def _read_code_lines(tree: SyntaxTree) -> dict[int, bytes]:
     return {number: line for number, line in lines.items() if line.strip() and number not in within_string}
 
 
-def _read_indentation(line: bytes) -> bytes:
-    return line[: len(line) - len(line.lstrip(BLANKS))]
-
-
 def _find_unit(lines: Iterable[bytes]) -> bytes:
     """Return one step of indentation as these lines have it."""
-    return min((found for line in lines if (found := _read_indentation(line))), key=len, default=b"    ")
+    return min((found for line in lines if (found := byte_indentation_of(line))), key=len, default=b"    ")
 
 
 def _find_run_end(code: dict[int, bytes], first: int, indentation: bytes) -> int:
     """Return the number of the line after the last one that is indented as deep as `indentation`, or deeper."""
     end = first
-    for number in sorted(number for number in code if number >= first):
+    for number in (number for number in code if number >= first):
         if not code[number].startswith(indentation):
             break
         end = number + 1
@@ -114,13 +110,13 @@ def _find_run_end(code: dict[int, bytes], first: int, indentation: bytes) -> int
 
 def _find_block_ends(code: dict[int, bytes], first: int, header: bytes) -> list[tuple[int, float]]:
     """Return where a block may end that begins below a header, as the number of the line after it, with the costs."""
-    indentation = _read_indentation(code[first])
+    indentation = byte_indentation_of(code[first])
     run_end = _find_run_end(code, first, indentation)
     starts = [
         number
-        for number in sorted(code)
+        for number in code
         if first < number < run_end
-        and _read_indentation(code[number]) == indentation
+        and byte_indentation_of(code[number]) == indentation
         and not CONTINUATION.match(code[number].lstrip())
     ]
     is_definition, is_class = bool(DEFINITION.match(header)), bool(CLASS.match(header))

@@ -17,6 +17,7 @@ from lsp_harness.syntax.recovery.error_lines import BrokenLineSearch
 from lsp_harness.syntax.syntax_errors import find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import captures
+from lsp_harness.text.code_lines import byte_indentation_of
 
 MAX_FAULT_PLACES = 8
 """Maximum number of places from each source, for example from the parser."""
@@ -143,14 +144,12 @@ class BrokenText:
 
     def indentation_width(self, position: int) -> int:
         """Return the width in bytes of the indentation of the line of a token."""
-        begin = self.data.rfind(b"\n", 0, self.tokens[position].start) + 1
-        line = self.data[begin : self.tokens[position].end]
-        return len(line) - len(line.lstrip(b" \t"))
+        return len(self.line_indentation(position))
 
     def line_indentation(self, position: int) -> bytes:
         """Return the indentation of the line of a token."""
         begin = self.data.rfind(b"\n", 0, self.tokens[position].start) + 1
-        return self.data[begin : begin + self.indentation_width(position)]
+        return byte_indentation_of(self.data[begin : self.tokens[position].end])
 
     @cached_property
     def suspect_brackets(self) -> list[SuspectBracket]:

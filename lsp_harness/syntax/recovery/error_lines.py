@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.parse_budget import Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import parse_root
+from lsp_harness.text.code_lines import byte_indentation_of
 
 MAX_PARSES = 300
 """Maximum number of parses."""
@@ -40,7 +41,7 @@ class BrokenLineSearch:
         self._allowance = allowance or Allowance(PARSE_TIME_S)
         self._lines = lines
         self._continues = continues
-        self._widths = [len(line) - len(line.lstrip(b" \t")) if line.strip() else -1 for line in lines]
+        self._widths = [len(byte_indentation_of(line)) if line.strip() else -1 for line in lines]
         self._remaining_parses = MAX_PARSES
         self._remaining_bytes = MAX_READINGS * sum(map(len, lines))
 

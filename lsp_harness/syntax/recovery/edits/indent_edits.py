@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.token_edit import Trial
 from lsp_harness.syntax.syntax_errors import find_python_fault
+from lsp_harness.text.code_lines import byte_indentation_of
 from lsp_harness.text.edit import Edit
 
 MAX_INDENTATIONS = 8
@@ -26,12 +27,17 @@ def indentations(broken_text: BrokenText) -> Iterator[Trial]:
     for number in _code_lines(lines)[:2]:
         start = document.line_starts[number]
         line = lines[number]
-        width = len(line) - len(line.lstrip(b" \t"))
+        old = byte_indentation_of(line)
         lines_above = [lines[other] for other in _code_lines(lines[:number])]
         for lead, note in _open_indentations(lines_above):
-            if lead != line[:width]:
+            if lead != old:
                 yield Trial(
-                    Edit(start, start + width, lead), "replace", b"indentation", broken_text.token_at(start), -1, note
+                    Edit(start, start + len(old), lead),
+                    "replace",
+                    b"indentation",
+                    broken_text.token_at(start),
+                    -1,
+                    note,
                 )
 
 
@@ -44,13 +50,13 @@ def _open_indentations(lines_above: list[bytes]) -> list[tuple[bytes, str]]:
         return [(b"", "outermost")]
     notes: dict[bytes, str] = {}
     last = lines_above[0]
-    lead = last[: len(last) - len(last.lstrip(b" \t"))]
+    lead = byte_indentation_of(last)
     if last.rstrip().endswith(b":"):
         notes[lead + (b"\t" if lead.startswith(b"\t") else b"    ")] = "body"
     else:
         notes[lead] = "as before"
     for line in lines_above:
-        other = line[: len(line) - len(line.lstrip(b" \t"))]
+        other = byte_indentation_of(line)
         if len(other) <= len(lead) and other not in notes:
             notes[other] = "outer"
             lead = other
