@@ -1,6 +1,7 @@
 """Edits by instruction where tests fail, with real tests in the sandbox and a scripted model: plumbing, not quality."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,20 +9,14 @@ from typing import Any
 import pytest
 
 from lsp_harness.coding.instruct import Instruct
-from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.results import Proposal
-from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Span, decode
-from lsp_harness.verify.check import CheckTools
-from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.wire.event import Event
+from tests.coding.project_bench import ProjectBench, text_of
 from tests.harness.tools import of_type
-from tests.support.project_suites import create_suites, require_sandbox
 
 SOURCE = "def interest(amount, rate):\n    return amount * rate / 100\n"
 TESTS = """from rates import interest
@@ -67,16 +62,11 @@ def apply_recorded(generated: dict[str, Any]) -> str:
     return decode(apply(SOURCE.encode(), edits))
 
 
-class Bench:
+class EditBench(ProjectBench):
     """A project with a failing test, and edits of it."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.file, self.log = root, root / "rates.py", SessionLog(is_saved=False)
-        self.events = list[Event]()
-        self.log.listeners.append(self.events.append)
-        self.file.write_text(SOURCE)
-        (root / "test_rates.py").write_text(TESTS)
-        self.suites = create_suites("test_rates.py")
+        super().__init__(root, "rates.py", TESTS)
 
     async def edit(self, *answers: str, retries: int = 0, fill: str = "") -> Proposal:
         """Return the proposal if the model gives these answers, all but the retries in the first round.
@@ -85,40 +75,30 @@ class Bench:
         """
         self.engine = FillEngine([{"text": f"```\n{answer}```"} for answer in answers], fill)
         generation = Generation(candidates=len(answers) - retries, max_retries=retries)
-        context = TurnContext(
-            *(self.engine, replace(Config(), generation=generation), CheckTools(Ruff(), self.suites)),
-            *(self.log.turn(), Document.from_text(self.file.as_uri(), SOURCE, language="python")),
-            *(self.file, self.root, self.file.name, lambda progress: None),
-        )
+        context = self.create_context(self.engine, SOURCE, replace(Config(), generation=generation))
         return await Instruct(context, Span(0, len(SOURCE)), "Raise a ValueError if the rate is negative.").run()
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncGenerator[Bench]:
-    require_sandbox()
-    bench = Bench(tmp_path)
-    yield bench
-    await bench.suites.aclose()
+async def bench(tmp_path: Path) -> AsyncGenerator[EditBench]:
+    async with aclosing(EditBench(tmp_path)) as bench:
+        yield bench
 
 
-def text_of(proposal: Proposal) -> str:
-    return decode(proposal.changes.main.after.data)
-
-
-async def test_a_candidate_that_repairs_the_failing_test_is_preferred(bench: Bench) -> None:
+async def test_a_candidate_that_repairs_the_failing_test_is_preferred(bench: EditBench) -> None:
     proposal = await bench.edit(OTHER, WANTED)
     assert text_of(proposal) == WANTED
     assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file"
 
 
-async def test_the_failure_is_in_the_prompt_of_a_retry(bench: Bench) -> None:
+async def test_the_failure_is_in_the_prompt_of_a_retry(bench: EditBench) -> None:
     assert text_of(await bench.edit(OTHER, WANTED, retries=1)) == WANTED
     assert "TEST FAIL: test_negative — AssertionError: expected 'rate below zero', got 'negative'" in prompt_text(
         bench.engine.foreground_requests[-1]
     )
 
 
-async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_says_so(bench: Bench) -> None:
+async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_says_so(bench: EditBench) -> None:
     proposal = await bench.edit(OTHER, SOURCE)
     assert text_of(proposal) == OTHER
     assert proposal.verdict.passed
@@ -129,7 +109,7 @@ async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_say
     assert [data["passed"] for data in of_type(bench.events, "verify.completed")] == [False, True]
 
 
-async def test_an_attempt_that_stays_wrong_is_repaired_where_the_tests_blame_it(bench: Bench) -> None:
+async def test_an_attempt_that_stays_wrong_is_repaired_where_the_tests_blame_it(bench: EditBench) -> None:
     proposal = await bench.edit(OTHER, OTHER, retries=1, fill="        raise ValueError('rate below zero')")
     assert text_of(proposal) == OTHER.replace("negative", "rate below zero")
     assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file"
@@ -141,10 +121,10 @@ async def test_an_attempt_that_stays_wrong_is_repaired_where_the_tests_blame_it(
     assert texts.count(text_of(proposal)) > 1
 
 
-async def test_without_retries_an_attempt_is_not_repaired(bench: Bench) -> None:
+async def test_without_retries_an_attempt_is_not_repaired(bench: EditBench) -> None:
     assert text_of(await bench.edit(OTHER, fill="        raise ValueError('rate below zero')")) == OTHER
 
 
-async def test_a_failing_test_that_the_edit_does_not_touch_costs_no_candidate(bench: Bench) -> None:
+async def test_a_failing_test_that_the_edit_does_not_touch_costs_no_candidate(bench: EditBench) -> None:
     proposal = await bench.edit(SOURCE.replace("amount * rate / 100", "rate * amount / 100"), WANTED)
     assert "rate * amount" in text_of(proposal)

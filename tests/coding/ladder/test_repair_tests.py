@@ -1,26 +1,19 @@
 """The ladder for failing tests, with real tests in the sandbox and a scripted model: plumbing, not quality."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
-from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.results import Proposal
-from lsp_harness.text.document import Document
-from lsp_harness.text.edit import apply
-from lsp_harness.text.position import decode
-from lsp_harness.verify.check import CheckTools
-from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.wire.event import Event
-from tests.support.project_suites import create_suites, require_sandbox
+from tests.coding.project_bench import ProjectBench, text_of
 
 COUNT = """def count_bits(n):
     count = 0
@@ -67,45 +60,32 @@ class HoleEngine(ScriptedEngine):
             yield Chunk(text, "eos", Usage(generated=len(text.split())), index)
 
 
-class Bench:
+class RepairBench(ProjectBench):
     """A project whose tests fail, and a repair of it."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.file, self.log = root, root / "code_module.py", SessionLog(is_saved=False)
-        self.events: list[Event] = []
-        self.log.listeners.append(self.events.append)
-        (root / "test_code_module.py").write_text(TESTS)
-        self.suites = create_suites("test_code_module.py")
+        super().__init__(root, "code_module.py", TESTS)
 
     async def repair(self, text: str, reply: Reply, generation: Generation | None = None) -> Proposal:
-        self.file.write_text(text)
         self.engine = HoleEngine(reply)
         config = Config() if generation is None else replace(Config(), generation=generation)
-        document = Document.from_text(self.file.as_uri(), text, language="python")
-        context = TurnContext(
-            *(self.engine, config, CheckTools(Ruff(), self.suites), self.log.turn(), document),
-            *(self.file, self.root, self.file.name, lambda progress: None),
-            task="Count the bits that are 1.",
-        )
+        context = self.create_context(self.engine, text, config, "Count the bits that are 1.")
         trace = await find_failures(context)
         self.proposal = await RepairTests(context, trace).run()
         return self.proposal
 
     @property
     def new_text(self) -> str:
-        main = self.proposal.changes.main
-        return decode(apply(main.before.data, main.edits))
+        return text_of(self.proposal)
 
     def kinds(self) -> list[str]:
         return [event.data["kind"] for event in self.events if event.type == "candidate.generated"]
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncGenerator[Bench]:
-    require_sandbox()
-    found = Bench(tmp_path)
-    yield found
-    await found.suites.aclose()
+async def bench(tmp_path: Path) -> AsyncGenerator[RepairBench]:
+    async with aclosing(RepairBench(tmp_path)) as bench:
+        yield bench
 
 
 def answer(hole_line: str, text: str) -> Reply:
@@ -113,7 +93,7 @@ def answer(hole_line: str, text: str) -> Reply:
     return lambda prompt, index: text if prompt.split("\0")[0].rstrip().endswith(hole_line) else ""
 
 
-async def test_the_statement_that_failing_tests_run_is_filled(bench: Bench) -> None:
+async def test_the_statement_that_failing_tests_run_is_filled(bench: RepairBench) -> None:
     await bench.repair(COUNT, answer("while n:", "n &= n - 1"))
     assert "n &= n - 1" in bench.new_text
     assert bench.proposal.verdict.marks == "parse ✓, lint ✓, tests ✓"
@@ -124,7 +104,7 @@ async def test_the_statement_that_failing_tests_run_is_filled(bench: Bench) -> N
     assert bench.file.read_text() == COUNT
 
 
-async def test_a_name_that_keeps_the_code_from_being_imported_is_repaired_first(bench: Bench) -> None:
+async def test_a_name_that_keeps_the_code_from_being_imported_is_repaired_first(bench: RepairBench) -> None:
     header = "def count_bits(n: int):"
     broken = "import math\n\n" + COUNT.replace("^=", "&=").replace("(n):\n    count", "(n: Innt):\n    count")
 
@@ -138,7 +118,7 @@ async def test_a_name_that_keeps_the_code_from_being_imported_is_repaired_first(
     assert "# test_code_module.py: NameError: name 'Innt' is not defined\n\0\n    count = 0" in bench.engine.prompts[0]
 
 
-async def test_a_missing_statement_is_inserted(bench: Bench) -> None:
+async def test_a_missing_statement_is_inserted(bench: RepairBench) -> None:
     broken = COUNT.replace("        n ^= n - 1\n", "        if n > 9999:\n            n = 0\n")
 
     def reply(prompt: str, index: int) -> str:
@@ -151,11 +131,11 @@ async def test_a_missing_statement_is_inserted(bench: Bench) -> None:
     assert bench.kinds()[-1] == "insertion"
 
 
-async def test_two_fills_that_each_help_are_put_together(bench: Bench) -> None:
+async def test_two_fills_that_each_help_are_put_together(bench: RepairBench) -> None:
     broken = COUNT.replace("n ^= n - 1", "n = n & (n - 1) or 0").replace("count += 1", "count += 2")
     broken = broken.replace("    count = 0\n", "    count = 5\n")
     tests = TESTS + "\n\ndef test_difference():\n    assert count_bits(127) - count_bits(0) == 7\n"
-    (bench.root / "test_code_module.py").write_text(tests)
+    bench.write_tests(tests)
     fixes = {"def count_bits(n):": "count = 0", "n = n & (n - 1) or 0": "count += 1"}
 
     def reply(prompt: str, index: int) -> str:
@@ -168,7 +148,7 @@ async def test_two_fills_that_each_help_are_put_together(bench: Bench) -> None:
     assert bench.kinds()[-1] == "two fills"
 
 
-async def test_a_candidate_that_breaks_another_test_is_no_repair(bench: Bench) -> None:
+async def test_a_candidate_that_breaks_another_test_is_no_repair(bench: RepairBench) -> None:
     text = COUNT.replace("n ^= n - 1", "unrelated.__code__ = (lambda n: 0).__code__; n &= n - 1")
     with pytest.raises(NoAnswer, match="No candidate passed"):
         await bench.repair(COUNT, answer("while n:", text.splitlines()[3].strip()), Generation(max_retries=0))
@@ -176,7 +156,7 @@ async def test_a_candidate_that_breaks_another_test_is_no_repair(bench: Bench) -
     assert any("test_unrelated" in reason for reason in rejected)
 
 
-async def test_a_candidate_that_never_ends_does_not_stop_the_others(bench: Bench) -> None:
+async def test_a_candidate_that_never_ends_does_not_stop_the_others(bench: RepairBench) -> None:
     def reply(prompt: str, index: int) -> str:
         before = prompt.split("\0")[0].rstrip()
         if before.endswith("while n:"):
@@ -187,19 +167,19 @@ async def test_a_candidate_that_never_ends_does_not_stop_the_others(bench: Bench
     assert "n &= n - 1" in bench.new_text
 
 
-async def test_without_a_failing_test_nothing_is_tried(bench: Bench) -> None:
+async def test_without_a_failing_test_nothing_is_tried(bench: RepairBench) -> None:
     with pytest.raises(NoAnswer, match=r"no test that depends on code_module\.py fails"):
         await bench.repair(COUNT.replace("^=", "&="), lambda prompt, index: "never asked")
     assert bench.engine.prompts == []
 
 
-async def test_a_module_that_is_not_installed_is_no_fault_of_the_code(bench: Bench) -> None:
+async def test_a_module_that_is_not_installed_is_no_fault_of_the_code(bench: RepairBench) -> None:
     with pytest.raises(NoAnswer, match=r"test_code_module\.py cannot be imported \(ModuleNotFoundError: No module"):
         await bench.repair("import no_such_module\n" + COUNT, lambda prompt, index: "never asked")
     assert bench.engine.prompts == []
 
 
-async def test_the_time_of_the_settings_ends_the_ladder(bench: Bench) -> None:
+async def test_the_time_of_the_settings_ends_the_ladder(bench: RepairBench) -> None:
     with pytest.raises(NoAnswer, match="the time for this repair is over"):
         await bench.repair(COUNT, lambda prompt, index: "", Generation(test_repair_s=0))
     assert bench.engine.prompts == []
