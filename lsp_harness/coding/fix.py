@@ -166,7 +166,7 @@ class Fix(EditTask):
             self._test_checks = []
             if self._subject.kind == "syntax" and self.context.config.verification.test:
                 with suppress(NoAnswer):
-                    trace = await find_failures(self.context)
+                    trace = await find_failures(self.context, records_lines=False)
                     self._test_checks = self.context.create_checks(self.finding, must_pass=trace.failed_ids)
         return self._test_checks
 

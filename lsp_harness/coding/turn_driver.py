@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 from lsp_harness.coding.candidates.candidate_checks import CandidateChecks, create_changes
-from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, drop_equivalent
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource, generate_waves
 from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
 from lsp_harness.coding.repair.repair import Repair
@@ -168,6 +168,8 @@ class TurnDriver:
             passed = await self.candidates.check_again(checks)
         if not passed:
             return None
+        if len(passed) > 1:
+            passed = await asyncio.to_thread(drop_equivalent, passed)
         best = passed[0]
         if len(passed) > 1:
             best, is_by_model = await choice.choose(passed), True

@@ -6,29 +6,24 @@ their place and by the amount of text that they cover, never for equality. For P
 the indentation, which the grammar does not, and its messages are clearer.
 """
 
-import ast
-import warnings
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from threading import Lock
 from typing import Literal
 
 from tree_sitter import Node
 
 from lsp_harness.syntax.error_regions import Region, find_new_regions, minimize_edits
+from lsp_harness.syntax.python_compiler import compile_python
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.document import Document, line_starts
 from lsp_harness.text.edit import Edit, apply, line_edits
 from lsp_harness.text.position import decode, encode
-from lsp_harness.text.surrogates import to_valid_utf8
 
 CLOSING_TOKENS = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}"}
-
-_warnings_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +111,8 @@ def find_python_fault(data: bytes) -> Fault | None:
     """
     mark = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     try:
-        # The compiler reports correct columns only for `str`. Text in another encoding declares it, and the compiler
-        # reads the declaration.
-        source = to_valid_utf8(data[mark:]).decode()
-    except UnicodeDecodeError:
-        source = data
-    try:
-        # The warning filters belong to the process. Without the lock two threads could restore each other's filters.
-        with _warnings_lock, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            # a `return` outside a function is only found when code is generated; cells of notebooks may `await`
-            compile(source, "<text>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        # a `return` outside a function is only found when code is generated
+        compile_python(data)
     except SyntaxError as error:
         starts = line_starts(data)
         line = min(max(error.lineno or 1, 1), len(starts)) - 1
@@ -136,7 +122,7 @@ def find_python_fault(data: bytes) -> Fault | None:
         column += len(text[column:]) - len(text[column:].lstrip())
         return Fault(first + column, first + len(text), error.msg, "compile")
     except (ValueError, RecursionError, MemoryError):
-        # A NUL byte, or code nested too deeply for the compiler. It says nothing about the syntax then.
+        # the compiler says nothing about the syntax
         return None
     return None
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lsp_harness.coding.candidates.sampling import Candidate
 from lsp_harness.files.secrets import redact
+from lsp_harness.syntax.python_compiler import dump_python
 from lsp_harness.text.edit import changed_size, diff
 from lsp_harness.text.position import decode
 from lsp_harness.verify.change import Change
@@ -101,3 +102,26 @@ def choose_most_likely(passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
     Unlike a repair, an edit by instruction is no better if it is short.
     """
     return min(passed, key=lambda result: result.candidate.number)
+
+
+def drop_equivalent(passed: Sequence[CheckedCandidate]) -> list[CheckedCandidate]:
+    """Return for each Python program that some candidates make the one that changes the fewest bytes.
+
+    Such candidates differ in comments, blanks and line breaks only, so that nobody has to choose. In other languages
+    all are returned, because a line break may end a statement. The order stays.
+    """
+    smallest: dict[tuple[str | bytes, ...], CheckedCandidate] = {}
+    for result in passed:
+        program = _describe_program(result)
+        other = smallest.get(program, result)
+        smallest[program] = min(other, result, key=lambda candidate: candidate.size.line_bytes)
+    return list(smallest.values())
+
+
+def _describe_program(result: CheckedCandidate) -> tuple[str | bytes, ...]:
+    """Return the syntax tree of each changed file of Python, and the text of the others."""
+    parts: list[str | bytes] = []
+    for change in result.changes:
+        is_python = change.tree_after and change.tree_after.language.compiles_in_process
+        parts.append((is_python and dump_python(change.after.data)) or change.after.data)
+    return tuple(parts)

@@ -30,8 +30,12 @@ from lsp_harness.verify.project_tests.comparison import FailureTrace, SuiteSkipp
 MAX_NOTE_TESTS = 3
 
 
-async def find_failures(context: TurnContext) -> FailureTrace:
+async def find_failures(context: TurnContext, *, records_lines: bool = True) -> FailureTrace:
     """Run the tests that depend on a document.
+
+    Args:
+        context: The document and the tools.
+        records_lines: Whether the tests run once more to record the lines of the document that each of them runs.
 
     Raises:
         NoAnswer: No tests can run, none fails, or they lack a module, which no edit of the document installs.
@@ -40,7 +44,8 @@ async def find_failures(context: TurnContext) -> FailureTrace:
     if suites is None:
         raise NoAnswer("this workspace is not trusted, so no tests run; trust it first")
     try:
-        trace = await suites.trace(Change.from_edits(context.document, (), context.file, context.root))
+        change = Change.from_edits(context.document, (), context.file, context.root)
+        trace = await suites.trace(change, records_lines=records_lines)
     except SuiteSkippedError as error:
         raise NoAnswer(f"nothing was changed: {error}") from error
     if not trace.run.is_complete:

@@ -97,7 +97,7 @@ class FailureTrace:
 
     Attributes:
         run: The run.
-        tests: Name of each test → its lines. Empty if the lines cannot be recorded.
+        tests: Name of each test → its lines. Empty if the lines cannot be recorded, or were not asked for.
     """
 
     run: SuiteRun
@@ -180,8 +180,12 @@ class SuiteComparison:
             return Outcome(CHECK, "skipped", reason=_describe(suite, after), extent=suite.extent, is_unresolved=True)
         return Outcome(CHECK, "passed", reason=_describe(suite, after), extent=suite.extent)
 
-    async def trace(self, change: Change) -> "FailureTrace":
+    async def trace(self, change: Change, *, records_lines: bool = True) -> "FailureTrace":
         """Run the affected tests on the text before a change, and return which of its lines they run.
+
+        Args:
+            change: The change.
+            records_lines: Whether the tests run once more to record the lines.
 
         Raises:
             SuiteSkippedError: No tests can run. The message says why.
@@ -190,7 +194,10 @@ class SuiteComparison:
         try:
             suite = await self._find_suite(changes)
             before = await self._run_before(suite, changes)
-            tests = await self._record_lines(suite, {change.file: change.before.data}, change.file)
+            texts = {change.file: change.before.data}
+            tests: Mapping[str, TracedTest] = {}
+            if records_lines:
+                tests = await self._record_lines(suite, texts, change.file)
         except (OSError, TooLargeError) as error:
             raise SuiteSkippedError(f"the tests could not run: {error}") from error
         return FailureTrace(before, tests)
