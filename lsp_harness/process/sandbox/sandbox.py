@@ -17,11 +17,13 @@ class Sandbox(ABC):
     Attributes:
         name: The name in `doctor`, in events and in the settings.
         can_replace_files: Whether a program can see another content of a file than the disk has.
+        has_overlays: Whether a program can write into a folder while nothing of the folder changes outside.
         has_network: Whether a program can reach the network.
     """
 
     name: ClassVar[str]
     can_replace_files: ClassVar[bool] = False
+    has_overlays: ClassVar[bool] = False
     has_network: ClassVar[bool] = False
 
     @abstractmethod

@@ -10,10 +10,11 @@ from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.private_view import PrivateView
 from lsp_harness.process.sandbox.sandbox import Sandbox
 
-SANDBOXES: tuple[type[Sandbox], ...] = (Bubblewrap, Landlock)
-"""The sandboxes, the strongest first."""
+SANDBOXES: tuple[type[Sandbox], ...] = (PrivateView, Bubblewrap, Landlock)
+"""The sandboxes, the best first: where tests run in the folder of the project itself, then where it is hidden best."""
 
 
 @dataclass(frozen=True, slots=True)

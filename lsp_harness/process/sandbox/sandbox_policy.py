@@ -17,6 +17,7 @@ class ResourceLimits:
         file_bytes: Size of each file that it writes.
         output_bytes: Standard output and standard error together. The rest is dropped, and the program is killed.
         processes: Number of processes at the same time.
+        layer_bytes: Size of all changes in `SandboxPolicy.overlays` together. They are kept in memory.
     """
 
     wall_s: float = 60.0
@@ -24,6 +25,7 @@ class ResourceLimits:
     file_bytes: int = GIBIBYTE // 4
     output_bytes: int = 4 << 20
     processes: int = 64
+    layer_bytes: int = 4 * GIBIBYTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ class SandboxPolicy:
             `visible` name within them stays visible.
         visible: Folders within `hidden` that the program needs, such as the environment of its interpreter.
         limits: The resources.
+        overlays: Folders in which the program may write, while every change is gone after the run. Needs a sandbox with
+            `has_overlays`.
+        absent: Private files and folders that are not there for the program. Needs a sandbox with `has_overlays`.
+        layer: An empty folder for these changes, if there are `overlays`. It is on a disk.
     """
 
     folder: Path
@@ -46,3 +52,6 @@ class SandboxPolicy:
     hidden: tuple[Path, ...] = ()
     visible: tuple[Path, ...] = ()
     limits: ResourceLimits = ResourceLimits()
+    overlays: tuple[Path, ...] = ()
+    absent: tuple[Path, ...] = ()
+    layer: Path | None = None

@@ -4,13 +4,14 @@ import asyncio
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, run_confined
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 from lsp_harness.verify.project_tests.project_copy import copy_project
+from lsp_harness.verify.project_tests.project_view import list_private_paths, list_view_folders, view_environment
 
 READ_ONLY_MARKS = (b"Read-only file system", b"EROFS", b"Permission denied")
 """Words in the output of programs that want to write into their project."""
@@ -25,12 +26,14 @@ class ConfinedProgram:
         env: More variables of the environment.
         visible: Folders that the program needs although they may lie in the home of the user.
         limits: The resources.
+        folder: The folder in which it starts, relative to the project.
     """
 
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     visible: tuple[Path, ...] = ()
     limits: ResourceLimits = field(default_factory=ResourceLimits)
+    folder: PurePosixPath = PurePosixPath()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +66,18 @@ class ProjectOverlay:
         return self.scratch / "project"
 
     async def run(self, program: ConfinedProgram) -> OverlayRun:
-        """Run a program in the folder of the project, which it can only read.
+        """Run a program in the folder of the project.
 
-        If it wants to write there, it runs again on a copy. New files, a sandbox that cannot replace files, and no
-        sandbox at all need a copy at once.
+        In a sandbox with overlays, the program may write everywhere in the project, and nothing of that stays. In
+        others, it can only read the folder. If it wants to write there, it runs again on a copy. New files, a sandbox
+        that cannot replace files, and no sandbox at all need a copy at once.
 
         Raises:
             TooLargeError: A copy of the project is needed, and it is too large.
             OSError: A program cannot be started, or a file cannot be written.
         """
+        if self.sandbox.has_overlays:
+            return OverlayRun(await self._run_in_view(program), is_on_copy=False)
         is_read_only = not isinstance(self.sandbox, NoSandbox)
         is_replaceable = self.sandbox.can_replace_files and all(file.is_file() for file in self.texts)
         if is_read_only and (is_replaceable or not self.texts):
@@ -80,18 +86,40 @@ class ProjectOverlay:
                 return OverlayRun(result, is_on_copy=False)
         return OverlayRun(await self._run_on_copy(program), is_on_copy=True)
 
+    async def _run_in_view(self, program: ConfinedProgram) -> ConfinedResult:
+        """Run in the folder of the project, with the texts in an overlay that is gone after the run."""
+        policy = await asyncio.to_thread(self._prepare_view, program)
+        return await run_confined(program.argv, self.sandbox, policy, view_environment(program.env.items()))
+
+    def _prepare_view(self, program: ConfinedProgram) -> SandboxPolicy:
+        layer = self.scratch / "layer"
+        layer.mkdir(exist_ok=True)
+        replaced: dict[Path, Path] = {}
+        for number, (file, content) in enumerate(self.texts.items()):
+            replaced[file] = self.scratch / f"text-{number}"
+            write_scratch(replaced[file], content)
+        return SandboxPolicy(
+            self.root / program.folder,
+            (self.scratch,),
+            replaced,
+            limits=program.limits,
+            overlays=list_view_folders(self.root, program.visible),
+            absent=list_private_paths(self.root),
+            layer=layer,
+        )
+
     async def _run_in_place(self, program: ConfinedProgram) -> ConfinedResult:
         """Run in the folder of the project, which is read-only, with the texts mounted over their files."""
         replaced: dict[Path, Path] = {}
         for number, (file, content) in enumerate(self.texts.items()):
             replaced[file] = self.scratch / f"text-{number}"
             await asyncio.to_thread(write_scratch, replaced[file], content)
-        return await self._start(program, SandboxPolicy(self.root, (self.scratch,), replaced))
+        return await self._start(program, SandboxPolicy(self.root / program.folder, (self.scratch,), replaced))
 
     async def _run_on_copy(self, program: ConfinedProgram) -> ConfinedResult:
         """Run in a copy of the project, with the texts written into it."""
         await asyncio.to_thread(self._write_copy)
-        return await self._start(program, SandboxPolicy(self.copy, (self.scratch,)))
+        return await self._start(program, SandboxPolicy(self.copy / program.folder, (self.scratch,)))
 
     def _write_copy(self) -> None:
         shutil.rmtree(self.copy, ignore_errors=True)

@@ -13,12 +13,13 @@ from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, run_confined
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.private_view import PrivateView
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import choose_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 
 PYTHON = Path(sys.executable)
-CONFINED: tuple[type[Sandbox], ...] = (Bubblewrap, Landlock)
+CONFINED: tuple[type[Sandbox], ...] = (PrivateView, Bubblewrap, Landlock)
 
 
 @pytest.fixture(params=CONFINED, ids=lambda sandbox: sandbox.name)

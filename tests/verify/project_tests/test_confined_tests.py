@@ -9,6 +9,7 @@ import pytest
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.private_view import PrivateView
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
@@ -32,7 +33,7 @@ FILES = {
 BROKEN = b"def parse(text):\n    return [text]\n"
 
 
-@pytest.fixture(params=[Bubblewrap, Landlock, NoSandbox], ids=lambda sandbox: sandbox.name)
+@pytest.fixture(params=[PrivateView, Bubblewrap, Landlock, NoSandbox], ids=lambda sandbox: sandbox.name)
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     found: Sandbox = request.param()
     if problem := found.find_problem():
