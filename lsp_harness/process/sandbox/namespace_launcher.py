@@ -15,7 +15,8 @@ The fields of the request:
 - `absent`: private files and folders that are not there for the program;
 - `hidden`, `visible`: folders that are empty for the program, and what stays visible in them;
 - `layer`: a folder outside of all views for the scratch layer, if memory cannot hold one;
-- `layer_bytes`: the most bytes of the scratch layer.
+- `layer_bytes`: the most bytes of the scratch layer;
+- `makes_views`: whether the program makes views with these overlays itself, and reads everything before.
 
 Programs of a project use it too, by importing it in a process that stays (`pytest_worker.py`). So it imports few
 modules of the standard library, which makes it start fast, and runs in Python 3.8 and later.
@@ -81,7 +82,7 @@ class CapabilityData(ctypes.Structure):
     _fields_ = (("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32))
 
 
-def run_in_view(request, start, collect=None):
+def run_in_view(request, start, prepare=None, collect=None):
     """Run a function in a new view of the machine, and return its exit status. The view ends with the function.
 
     This process must have one thread. It changes its own namespaces, so it is of no other use afterwards.
@@ -89,6 +90,7 @@ def run_in_view(request, start, collect=None):
     Args:
         request: The view (see the description of this module).
         start: Runs in the view, and returns an exit status. It may become another program.
+        prepare: Runs in the view before `start`, with the rights of this program.
         collect: Runs in the view after the end of `start`, with the rights of this program.
 
     Returns:
@@ -103,7 +105,7 @@ def run_in_view(request, start, collect=None):
     first = os.fork()
     if first == 0:
         os.close(failing)
-        _lead_view(request, sockets, start, collect, failed)
+        _lead_view(request, sockets, start, prepare, collect, failed)
     os.close(failed)
     with open(failing, "rb") as stream:
         problem = stream.read().decode("utf-8", "replace")
@@ -113,20 +115,22 @@ def run_in_view(request, start, collect=None):
     return wait_status(status)
 
 
-def _lead_view(request, sockets, start, collect, failed):
+def _lead_view(request, sockets, start, prepare, collect, failed):
     """Be the first process of the view: make it, start the function in a child, and adopt orphans until its end."""
     code = EXIT_UNAVAILABLE
     try:
         libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         try:
             make_view(request, sockets)
+            if prepare:
+                prepare()
             child = os.fork()
         except Exception as error:
             os.write(failed, describe(error).encode())
             os._exit(EXIT_UNAVAILABLE)
         if child == 0:
             os.close(failed)
-            _start_child(start)
+            _start_child(start, can_make_views=bool(request.get("makes_views")))
         os.close(failed)
         # what runs in the view has the same user, and must not read or stop this process
         libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -138,9 +142,12 @@ def _lead_view(request, sockets, start, collect, failed):
         os._exit(code if code >= 0 else 128 - code)
 
 
-def _start_child(start):
+def _start_child(start, can_make_views):
     code = EXIT_UNAVAILABLE
     try:
+        if os.geteuid() == 0 and not can_make_views:
+            # the kernel mounts no new /proc where parts of the old one are covered
+            protect_proc()
         drop_rights()
         code = start()
     except OSError as error:
@@ -234,14 +241,16 @@ def make_view(request, sockets):
     mount("none", "/", "", MS_PRIVATE | MS_REC)
     set_read_only("/", recursive=True)
     # the folder for the layers is covered by none of the other mounts, because it is opened first
-    layers = prepare_layers(request) if overlays else None
+    mounted = [] if request.get("makes_views") else overlays
+    layers = prepare_layers(request) if mounted else None
     for folder in request.get("hidden", ()):
         hide_folder(folder, kept)
     cover_run()
     mount_proc()
     make_devices(devices)
-    for path in overlays:
+    for path in mounted:
         mount_overlay(path, opened[path], layers, private)
+    # a folder with mounts that this process does not own cannot be covered by an overlay
     remove_private(private, overlays)
     cover_sockets(sockets, overlays)
     for path in request.get("writable", ()):
@@ -249,7 +258,8 @@ def make_view(request, sockets):
         set_read_only(path, is_set=False)
     for path, source in request.get("texts", {}).items():
         if any(is_below(path, folder) for folder in overlays):
-            write_text(path, source)
+            with open(source, "rb") as file:
+                write_text(path, file.read())
         else:
             mount(source, path, "", MS_BIND)
             set_read_only(path)
@@ -399,11 +409,11 @@ def make_devices(devices):
         os.symlink(target, f"/dev/{name}")
 
 
-def write_text(path, source):
+def write_text(path, data):
     """Write a text over a file in an overlay, and forget what Python compiled from the old one."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(source, "rb") as old, open(path, "wb") as new:
-        new.write(old.read())
+    with open(path, "wb") as file:
+        file.write(data)
     if path.endswith(".py"):
         folder, name = os.path.split(path)
         cache = os.path.join(folder, "__pycache__")
@@ -443,8 +453,6 @@ def drop_rights():
         OSError: The kernel refuses.
     """
     kept = KEPT_CAPABILITIES if os.geteuid() == 0 else ()
-    if kept:
-        protect_proc()
     for number in range(MOST_CAPABILITIES):
         if number not in kept and libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0):
             break

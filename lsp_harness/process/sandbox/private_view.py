@@ -64,7 +64,7 @@ def describe_view(policy: SandboxPolicy) -> dict[str, Any]:
     Raises:
         ValueError: There are overlays, but no folder for their changes.
     """
-    if policy.overlays and policy.layer is None:
+    if policy.overlays and policy.layer is None and not policy.makes_views:
         raise ValueError("overlays need a folder for their changes")
     return {
         "folder": str(policy.folder),
@@ -76,6 +76,7 @@ def describe_view(policy: SandboxPolicy) -> dict[str, Any]:
         "visible": [str(folder) for folder in policy.visible],
         "layer": str(policy.layer or ""),
         "layer_bytes": policy.limits.layer_bytes,
+        "makes_views": policy.makes_views,
     }
 
 

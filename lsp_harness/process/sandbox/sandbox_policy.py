@@ -44,6 +44,7 @@ class SandboxPolicy:
             `has_overlays`.
         absent: Private files and folders that are not there for the program. Needs a sandbox with `has_overlays`.
         layer: An empty folder for these changes, if there are `overlays`. It is on a disk.
+        makes_views: Whether the program itself makes views with these overlays, one after another. It can only read.
     """
 
     folder: Path
@@ -55,3 +56,4 @@ class SandboxPolicy:
     overlays: tuple[Path, ...] = ()
     absent: tuple[Path, ...] = ()
     layer: Path | None = None
+    makes_views: bool = False

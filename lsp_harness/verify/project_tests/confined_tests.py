@@ -15,6 +15,13 @@ from lsp_harness.process.scratch_folder import ScratchFolder
 from lsp_harness.verify.digest.digest import READERS_BY_TOOL, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay
+from lsp_harness.verify.project_tests.recorded_lines import (
+    Lines,
+    read_lines,
+    startup_environment,
+    write_request,
+    write_startup,
+)
 from lsp_harness.verify.project_tests.runner_registry import Selection, SuiteRunner
 
 MAX_REPORT_BYTES = 16 << 20
@@ -28,11 +35,13 @@ class SuiteChoice:
         files: The test files, relative to the project. If there are none, all tests run.
         max_failures: The number of failed tests after which the run may end. 0 means that all tests run.
         limits: The resources.
+        lines: The lines of Python files of which the run says whether they ran.
     """
 
     files: Sequence[str] = ()
     max_failures: int = 0
     limits: ResourceLimits = field(default_factory=ResourceLimits)
+    lines: Lines = field(default_factory=dict[Path, frozenset[int]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +53,14 @@ class SuiteRun:
         result: How the run ended, and its output.
         ms: Milliseconds.
         is_on_copy: Whether the tests ran on a copy of the project.
+        lines: Those of `SuiteChoice.lines` that ran.
     """
 
     digest: Digest
     result: ConfinedResult
     ms: float
     is_on_copy: bool = False
+    lines: Lines = field(default_factory=dict[Path, frozenset[int]])
 
     @property
     def is_complete(self) -> bool:
@@ -83,13 +94,31 @@ async def run_tests(
     folder = await asyncio.to_thread(ScratchFolder)
     scratch = folder.path
     report, overlay = scratch / "report.xml", ProjectOverlay(root, texts, scratch, sandbox)
+    recorded = scratch / "lines"
     command = runner.command(Selection(choice.files, report, choice.max_failures))
     try:
-        run = await overlay.run(ConfinedProgram(command, runner.env or {}, runner.programs, choice.limits))
+        env = {**(runner.env or {}), **await asyncio.to_thread(_prepare_lines, choice, overlay, recorded)}
+        program = ConfinedProgram(command, env, runner.programs, choice.limits, runner.folder)
+        run = await overlay.run(program)
         digest = await asyncio.to_thread(_read_digest, runner, overlay, report, run.result)
+        ran = read_lines(await asyncio.to_thread(read_report, recorded), choice.lines)
     finally:
         await asyncio.to_thread(folder.remove)
-    return SuiteRun(digest, run.result, (perf_counter() - start) * 1000, run.is_on_copy)
+    return SuiteRun(digest, run.result, (perf_counter() - start) * 1000, run.is_on_copy, ran)
+
+
+def _prepare_lines(choice: SuiteChoice, overlay: ProjectOverlay, recorded: Path) -> Mapping[str, str]:
+    """Return the variables of the environment by which Python processes record lines."""
+    if not choice.lines:
+        return {}
+    settings = recorded.with_suffix(".json")
+    lines = {file.resolve(): numbers for file, numbers in choice.lines.items()}
+    if not overlay.sandbox.has_overlays:
+        # the processes see the files in a copy, or at their own paths
+        copies = {overlay.copy / file.relative_to(overlay.root.resolve()): lines[file] for file in lines}
+        lines = copies if overlay.is_copied else lines
+    write_request(settings, lines, recorded)
+    return startup_environment(write_startup(overlay.scratch), settings)
 
 
 def _read_digest(runner: SuiteRunner, overlay: ProjectOverlay, report: Path, result: ConfinedResult) -> Digest:

@@ -65,6 +65,14 @@ class ProjectOverlay:
         """The folder of the copy, if one is made."""
         return self.scratch / "project"
 
+    @property
+    def is_copied(self) -> bool:
+        """Whether a program runs on a copy at once."""
+        if self.sandbox.has_overlays:
+            return False
+        is_replaceable = self.sandbox.can_replace_files and all(file.is_file() for file in self.texts)
+        return isinstance(self.sandbox, NoSandbox) or not (is_replaceable or not self.texts)
+
     async def run(self, program: ConfinedProgram) -> OverlayRun:
         """Run a program in the folder of the project.
 
@@ -78,9 +86,7 @@ class ProjectOverlay:
         """
         if self.sandbox.has_overlays:
             return OverlayRun(await self._run_in_view(program), is_on_copy=False)
-        is_read_only = not isinstance(self.sandbox, NoSandbox)
-        is_replaceable = self.sandbox.can_replace_files and all(file.is_file() for file in self.texts)
-        if is_read_only and (is_replaceable or not self.texts):
+        if not self.is_copied:
             result = await self._run_in_place(program)
             if result.exit_code == 0 or not any(mark in result.output for mark in READ_ONLY_MARKS):
                 return OverlayRun(result, is_on_copy=False)

@@ -53,6 +53,7 @@ class SuiteRunner:
         programs: Folders that the command needs although they may lie in a hidden folder.
         env: Variables of the environment.
         python: The interpreter, if it can run pytest in a warm process.
+        folder: The folder in which the program runs, relative to the workspace folder.
     """
 
     name: str
@@ -62,6 +63,7 @@ class SuiteRunner:
     programs: tuple[Path, ...] = ()
     env: Mapping[str, str] | None = None
     python: Path | None = None
+    folder: PurePosixPath = PurePosixPath()
 
     def can_run(self, path: str) -> bool:
         """Return whether this program runs the tests of a file."""
@@ -91,11 +93,21 @@ def _find_pytest(root: Path) -> SuiteRunner | None:
     python = _find_python(root)
 
     def command(selection: Selection) -> list[str]:
-        options = ["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={selection.report}"]
-        limit = f"--maxfail={selection.max_failures}"
-        return [str(python), "-m", "pytest", *options, CONTINUE, limit, *selection.files]
+        options = pytest_options(selection.report, selection.report.with_name("cache"))
+        return [str(python), "-m", "pytest", *options, f"--maxfail={selection.max_failures}", *selection.files]
 
     return SuiteRunner("pytest", reason, (".py",), command, _python_folders(python), python=python)
+
+
+def pytest_options(report: Path, cache: Path) -> list[str]:
+    """Return options of pytest for a run whose result is read.
+
+    Args:
+        report: The file of the report. It names the file of each test (`xunit1`).
+        cache: A new folder for the cache. The plug-in of the cache is needed by options such as `--ff`.
+    """
+    settings = ["-o", f"cache_dir={cache}", "-o", "junit_family=xunit1", f"--junitxml={report}"]
+    return ["-q", "--no-header", "--tb=short", CONTINUE, *settings]
 
 
 def _find_python(root: Path) -> Path:

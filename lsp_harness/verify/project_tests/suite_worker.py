@@ -1,7 +1,8 @@
 """A warm process that runs the tests of one project on many texts, one after another.
 
 A new process of pytest takes half a second before its first test. The worker forks instead, which takes milliseconds.
-All runs share one copy of the project, so files that tests write stay there. A run in a new copy decides at the end.
+In a sandbox with overlays, each run has its own view of the project, at its own path. In others, all runs share one copy
+of the project, so files that tests write stay there.
 """
 
 import asyncio
@@ -10,10 +11,10 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from time import perf_counter
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from ulid import ULID
 
@@ -27,17 +28,27 @@ from lsp_harness.process.sandbox.confined_run import (
     confined_environment,
     limit_resources,
 )
+from lsp_harness.process.sandbox import namespace_launcher
+from lsp_harness.process.sandbox.private_view import describe_view
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 from lsp_harness.process.scratch_folder import ScratchFolder
 from lsp_harness.verify.digest.digest import digest_output
-from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, read_report
+from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.project_tests import line_evidence
+from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun
 from lsp_harness.verify.project_tests.project_copy import copy_project
 from lsp_harness.verify.project_tests.project_overlay import hide_home
-from lsp_harness.verify.project_tests.runner_registry import CONTINUE, SuiteRunner
+from lsp_harness.verify.project_tests.project_view import list_private_paths, list_view_folders, view_environment
+from lsp_harness.verify.project_tests.recorded_lines import name_lines, read_lines, startup_environment, write_startup
+from lsp_harness.verify.project_tests.runner_registry import SuiteRunner, pytest_options
 
 PROGRAM = Path(__file__).with_name("pytest_worker.py")
 """The program of the worker. It is not imported, because this package must work without pytest."""
+MODULES = (PROGRAM, Path(line_evidence.__file__), Path(namespace_launcher.__file__))
+RESULTS = ("report", "trace", "lines", "output")
+VIEW_PROBLEM = "view"
+"""The names of the results of a run, and that of the reason why there is no view (see `pytest_worker`)."""
 START_S = 20.0
 """How long the start of the worker may take."""
 GRACE_S = 5.0
@@ -50,11 +61,25 @@ MAX_CHANGED_BYTES = 1 << 20
 """Most bytes of such a file."""
 
 
-class CopiedProject(NamedTuple):
-    """The folder of a project, and its files that were copied."""
+@dataclass(frozen=True, slots=True)
+class WorkerProject:
+    """The project of a worker.
+
+    Attributes:
+        root: The folder of the project.
+        copy: The folder in which the tests run: the project itself, or a copy of it.
+        folder: The folder of the part of the project whose tests run, relative to the project.
+        files: The files that were copied, or None if nothing was.
+    """
 
     root: Path
-    files: frozenset[Path]
+    copy: Path
+    folder: PurePosixPath
+    files: frozenset[Path] | None
+
+    def locate(self, file: Path) -> Path:
+        """Return where the tests see a file of the project."""
+        return self.copy / file.relative_to(self.root) if self.files is not None else file
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +103,9 @@ class SuiteWorker:
     """
 
     def __init__(
-        self, copied: CopiedProject, folder: ScratchFolder, tree: ProcessTree, requests: int, test_s: float
+        self, project: WorkerProject, folder: ScratchFolder, tree: ProcessTree, requests: int, test_s: float
     ) -> None:
-        self._root, self._copied = copied
+        self._project, self._imported = project, frozenset[Path]()
         self._folder, self._tree, self._requests, self._test_s = folder, tree, requests, test_s
         self._scratch = folder.path
         self._changed: set[Path] = set()
@@ -114,9 +139,12 @@ class SuiteWorker:
             raise
         try:
             async with asyncio.timeout(START_S):
+                last = "pytest cannot be imported"
                 while not (line := await worker._tree.output.readline()).startswith(b'{"ready"'):
                     if not line:
-                        raise OSError("pytest cannot be imported")
+                        raise OSError(last)
+                    last = line.decode("utf-8", "replace").strip()
+                worker._imported = frozenset(map(Path, json.loads(line)["imported"]))
         except (OSError, TimeoutError, ValueError) as error:
             await worker.aclose()
             raise OSError(f"the warm process of the tests does not start: {error}") from error
@@ -136,18 +164,33 @@ class SuiteWorker:
         test_s: float,
     ) -> "SuiteWorker":
         scratch = folder.path
-        copy, script = scratch / "project", scratch / PROGRAM.name
-        copied = CopiedProject(root, await asyncio.to_thread(copy_project, root, copy))
-        await asyncio.to_thread(shutil.copyfile, PROGRAM, script)
-        policy = hide_home(SandboxPolicy(copy, (scratch,)), (*runner.programs, root), limits)
-        command = sandbox.wrap([str(runner.python), str(script)], policy)
-        environment = confined_environment(str(scratch), str(scratch), runner.env)
+        for module in MODULES:
+            await asyncio.to_thread(shutil.copyfile, module, scratch / module.name)
+        startup = await asyncio.to_thread(write_startup, scratch)
+        extra = {**(runner.env or {}), **startup_environment(startup)}
+        view = None
+        if sandbox.has_overlays:
+            project = WorkerProject(root, root, runner.folder, None)
+            overlays = await asyncio.to_thread(list_view_folders, root, runner.programs)
+            layer = scratch / "layer"
+            layer.mkdir()
+            policy = SandboxPolicy(root / runner.folder, limits=limits, overlays=overlays, makes_views=True)
+            private = await asyncio.to_thread(list_private_paths, root)
+            view = describe_view(replace(policy, absent=private, layer=layer, makes_views=False))
+            environment = view_environment(extra.items())
+        else:
+            copy = scratch / "project"
+            project = WorkerProject(root, copy, runner.folder, await asyncio.to_thread(copy_project, root, copy))
+            policy = SandboxPolicy(copy / runner.folder, (scratch,))
+            policy = hide_home(policy, (*runner.programs, root), limits)
+            environment = confined_environment(str(scratch), str(scratch), extra)
+        command = sandbox.wrap([str(runner.python), str(scratch / PROGRAM.name), json.dumps({"view": view})], policy)
         reading, writing = os.pipe()
         try:
             tree = await ProcessTree.start(
                 command,
                 mark=str(ULID()),
-                cwd=copy,
+                cwd=policy.folder,
                 env=environment,
                 prepare=lambda: limit_resources(limits),
                 stdin=reading,
@@ -157,7 +200,7 @@ class SuiteWorker:
             raise
         finally:
             os.close(reading)
-        return cls(copied, folder, tree, writing, test_s)
+        return cls(project, folder, tree, writing, test_s)
 
     @property
     def is_busy(self) -> bool:
@@ -165,12 +208,17 @@ class SuiteWorker:
         return self._lock.locked()
 
     def follow(self, file: Path) -> bool:
-        """Use the present content of a file that changed on disk from now on, without a new copy of the project.
+        """Use the present content of a file that changed on disk from now on, without a new start.
 
         Returns:
-            Whether this is possible. It is not if the file is new or gone, or decides which files are copied.
+            Whether this is possible. It is not if a plug-in has imported the file. In a copy of the project, it is not
+            if the file is new or gone, or decides which files are copied.
         """
-        is_plain = file in self._copied and file.is_file() and file.name not in IGNORE_FILE_NAMES
+        if self._project.locate(file).resolve() in self._imported:
+            return False
+        if self._project.files is None:
+            return True
+        is_plain = file in self._project.files and file.is_file() and file.name not in IGNORE_FILE_NAMES
         if is_plain and len(self._changed | {file}) <= MAX_CHANGED_FILES:
             self._changed.add(file)
             return True
@@ -217,27 +265,35 @@ class SuiteWorker:
     ) -> tuple[SuiteRun, Mapping[str, TracedTest]]:
         async with self._lock:
             start = perf_counter()
-            report, trace = self._scratch / "report.xml", self._scratch / "trace.json"
-            # a run that is ended early writes neither, and must not be taken for the one before it
-            report.unlink(missing_ok=True)
-            trace.unlink(missing_ok=True)
-            # the process in the sandbox writes them: tests may have put links into the copy
+            if not self._imported.isdisjoint(self._project.locate(file).resolve() for file in texts):
+                raise OSError("a plug-in of pytest has imported the proposed file already")
             texts = {**await self._read_changed(self._changed - texts.keys()), **texts}
-            options = ["-q", "-p", "no:cacheprovider", CONTINUE, f"--junitxml={report}"]
+            results = {name: self._scratch / f"result-{name}" for name in RESULTS}
+            options = pytest_options(results["report"], self._scratch / "cache")
+            lines = {self._project.locate(file.resolve()): numbers for file, numbers in choice.lines.items()}
             request = {
-                "texts": {self._name(file): base64.b64encode(data).decode() for file, data in texts.items()},
+                "texts": {
+                    str(self._project.locate(file)): base64.b64encode(data).decode() for file, data in texts.items()
+                },
                 "arguments": [*options, f"--maxfail={choice.max_failures}", *choice.files],
+                "folder": str(self._project.copy / self._project.folder),
                 "wall_s": choice.limits.wall_s,
                 "test_s": self._test_s,
-                "traced": self._name(traced) if traced else "",
-                "trace": str(trace),
+                "traced": str(self._project.locate(traced)) if traced else "",
+                "lines": name_lines(lines),
+                "files": {name: str(file) for name, file in results.items()},
             }
-            answer = await self._ask(request, choice.limits)
+            answer, contents = await self._ask(request, choice.limits)
+            if problem := contents.get(VIEW_PROBLEM):
+                raise OSError(problem.decode("utf-8", "replace"))
             end = "timeout" if "timeout" in answer else "exited"
-            result = ConfinedResult(end, int(answer.get("code", -9)), b"")
-            digest = digest_output(await asyncio.to_thread(read_report, report), "pytest", str(self._root))
-            tests = _read_trace(await asyncio.to_thread(read_report, trace)) if traced else {}
-            return SuiteRun(digest, result, (perf_counter() - start) * 1000, is_on_copy=True), tests
+            result = ConfinedResult(end, int(answer.get("code", -9)), contents["output"])
+            report = contents["report"].decode("utf-8", "replace")
+            digest = digest_output(report, "pytest", str(self._project.copy)) if report else Digest()
+            tests = _read_trace(contents["trace"].decode("utf-8", "replace")) if traced else {}
+            ran = read_lines(contents["lines"].decode("utf-8", "replace"), choice.lines)
+            ms = (perf_counter() - start) * 1000
+            return SuiteRun(digest, result, ms, is_on_copy=self._project.files is not None, lines=ran), tests
 
     async def _read_changed(self, files: Iterable[Path]) -> dict[Path, bytes]:
         try:
@@ -246,10 +302,9 @@ class SuiteWorker:
             self.is_broken = True
             raise OSError(error.message) from error
 
-    def _name(self, file: Path) -> str:
-        return file.relative_to(self._root).as_posix()
-
-    async def _ask(self, request: Mapping[str, Any], limits: ResourceLimits) -> Mapping[str, Any]:
+    async def _ask(
+        self, request: Mapping[str, Any], limits: ResourceLimits
+    ) -> tuple[Mapping[str, Any], Mapping[str, bytes]]:
         data = json.dumps(request).encode() + b"\n"
         counting: asyncio.Task[None] | None = None
         try:
@@ -260,15 +315,17 @@ class SuiteWorker:
                 self._writing = asyncio.ensure_future(asyncio.to_thread(_write_all, self._requests, data))
                 await asyncio.shield(self._writing)
                 line = await self._tree.output.readline()
-            answer: Any = json.loads(line or b"null")
-            if not isinstance(answer, dict):
-                raise OSError("it gave no answer")
-            return cast("Mapping[str, Any]", answer)
+                answer: Any = json.loads(line or b"null")
+                if not isinstance(answer, dict):
+                    raise OSError("it gave no answer")
+                sizes = cast("Mapping[str, int]", answer["files"])
+                contents = {name: await self._tree.output.readexactly(size) for name, size in sizes.items()}
+            return cast("Mapping[str, Any]", answer), contents
         except BaseException as error:
             # the answer to this request would be taken for that to the next one
             self.is_broken = True
             await self._tree.end(0.0)
-            if not isinstance(error, OSError | TimeoutError | ValueError):
+            if not isinstance(error, OSError | TimeoutError | ValueError | EOFError):
                 raise
             raise OSError(f"the warm process of the tests has ended: {error}") from error
         finally:

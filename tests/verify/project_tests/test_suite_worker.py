@@ -5,15 +5,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
+from lsp_harness.process.sandbox.landlock import Landlock
+from lsp_harness.process.sandbox.private_view import PrivateView
+from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
-from lsp_harness.verify.project_tests import project_copy
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice
-from lsp_harness.verify.project_tests.project_copy import TooLargeError
 from lsp_harness.verify.project_tests.runner_registry import find_runner
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
 
@@ -41,15 +42,21 @@ def test_home():
 CHOICE = SuiteChoice(("test_code_module.py",), 0, ResourceLimits(wall_s=60.0))
 
 
+@pytest.fixture(params=[PrivateView, Landlock], ids=lambda sandbox: sandbox.name)
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    found: Sandbox = request.param()
+    if problem := found.find_problem():
+        pytest.skip(f"{found.name} does not work here: {problem}")
+    return found
+
+
 @pytest.fixture
-async def worker(tmp_path: Path) -> AsyncGenerator[SuiteWorker]:
-    if not machine_sandbox().is_confined:
-        pytest.skip("no sandbox works here")
+async def worker(tmp_path: Path, sandbox: Sandbox) -> AsyncGenerator[SuiteWorker]:
     (tmp_path / "code_module.py").write_text(SOURCE)
     (tmp_path / "test_code_module.py").write_text(TESTS)
     runner = find_runner(tmp_path, "code_module.py")
     assert runner
-    found = await SuiteWorker.start(runner, tmp_path, machine_sandbox().sandbox, ResourceLimits(), 0.5)
+    found = await SuiteWorker.start(runner, tmp_path, sandbox, ResourceLimits(), 0.5)
     yield found
     await found.aclose()
 
@@ -105,8 +112,14 @@ async def test_a_cancelled_run_leaves_no_answer_for_the_next_one(worker: SuiteWo
         await worker.run({}, CHOICE)
 
 
-async def test_a_worker_that_ends_during_a_run_blames_no_text(worker: SuiteWorker, tmp_path: Path) -> None:
-    text = b"import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n"
+async def test_a_text_cannot_end_the_process_above_it(
+    worker: SuiteWorker, tmp_path: Path, sandbox: Sandbox
+) -> None:
+    text = b"import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n" + SOURCE.encode()
+    if sandbox.has_overlays:
+        # the process above is the first one of a view, which no signal of its view ends
+        assert (await worker.run({tmp_path / "code_module.py": text}, CHOICE)).is_complete
+        return
     with pytest.raises(OSError, match="gave no answer"):
         await worker.run({tmp_path / "code_module.py": text}, CHOICE)
     assert worker.is_broken
@@ -119,18 +132,55 @@ async def test_too_many_processes_end_the_worker(worker: SuiteWorker, tmp_path: 
         await worker.run({tmp_path / "code_module.py": text}, choice)
 
 
-async def test_a_worker_that_does_not_start_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "test_one.py").write_text(TESTS)
+async def test_a_worker_that_does_not_start_leaves_no_folder(
+    tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, temporary = tmp_path / "project", tmp_path / "temporary"
+    root.mkdir()
+    temporary.mkdir()
+    (root / "test_one.py").write_text(TESTS)
+    runner = find_runner(root, "test_one.py")
+    assert runner
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    broken = replace(runner, python=Path("/bin/false"))
+    for _ in range(2):
+        with pytest.raises(OSError, match="does not start"):
+            await SuiteWorker.start(broken, root, sandbox, ResourceLimits(), 0.5)
+    assert [*temporary.iterdir()] == []
+
+
+async def test_each_run_has_its_own_files(worker: SuiteWorker, tmp_path: Path, sandbox: Sandbox) -> None:
+    if not sandbox.has_overlays:
+        pytest.skip("without overlays, all runs share a copy")
+    text = b"from pathlib import Path\nwith Path('left').open('x'): pass\n" + SOURCE.encode()
+    for _ in range(2):
+        run = await worker.run({tmp_path / "code_module.py": text}, CHOICE)
+        assert (run.digest.passed, run.digest.failing_tests) == (2, {"test_small"})
+    assert not (tmp_path / "left").exists()
+
+
+async def test_the_lines_that_ran_are_known(worker: SuiteWorker, tmp_path: Path) -> None:
+    file = tmp_path / "code_module.py"
+    text = SOURCE.replace("    return n\n", "    if n < 0:\n        return 0\n    return n // 2\n")
+    lines = {file: frozenset({4, 5, 6})}
+    run = await worker.run({file: text.encode()}, replace(CHOICE, lines=lines))
+    assert run.lines == {file: {4, 6}}
+
+
+async def test_a_proposal_for_an_imported_plug_in_is_refused(tmp_path: Path, sandbox: Sandbox) -> None:
+    (tmp_path / "plugin_module.py").write_text("VALUE = 1\n")
+    (tmp_path / "test_one.py").write_text("from plugin_module import VALUE\n\n\ndef test_one():\n    assert VALUE == 1\n")
     runner = find_runner(tmp_path, "test_one.py")
     assert runner
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.setattr(project_copy, "MAX_FILES", 0)
-    for _ in range(2):
-        with pytest.raises(TooLargeError):
-            await SuiteWorker.start(runner, tmp_path, machine_sandbox().sandbox, ResourceLimits(), 0.5)
-    assert [*temporary.iterdir()] == []
+    runner = replace(runner, env={"PYTEST_PLUGINS": "plugin_module"})
+    worker = await SuiteWorker.start(runner, tmp_path, sandbox, ResourceLimits(), 0.5)
+    choice = replace(CHOICE, files=("test_one.py",))
+    try:
+        with pytest.raises(OSError, match="imported the proposed file"):
+            await worker.run({tmp_path / "plugin_module.py": b"VALUE = 2\n"}, choice)
+        assert not worker.follow(tmp_path / "plugin_module.py")
+    finally:
+        await worker.aclose()
 
 
 def test_the_checks_can_be_imported_without_pytest() -> None:

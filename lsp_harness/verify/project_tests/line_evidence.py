@@ -1,0 +1,205 @@
+"""Records which lines of some Python files run, in every process of a run of tests.
+
+It is copied beside a `sitecustomize.py` into a folder on PYTHONPATH, so that each Python process of the run imports it,
+those that tests start, too. It imports few modules, nothing of this package, and runs in Python 3.8 and later.
+
+The variable `LSP_HARNESS_LINES` names a JSON file with two fields: `files`, the real path of a file → the lines to record,
+and `out`, a file to which each process adds a line `NUMBER OF FILE:LINE` when it runs such a line for the first time.
+
+The statements in these lines get a call before them when their file is compiled. Nothing else of the program is slower,
+and tools that measure coverage or debug are not disturbed.
+"""
+
+import ast
+import builtins
+import importlib.machinery
+import json
+import os
+import sys
+
+VARIABLE = "LSP_HARNESS_LINES"
+MARK = "__lsp_harness_line__"
+COMPILED_ELSEWHERE = ("jit", "vectorize", "kernel", "script", "triton", "numba")
+"""Parts of the names of decorators that compile a function themselves, and do not know the call."""
+
+
+def install():
+    """Record the lines that the variable of the environment names, if it is set."""
+    path = os.environ.get(VARIABLE)
+    if not path:
+        return
+    try:
+        with open(path, encoding="utf-8") as file:
+            request = json.load(file)
+        out = os.open(request["out"], os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except (OSError, ValueError, KeyError):
+        return
+    record(request["files"], out)
+
+
+def record(files, out):
+    """Record lines from now on. Modules that are imported already are not recorded.
+
+    Args:
+        files: Real path → its lines, counted from 1.
+        out: The descriptor of the file to which they are added.
+    """
+    numbers = {path: number for number, path in enumerate(files)}
+    seen = set()
+
+    def mark(number, lines):
+        if (number, lines) not in seen:
+            seen.add((number, lines))
+            try:
+                os.write(out, "".join("%d:%d\n" % (number, line) for line in lines).encode())
+            except OSError:
+                pass
+
+    setattr(builtins, MARK, mark)
+    loader = importlib.machinery.SourceFileLoader
+    compile_source = loader.source_to_code
+
+    def compile_marked(self, data, path, *arguments, **options):
+        real = os.path.realpath(path) if isinstance(path, str) else ""
+        if real in numbers:
+            try:
+                data = add_marks(data, numbers[real], frozenset(files[real]))
+            except (SyntaxError, ValueError, RecursionError):
+                # the loader says what is wrong with the text
+                pass
+        return compile_source(self, data, path, *arguments, **options)
+
+    loader.source_to_code = compile_marked
+
+
+def add_marks(source, number, lines):
+    """Return the syntax tree of a text in which the statements in some lines call `MARK` first.
+
+    Args:
+        source: The text.
+        number: The number of the file.
+        lines: The lines.
+    """
+    tree = source if isinstance(source, ast.AST) else ast.parse(source)
+    Marker(number, lines).visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+def list_lines(source, lines):
+    """Return those of some lines that a run can record: lines of statements, without comments and docstrings.
+
+    Args:
+        source: The text.
+        lines: The lines.
+    """
+    marker = Marker(0, frozenset(lines))
+    marker.visit(ast.parse(source))
+    return marker.found
+
+
+class Marker(ast.NodeTransformer):
+    """Adds the calls.
+
+    Attributes:
+        found: The lines that are recorded.
+    """
+
+    def __init__(self, number, lines):
+        self.number, self.lines = number, lines
+        self.found = set()
+
+    def visit_Module(self, node):
+        """Mark the statements of a module."""
+        self.mark_blocks(node, ())
+        return node
+
+    def visit_FunctionDef(self, node):
+        """Mark a function: its head runs when the function is called."""
+        if any(_is_compiled_elsewhere(decorator) for decorator in node.decorator_list):
+            return node
+        first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])
+        self.mark_blocks(node, range(first, _first_line(node.body[0])))
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def mark_blocks(self, node, head):
+        """Mark each block of statements of a node. The lines of a head run when its body begins."""
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                setattr(node, field, self.mark_block(value, head if field == "body" else ()))
+            elif isinstance(value, list):
+                for item in value:
+                    if isinstance(item, ast.ExceptHandler):
+                        self.mark_blocks(item, range(item.lineno, _first_line(item.body[0])))
+                    elif type(item).__name__ == "match_case":
+                        self.mark_blocks(item, range(item.pattern.lineno, _first_line(item.body[0])))
+
+    def mark_block(self, block, head):
+        """Return the statements of a block with calls before them."""
+        marked = []
+        rest = list(block)
+        while rest and _must_be_first(rest[0], not marked):
+            marked.append(rest.pop(0))
+        self.add_mark(marked, head, rest[0] if rest else block[0])
+        for statement in rest:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.visit(statement)
+            else:
+                self.add_mark(marked, _own_lines(statement), statement)
+                if hasattr(statement, "body") or hasattr(statement, "cases"):
+                    self.mark_blocks(statement, ())
+            marked.append(statement)
+        return marked
+
+    def add_mark(self, block, lines, place):
+        """Add a call for some lines to a block, if one of them is to be recorded."""
+        wanted = tuple(sorted(self.lines.intersection(lines)))
+        if not wanted:
+            return
+        self.found.update(wanted)
+        arguments = [ast.Constant(self.number), ast.Tuple([ast.Constant(line) for line in wanted], ast.Load())]
+        call = ast.Call(ast.Name(MARK, ast.Load()), arguments, [])
+        block.append(ast.copy_location(ast.Expr(call), place))
+
+
+def _own_lines(statement):
+    """Return the lines of a statement without those of the blocks in it."""
+    first = _first_line(statement)
+    if isinstance(statement, (ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)):
+        return range(first, max(first + 1, _first_line(statement.body[0])))
+    if hasattr(statement, "cases"):
+        return range(first, max(first + 1, statement.cases[0].pattern.lineno))
+    if hasattr(statement, "body"):
+        return range(first, first + 1)
+    return range(first, (statement.end_lineno or first) + 1)
+
+
+def _first_line(statement):
+    """Return the line in which a statement begins, with its decorators."""
+    return min([statement.lineno] + [item.lineno for item in getattr(statement, "decorator_list", [])])
+
+
+def _must_be_first(statement, is_first):
+    if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+        return True
+    value = getattr(statement, "value", None)
+    return is_first and isinstance(statement, ast.Expr) and isinstance(getattr(value, "value", None), str)
+
+
+def _is_compiled_elsewhere(decorator):
+    names = [part for node in ast.walk(decorator) for part in (getattr(node, "id", ""), getattr(node, "attr", ""))]
+    return any(part in name.lower() for name in names for part in COMPILED_ELSEWHERE)
+
+
+def import_next_customization():
+    """Import the `sitecustomize` that this one hides, as if the folder of this module were not in `sys.path`."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != folder]
+    own = sys.modules.pop("sitecustomize", None)
+    try:
+        import sitecustomize  # noqa: F401
+    except ImportError:
+        if own is not None:
+            # the import of the module that calls this function is not at its end
+            sys.modules["sitecustomize"] = own
