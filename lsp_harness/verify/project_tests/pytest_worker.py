@@ -129,8 +129,9 @@ def _list_imported(folder: str) -> list[str]:
     """Return the files of a project that plug-ins have imported: a proposal for them would not be imported again."""
     files = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
     inside = os.path.realpath(folder) + os.sep
-    environments = [os.path.realpath(path) + os.sep for path in (sys.prefix, sys.base_prefix, os.path.dirname(__file__))]
-    real = sorted(os.path.realpath(file) for file in files if file)
+    environments = [os.path.realpath(path) + os.sep for path in (sys.prefix, sys.base_prefix)]
+    own = {os.path.realpath(file) for file in (__file__, line_evidence.__file__, namespace_launcher.__file__)}
+    real = sorted({os.path.realpath(file) for file in files if file} - own)
     return [file for file in real if file.startswith(inside) and not any(file.startswith(e) for e in environments)]
 
 
