@@ -20,6 +20,7 @@ class SuiteCheck(Check):
         suites: Runs the tests.
         must_pass: Ids of failing tests that the edit has to repair.
         wants_repairs: Whether the edit has to repair the failing tests that are about what it changes.
+        task: The instruction in words.
     """
 
     name = "tests"
@@ -34,19 +35,29 @@ class SuiteCheck(Check):
     is_slow: ClassVar[bool] = True
 
     def __init__(
-        self, suites: SuiteComparison, must_pass: frozenset[str] = frozenset(), *, wants_repairs: bool = False
+        self,
+        suites: SuiteComparison,
+        must_pass: frozenset[str] = frozenset(),
+        *,
+        wants_repairs: bool = False,
+        task: str = "",
     ) -> None:
-        self.suites, self._must_pass, self._wants_repairs = suites, must_pass, wants_repairs
+        self.suites, self._must_pass = suites, must_pass
+        self._wants_repairs, self._task = wants_repairs, task
 
     @classmethod
     def create(cls, context: CheckContext) -> "SuiteCheck | None":
         """Return the check, or None if no tests may run."""
         suites = context.tools.suites
-        return cls(suites, context.must_pass, wants_repairs=context.wants_repairs) if suites else None
+        if suites is None:
+            return None
+        return cls(suites, context.must_pass, wants_repairs=context.wants_repairs, task=context.task)
 
     async def judge(self, changes: ChangeSet) -> Outcome:
         """Run the tests before and after the proposal."""
-        outcome = await self.suites.compare(changes, self._must_pass, wants_repairs=self._wants_repairs)
+        outcome = await self.suites.compare(
+            changes, self._must_pass, wants_repairs=self._wants_repairs, task=self._task
+        )
         if not self._must_pass or outcome.status != "skipped":
             return outcome
         # without the tests nobody knows whether they are repaired

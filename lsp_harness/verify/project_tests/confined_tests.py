@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from time import perf_counter
 
 from lsp_harness.disk.file_reading import read_start
@@ -22,7 +22,7 @@ from lsp_harness.verify.project_tests.recorded_lines import (
     write_request,
     write_startup,
 )
-from lsp_harness.verify.project_tests.runner_registry import Selection, SuiteRunner
+from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
 
 MAX_REPORT_BYTES = 16 << 20
 
@@ -95,7 +95,7 @@ async def run_tests(
     scratch = folder.path
     report, overlay = scratch / "report.xml", ProjectOverlay(root, texts, scratch, sandbox)
     recorded = scratch / "lines"
-    command = runner.command(Selection(choice.files, report, choice.max_failures))
+    command = runner.command(Selection(choice.files, report, choice.max_failures, sandbox.has_overlays))
     try:
         env = {**(runner.env or {}), **await asyncio.to_thread(_prepare_lines, choice, overlay, recorded)}
         program = ConfinedProgram(command, env, runner.programs, choice.limits, runner.folder)
@@ -125,7 +125,30 @@ def _read_digest(runner: SuiteRunner, overlay: ProjectOverlay, report: Path, res
     """Return the digest of the report, or of the output if there is none."""
     tool = runner.name if runner.name in READERS_BY_TOOL else ""
     text = read_report(report) or result.output.decode("utf-8", "replace").replace(f"{overlay.copy}/", "")
-    return digest_output(text, tool, str(overlay.root))
+    return locate_paths(digest_output(text, tool, str(overlay.root)), overlay.root, runner.folder)
+
+
+def locate_paths(digest: Digest, root: Path, folder: PurePosixPath) -> Digest:
+    """Return a digest whose paths are relative to the workspace folder, not to the folder of a program.
+
+    Args:
+        digest: The digest.
+        root: The workspace folder.
+        folder: The folder of the program, relative to it.
+    """
+    if folder == PurePosixPath():
+        return digest
+
+    def locate(name: str) -> str:
+        path, separator, rest = name.partition("::")
+        # pytest names paths from the folder with its settings, which may be above
+        return f"{folder / path}{separator}{rest}" if path and (root / folder / path).exists() else name
+
+    problems = tuple(replace(p, path=locate(p.path), test=locate(p.test)) for p in digest.problems)
+    passed = None if digest.passed_tests is None else frozenset(map(locate, digest.passed_tests))
+    return replace(
+        digest, problems=problems, passed_tests=passed, skipped_tests=frozenset(map(locate, digest.skipped_tests))
+    )
 
 
 def read_report(file: Path) -> str:

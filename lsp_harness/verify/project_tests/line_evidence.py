@@ -166,7 +166,9 @@ class Marker(ast.NodeTransformer):
 def _own_lines(statement):
     """Return the lines of a statement without those of the blocks in it."""
     first = _first_line(statement)
-    if isinstance(statement, (ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)):
+    if isinstance(
+        statement, (ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
+    ):
         return range(first, max(first + 1, _first_line(statement.body[0])))
     if hasattr(statement, "cases"):
         return range(first, max(first + 1, statement.cases[0].pattern.lineno))

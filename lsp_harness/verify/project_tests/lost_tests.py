@@ -1,32 +1,142 @@
-"""Tests that do not fail after a proposal, but do not pass either: they are skipped, or do not run any more."""
+"""Tests that do not fail after a proposal, but do not pass either: they are skipped, gone, or check nothing any more."""
 
+import ast
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+from lsp_harness.verify.change import Change
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem
 
+REMOVAL = re.compile(
+    r"\b(?:remov|delet|drop|renam|skip|disabl|deselect|xfail|replac|merg|split|empty|mov|rewrit|parametri[sz])\w*\b",
+    re.IGNORECASE,
+)
+"""Words by which an instruction asks that a test is gone afterwards."""
+TEST_NAME = re.compile(r"\b(?:test_\w+|Test[A-Z]\w*|\w+_test)\b")
+TEST_WORD = re.compile(r"\btests?\b", re.IGNORECASE)
+ASSERTING = re.compile(r"assert|raises|warns|check|expect|verify|fail|approx", re.IGNORECASE)
+"""Names of functions that check something."""
 
-def find_lost_tests(before: Digest, after: Digest, must_pass: frozenset[str]) -> list[Problem]:
+
+def find_lost_tests(before: Digest, after: Digest, must_pass: frozenset[str], task: str = "") -> list[Problem]:
     """Return a problem for each test that had to pass and neither passes nor fails.
 
-    These tests have to pass: those that a proposal has to repair, and those that passed before and are now skipped, or
-    that lie in a file that can no longer be imported. Other tests may get other names, or be removed by the proposal.
-    A file that could not be imported passes if one of its tests does.
+    These tests have to pass: those that a proposal has to repair, and those that passed before, unless the instruction
+    was to remove them. Parameters in the names of tests may differ from run to run, so their number counts. A test with
+    the same name in another place is the same test. A file that could not be imported passes if one of its tests does.
 
     Args:
         before: The result of the tests before the proposal.
         after: The result after it.
         must_pass: The ids of the tests that the proposal has to repair, and the paths of files that it has to make
             importable.
+        task: The instruction that led to the proposal, in words.
     """
-    if after.passed_tests is None:
-        # the runner only counts
-        is_lost = bool(must_pass) and after.passed < before.passed + len(must_pass)
-        return [Problem("it does not pass", test=test) for test in sorted(must_pass)] if is_lost else []
-    passed_before = before.passed_tests or frozenset[str]()
+    if after.passed_tests is None or before.passed_tests is None:
+        return _count_lost(before, after, must_pass, task)
+    passed_before = before.passed_tests
     broken = {p.path: p for p in after.problems if not p.test and p.path and p not in before.problems}
     unread = {test: broken[path] for test in passed_before | must_pass if (path := test.partition("::")[0]) in broken}
     passed = after.passed_tests | {test.partition("::")[0] for test in after.passed_tests}
-    lost = (must_pass | (passed_before & after.skipped_tests) | unread.keys()) - passed
+    gone = passed_before - passed - after.skipped_tests - unread.keys()
+    gone -= _still_counted(gone, before.passed_tests, after.passed_tests)
+    lost = ((must_pass | (passed_before & after.skipped_tests) | gone | unread.keys()) - passed) - (
+        {test for test in gone | after.skipped_tests if may_remove(task, test)} - must_pass
+    )
     return [_describe(test, unread.get(test), is_skipped=test in after.skipped_tests) for test in sorted(lost)]
+
+
+def _count_lost(before: Digest, after: Digest, must_pass: frozenset[str], task: str) -> list[Problem]:
+    """Return what is lost if a program only counts its tests."""
+    if must_pass and after.passed < before.passed + len(must_pass):
+        return [Problem("it does not pass", test=test) for test in sorted(must_pass)]
+    missing = before.passed - after.passed - max(0, after.failed - before.failed)
+    if missing <= 0 or (task and REMOVAL.search(task) and TEST_WORD.search(task)):
+        return []
+    words = "1 test no longer runs" if missing == 1 else f"{missing} tests no longer run"
+    return [Problem(words, test="tests")]
+
+
+def _still_counted(gone: Collection[str], before: Collection[str], after: Collection[str]) -> set[str]:
+    """Return tests that have only other parameters or another place: as many as before pass."""
+    new = [test for test in after if test not in before]
+    by_parameters, by_name = Counter(map(_without_parameters, new)), Counter(map(_own_name, new))
+    kept: set[str] = set()
+    for key, counts in ((_without_parameters, by_parameters), (_own_name, by_name)):
+        for test in sorted(gone):
+            if test not in kept and counts[key(test)] > 0:
+                counts[key(test)] -= 1
+                kept.add(test)
+    return kept
+
+
+def _without_parameters(test: str) -> str:
+    return test.partition("[")[0]
+
+
+def _own_name(test: str) -> str:
+    """Return the name of a test with its parameters, without its file and its class."""
+    head, bracket, parameters = test.partition("[")
+    return head.rpartition("::")[2] + bracket + parameters
+
+
+def find_emptied_tests(change: Change, task: str = "") -> list[Problem]:
+    """Return a problem for each test of a changed Python file that checked something and does not any more.
+
+    Args:
+        change: The change of a test file.
+        task: The instruction in words.
+    """
+    try:
+        before, after = (_count_assertions(text.data) for text in (change.before, change.after))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    path = change.file.relative_to(change.root).as_posix() if change.root else change.file.name
+    emptied = sorted(test for test, count in before.items() if count and after.get(test) == 0)
+    return [
+        Problem("it checks nothing any more", path, test=f"{path}::{test}")
+        for test in emptied
+        if not may_remove(task, test)
+    ]
+
+
+def _count_assertions(source: bytes) -> dict[str, int]:
+    """Return for each test function, with its class, the number of its assertions."""
+    found: dict[str, int] = {}
+
+    def visit(body: Iterable[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                visit(node.body, f"{prefix}{node.name}::")
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+                found[prefix + node.name] = sum(map(_is_assertion, ast.walk(node)))
+
+    visit(ast.parse(source).body, "")
+    return found
+
+
+def _is_assertion(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assert):
+        return not isinstance(node.test, ast.Constant)
+    if not isinstance(node, ast.Call):
+        return False
+    name = getattr(node.func, "attr", "") or getattr(node.func, "id", "")
+    return bool(ASSERTING.search(name))
+
+
+def may_remove(task: str, test: str) -> bool:
+    """Return whether an instruction asks that a test is gone afterwards.
+
+    Args:
+        task: The instruction in words.
+        test: The id of the test.
+    """
+    if not (REMOVAL.search(task) and (TEST_WORD.search(task) or TEST_NAME.search(task))):
+        return False
+    named = set(TEST_NAME.findall(task))
+    return not named or not named.isdisjoint(re.split(r"::|\[|/|\.", test))
 
 
 def _describe(test: str, unread: Problem | None, *, is_skipped: bool) -> Problem:
@@ -34,5 +144,5 @@ def _describe(test: str, unread: Problem | None, *, is_skipped: bool) -> Problem
     if unread:
         return Problem(f"its file cannot be imported: {unread.message}", unread.path, unread.line, test=test)
     return Problem(
-        "it is skipped" if is_skipped else "it does not run any more", path if "/" in path else "", test=test
+        "it is skipped" if is_skipped else "it no longer runs", path if "/" in path or "." in path else "", test=test
     )

@@ -13,11 +13,32 @@ from lsp_harness.files.secrets import is_secret_path
 TEMPORARY_FOLDERS = (Path("/tmp"), Path("/var/tmp"))
 PRIVATE_IN_HOME = (
     *(".mozilla", ".thunderbird", ".password-store", ".pki", ".electrum", ".bitcoin", ".kaggle", ".m2/settings.xml"),
-    *(".claude", ".claude.json", ".codex", ".gemini", ".config/opencode", ".local/share/opencode", ".config/github-copilot"),
-    *(".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi"),
+    *(
+        ".claude",
+        ".claude.json",
+        ".codex",
+        ".gemini",
+        ".config/opencode",
+        ".local/share/opencode",
+        ".config/github-copilot",
+    ),
+    *(
+        ".config/google-chrome",
+        ".config/chromium",
+        ".config/BraveSoftware",
+        ".config/microsoft-edge",
+        ".config/vivaldi",
+    ),
     *(".config/gh", ".config/hub", ".config/glab-cli", ".config/git/credentials", ".config/gcloud", ".config/doctl"),
     *(".config/rclone", ".config/op", ".config/sops", ".config/Signal", ".config/Slack", ".config/discord"),
-    *(".local/share/keyrings", ".local/share/kwalletd", ".local/share/TelegramDesktop", ".terraform.d", ".oci", ".chef"),
+    *(
+        ".local/share/keyrings",
+        ".local/share/kwalletd",
+        ".local/share/TelegramDesktop",
+        ".terraform.d",
+        ".oci",
+        ".chef",
+    ),
     *(".gem/credentials", ".cargo/credentials", ".cargo/credentials.toml", ".composer/auth.json", ".databrickscfg"),
     *(".cache/huggingface/token", ".huggingface/token", ".gradle/gradle.properties", ".config/hcloud", ".snowflake"),
 )
@@ -68,9 +89,7 @@ def list_private_paths(root: Path) -> tuple[Path, ...]:
     paths += _list_own_folders()
     root = root.resolve()
     found = (path for path in paths if os.path.lexists(path))
-    return tuple(
-        dict.fromkeys(path for path in found if not (path.is_relative_to(root) or root.is_relative_to(path)))
-    )
+    return tuple(dict.fromkeys(path for path in found if not (path.is_relative_to(root) or root.is_relative_to(path))))
 
 
 def view_environment(extra: Iterable[tuple[str, str]] = ()) -> dict[str, str]:

@@ -135,7 +135,9 @@ def _list_imported(folder: str) -> list[str]:
     return [file for file in real if file.startswith(inside) and not any(file.startswith(e) for e in environments)]
 
 
-def _run_in_view(request: dict[str, Any], view: dict[str, Any], protocol: int) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _run_in_view(
+    request: dict[str, Any], view: dict[str, Any], protocol: int
+) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Run a request in a new view, whose overlays are gone afterwards."""
     names = [*request["files"], VIEW_PROBLEM]
     results = {name: os.memfd_create(name) for name in names}

@@ -22,13 +22,13 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import IGNORE_FILE_NAMES
 from lsp_harness.process.process_tree import ProcessTree
+from lsp_harness.process.sandbox import namespace_launcher
 from lsp_harness.process.sandbox.confined_run import (
     COUNT_INTERVAL_S,
     ConfinedResult,
     confined_environment,
     limit_resources,
 )
-from lsp_harness.process.sandbox import namespace_launcher
 from lsp_harness.process.sandbox.private_view import describe_view
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
@@ -36,12 +36,13 @@ from lsp_harness.process.scratch_folder import ScratchFolder
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.project_tests import line_evidence
-from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun
+from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, locate_paths
 from lsp_harness.verify.project_tests.project_copy import copy_project
 from lsp_harness.verify.project_tests.project_overlay import hide_home
 from lsp_harness.verify.project_tests.project_view import list_private_paths, list_view_folders, view_environment
+from lsp_harness.verify.project_tests.python_runners import pytest_options
 from lsp_harness.verify.project_tests.recorded_lines import name_lines, read_lines, startup_environment, write_startup
-from lsp_harness.verify.project_tests.runner_registry import SuiteRunner, pytest_options
+from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 
 PROGRAM = Path(__file__).with_name("pytest_worker.py")
 """The program of the worker. It is not imported, because this package must work without pytest."""
@@ -290,6 +291,7 @@ class SuiteWorker:
             result = ConfinedResult(end, int(answer.get("code", -9)), contents["output"])
             report = contents["report"].decode("utf-8", "replace")
             digest = digest_output(report, "pytest", str(self._project.copy)) if report else Digest()
+            digest = locate_paths(digest, self._project.copy, self._project.folder)
             tests = _read_trace(contents["trace"].decode("utf-8", "replace")) if traced else {}
             ran = read_lines(contents["lines"].decode("utf-8", "replace"), choice.lines)
             ms = (perf_counter() - start) * 1000

@@ -1,0 +1,289 @@
+"""Runs tests on the texts before and after proposals, in a warm process or in one of their own."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from time import monotonic
+
+from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
+from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.project_tests import confined_tests
+from lsp_harness.verify.project_tests.baselines import Baselines
+from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun
+from lsp_harness.verify.project_tests.recorded_lines import Lines, list_changed_lines
+from lsp_harness.verify.project_tests.run_judgement import (
+    Demand,
+    Runs,
+    count_failures,
+    fails_by_time,
+    find_failing,
+    find_slow,
+)
+from lsp_harness.verify.project_tests.suite_search import Suite, SuiteSkippedError
+from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest
+from lsp_harness.verify.project_tests.warm_suites import WarmSuites
+
+EXTRA_WALL_S = 10.0
+WALL_FACTOR = 4
+"""A proposal gets so many times the time of the run before it, and `EXTRA_WALL_S` seconds more."""
+MAX_SLOW_RUNS = 2
+"""Most proposals for one text that run again without a limit for each test, because only their slow tests fail."""
+SLOW_WALL_S = 15.0
+"""Seconds of such a run. They are few, because many of these proposals do not end at all."""
+CONFIRMING_RUNS = 4
+"""Runs of each text before a test that passed is blamed on a proposal. A test that fails by chance in half of its runs is
+then blamed once in a thousand proposals."""
+CONFIRMING_S = 20.0
+"""Seconds after which no other confirming run begins, except the first one of each text."""
+SYNTAX_ERROR = b"\n)]}(((\n\"'"
+"""Text that cannot be read in any language whose tests run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectAccess:
+    """The functions by which tests are found and allowed.
+
+    Attributes:
+        find_affected: Returns the test files that a change of a file can break. It gets the folder and the path.
+        find_objection: Returns why a command may not run, or an empty text. It gets the command and its confinement.
+        choose_sandbox: Returns the sandbox of this machine.
+        read_python: Returns the value of the setting `knowledge.python`.
+    """
+
+    find_affected: Callable[[Path, str], Awaitable[Sequence[AffectedTest]]]
+    find_objection: Callable[[Sequence[str], Confinement | None], Awaitable[str]]
+    choose_sandbox: Callable[[], SandboxChoice]
+    read_python: Callable[[], str] = lambda: ""
+
+
+class SuiteRuns:
+    """Runs the tests of proposals. The runs before proposals are kept until a file changes.
+
+    Args:
+        access: How tests are allowed.
+        limits: The limits of each run.
+    """
+
+    def __init__(self, access: ProjectAccess, limits: ResourceLimits) -> None:
+        self._access, self._limits = access, limits
+        self._warm = WarmSuites()
+        self._baselines = Baselines[SuiteRun]()
+        self._notices = Baselines[bool]()
+        self._slow_runs: Counter[Hashable] = Counter()
+        self._flaky: dict[Hashable, set[str]] = {}
+        self._steady: dict[Hashable, set[str]] = {}
+        self._cold: set[tuple[Path, str, PurePosixPath]] = set()
+
+    def record_file_change(self, file: Path | None) -> None:
+        """Forget all runs, because a file changed on disk. Without a file, it may be any."""
+        self._baselines.clear()
+        self._notices.clear()
+        for known in (self._slow_runs, self._flaky, self._steady, self._cold):
+            known.clear()
+        self._warm.record_file_change(file)
+
+    async def aclose(self) -> None:
+        """End the warm process."""
+        await self._warm.aclose()
+
+    async def run_before(self, suite: Suite, changes: ChangeSet) -> SuiteRun:
+        """Return the run of the tests on the texts before a proposal."""
+        return await self._baselines.find((name_baseline(suite, changes), 0), lambda: self._ask_before(suite, changes))
+
+    async def run_both(self, suite: Suite, changes: ChangeSet, demand: Demand) -> Runs:
+        """Return the runs before and after a proposal.
+
+        A warm process runs the tests first, because most proposals fail. Where its runs share a copy of the project,
+        what passes there runs again in a new copy. So do a few proposals that fail only because a test is slow. A test
+        is blamed on the proposal only if it fails again and again with it, and passes without it.
+        """
+        before = await self.run_before(suite, changes)
+        flaky = frozenset(self._flaky.get(suite.key, ()))
+        texts, lines = texts_after(changes), _list_lines(suite, changes)
+        # a proposal that makes more tests fail than before is not worth a whole run
+        choice = SuiteChoice(suite.files, count_failures(before) + 1, self._limit(before), lines)
+        runs = await self._run_after(suite, changes, demand, choice, Runs(before, before, find_failing(before), flaky))
+        if not runs.after.is_complete:
+            return runs
+        broken = demand.find_broken(runs)
+        suspects = {problem.failed_id or problem.test for problem in broken} - demand.must_pass - {"", "tests"}
+        if not suspects or len(suspects) < len(broken) or suspects <= self._steady.get(suite.key, set()):
+            return runs
+        runs = await self._confirm(suite, changes, runs, suspects, replace(choice, max_failures=0))
+        if runs.flaky and not demand.find_broken(runs) and count_failures(runs.after) > count_failures(before):
+            # the run ended at failures that do not count
+            after = await self._run_once(suite, texts, replace(choice, max_failures=0))
+            runs = replace(runs, after=after if after.is_complete else runs.after)
+        return runs
+
+    async def _run_after(
+        self, suite: Suite, changes: ChangeSet, demand: Demand, choice: SuiteChoice, known: Runs
+    ) -> Runs:
+        before, texts = known.before, texts_after(changes)
+        warm = await self._run_warm(suite, texts, choice)
+        if warm is None:
+            after = await self._run(suite, texts, choice)
+        elif not warm.is_complete:
+            return replace(known, after=warm)
+        elif broken := demand.find_broken(replace(known, after=warm)):
+            if not (fails_by_time(before, broken) and self._take_slow_run(suite, changes)):
+                return replace(known, after=warm)
+            limits = replace(choice.limits, wall_s=min(choice.limits.wall_s, SLOW_WALL_S))
+            after = await self._run(suite, texts, replace(choice, limits=limits))
+            if not after.is_complete:
+                # the first run says more, because it names the slow test
+                return replace(known, after=warm)
+        elif warm.is_on_copy:
+            # it ends, as the warm process showed, but a new one may take long on a busy machine
+            after = await self._run(suite, texts, replace(choice, limits=self._limits))
+        else:
+            after = warm
+        runs = replace(known, after=after)
+        slow = find_slow(before) - demand.must_pass
+        return await self._run_slow(suite, changes, slow, runs) if slow and after is not warm else runs
+
+    async def _confirm(
+        self, suite: Suite, changes: ChangeSet, runs: Runs, suspects: set[str], choice: SuiteChoice
+    ) -> Runs:
+        """Return runs that name the tests which give both answers on one text."""
+        key = name_baseline(suite, changes)
+        flaky: set[str] = set()
+        start, confirmed = monotonic(), 0
+        for number in range(1, CONFIRMING_RUNS):
+            after = await self._run_once(suite, texts_after(changes), choice)
+            before = await self._baselines.find(
+                (key, number), lambda: self._run_once(suite, texts_before(changes), replace(choice, lines={}))
+            )
+            flaky |= {test for test in suspects if self._passes(after, test) or not self._passes(before, test)}
+            confirmed += 1
+            if flaky >= suspects or monotonic() - start > CONFIRMING_S:
+                break
+        if confirmed == CONFIRMING_RUNS - 1:
+            self._steady.setdefault(suite.key, set()).update(suspects - flaky)
+        self._flaky.setdefault(suite.key, set()).update(flaky)
+        return replace(runs, flaky=runs.flaky | flaky)
+
+    @staticmethod
+    def _passes(run: SuiteRun, test: str) -> bool:
+        """Return whether a test, or each test of a file, passes in a run."""
+        if run.digest.passed_tests is None or "::" not in test:
+            return run.is_complete and test not in find_failing(run)
+        return test in run.digest.passed_tests
+
+    async def _ask_before(self, suite: Suite, changes: ChangeSet) -> SuiteRun:
+        return await self._run_once(suite, texts_before(changes), SuiteChoice(suite.files, 0, self._limits))
+
+    async def _run_once(self, suite: Suite, texts: Mapping[Path, bytes], choice: SuiteChoice) -> SuiteRun:
+        """Run tests in the warm process if there is one, because only it can end a single test that does not end."""
+        return await self._run_warm(suite, texts, choice) or await self._run(suite, texts, choice)
+
+    async def notices_errors(self, suite: Suite, changes: ChangeSet) -> bool:
+        """Return whether the tests notice an error in a changed file: if not, they do not run it."""
+        for change in changes:
+            texts = {**texts_after(changes), change.file: change.after.data + SYNTAX_ERROR}
+
+            async def ask(texts: Mapping[Path, bytes] = texts) -> bool:
+                run = await self._run(suite, texts, SuiteChoice(suite.files, 1, self._limits))
+                return run.result.end == "exited" and (run.result.exit_code != 0 or run.digest.failed > 0)
+
+            if await self._notices.find((suite.key, suite.files, change.file), ask):
+                return True
+        return False
+
+    async def record_lines(self, suite: Suite, texts: Mapping[Path, bytes], file: Path) -> Mapping[str, TracedTest]:
+        """Return the lines of a file that each test runs, or nothing without a warm process.
+
+        Raises:
+            OSError: The process has ended.
+            SuiteSkippedError: No tests may run.
+        """
+        selection = SuiteChoice(suite.files, 0, self._limits)
+        worker = await self._find_worker(suite, selection)
+        return (await worker.trace(texts, selection, file))[1] if worker else {}
+
+    def _limit(self, before: SuiteRun) -> ResourceLimits:
+        """Return the limits of a proposal: a text that does not end must not block the others."""
+        if not before.is_complete:
+            return self._limits
+        wall_s = before.ms / 1000 * WALL_FACTOR + EXTRA_WALL_S
+        return replace(self._limits, wall_s=min(self._limits.wall_s, wall_s))
+
+    def _take_slow_run(self, suite: Suite, changes: ChangeSet) -> bool:
+        """Count a proposal that fails only by time, and return whether it may run without a limit for each test."""
+        key = name_baseline(suite, changes)
+        self._slow_runs[key] += 1
+        return self._slow_runs[key] <= MAX_SLOW_RUNS
+
+    async def _run_slow(self, suite: Suite, changes: ChangeSet, slow: frozenset[str], runs: Runs) -> Runs:
+        """Return runs in which that before the proposal had no limit for each test either, if this matters.
+
+        It matters if the proposal fails a test that only took too long before, or does not end itself.
+
+        Args:
+            suite: The tests.
+            changes: The proposal.
+            slow: The tests that took too long before.
+            runs: The run before the proposal, with the limit, and the run after it, without the limit.
+        """
+        if runs.after.is_complete and slow.isdisjoint(find_failing(runs.after)):
+            return runs
+        run = await self._run(suite, texts_before(changes), SuiteChoice(suite.files, 0, self._limits))
+        return replace(runs, before=run, failing=find_failing(run) if run.is_complete else runs.failing)
+
+    async def _run(self, suite: Suite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun:
+        sandbox = await self._require_sandbox(suite)
+        return await confined_tests.run_tests(suite.runner, suite.root, texts, selection, sandbox)
+
+    async def _run_warm(self, suite: Suite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun | None:
+        """Return the run in the warm process, or None if a process of its own can say more."""
+        if suite.key in self._cold:
+            return None
+        worker = await self._find_worker(suite, selection)
+        try:
+            run = await worker.run(texts, selection) if worker else None
+        except OSError:
+            # the proposal may have ended the worker; a process of its own says what is wrong
+            return None
+        if run and run.result.end == "exited" and not run.is_complete:
+            return None
+        return run
+
+    async def _find_worker(self, suite: Suite, selection: SuiteChoice) -> SuiteWorker | None:
+        sandbox = await self._require_sandbox(suite)
+        return await self._warm.get(suite.runner, suite.root, sandbox, selection.limits)
+
+    async def _require_sandbox(self, suite: Suite) -> Sandbox:
+        choice = self._access.choose_sandbox()
+        if not choice.is_confined:
+            raise SuiteSkippedError(f"tests run only in a sandbox, and none works here ({choice.problem_text})")
+        command = (suite.runner.name, *suite.files)
+        if objection := await self._access.find_objection(command, choice.confine(suite.root)):
+            raise SuiteSkippedError(objection)
+        return choice.sandbox
+
+
+def name_baseline(suite: Suite, changes: ChangeSet) -> Hashable:
+    """Return everything that the run before a proposal depends on, without the other files on disk."""
+    return suite.key, suite.files, " ".join(change.before.hash for change in changes)
+
+
+def texts_before(changes: ChangeSet) -> dict[Path, bytes]:
+    """Return the texts before a proposal."""
+    return {change.file: change.before.data for change in changes}
+
+
+def texts_after(changes: ChangeSet) -> dict[Path, bytes]:
+    """Return the texts of a proposal."""
+    return {change.file: change.after.data for change in changes}
+
+
+def _list_lines(suite: Suite, changes: ChangeSet) -> Lines:
+    if not suite.runner.records_lines:
+        return {}
+    python = (change for change in changes if change.file.suffix == ".py")
+    return {change.file: lines for change in python if (lines := list_changed_lines(change))}

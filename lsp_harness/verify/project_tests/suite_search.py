@@ -1,0 +1,144 @@
+"""The search for the tests that can say something about a proposal."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.walk import walk
+from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.project_tests import runner_registry
+from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
+
+MAX_TEST_FILES = 24
+"""Most test files of one run, the closest ones to the change."""
+MAX_LISTED_FILES = 20_000
+"""Most files of a project that are looked at to find its tests."""
+FAR_HOPS = 9
+"""Distance of a test that no import connects with the change."""
+Find = Callable[[Path, str], Awaitable[Sequence[AffectedTest]]]
+
+
+class SuiteSkippedError(Exception):
+    """The tests cannot say anything about a proposal. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The tests of a proposal.
+
+    Attributes:
+        runner: The program that runs them.
+        root: The workspace folder.
+        tests: The test files that run, the closest first.
+        found: The number of affected test files, also of those that do not run.
+        is_whole: Whether these are all test files of the project, and not only those that the index names.
+    """
+
+    runner: SuiteRunner
+    root: Path
+    tests: tuple[AffectedTest, ...]
+    found: int
+    is_whole: bool = False
+
+    @property
+    def extent(self) -> str:
+        """The part of the affected test files that run, if it is not all."""
+        return f"{len(self.tests)} of {self.found} files" if self.found > len(self.tests) else ""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The test files as the program names them."""
+        return tuple(self.runner.relative(test.path) for test in self.tests)
+
+    @property
+    def key(self) -> tuple[Path, str, PurePosixPath]:
+        """The project and the program, which decide how tests are run."""
+        return self.root, self.runner.name, self.runner.folder
+
+
+async def find_suite(changes: ChangeSet, find_affected: Find, python_setting: str = "") -> Suite:
+    """Return the tests that can say something about a proposal.
+
+    Args:
+        changes: The proposal.
+        find_affected: Returns the test files that a change of a file can break.
+        python_setting: The value of the setting `knowledge.python`.
+
+    Raises:
+        SuiteSkippedError: There are none. The message says why.
+    """
+    root = changes.main.root
+    if root is None:
+        raise SuiteSkippedError("this file is in no workspace folder")
+    if not all(change.file.is_relative_to(root) for change in changes):
+        raise SuiteSkippedError("the files lie in several workspace folders")
+    paths = [change.file.relative_to(root).as_posix() for change in changes]
+    found: dict[str, AffectedTest] = {}
+    for path in paths:
+        for test in await find_affected(root, path):
+            found.setdefault(test.path, test)
+    return await asyncio.to_thread(_choose_suite, root, changes, found.values(), python_setting)
+
+
+def _choose_suite(root: Path, changes: ChangeSet, found: Iterable[AffectedTest], python_setting: str) -> Suite:
+    """Return the suite of the closest tests: one run has one program, in one folder."""
+    runners: dict[PurePosixPath, SuiteRunner | None] = {}
+    groups: dict[tuple[str, PurePosixPath], tuple[SuiteRunner, list[AffectedTest]]] = {}
+
+    def find(path: str) -> SuiteRunner | None:
+        place = PurePosixPath(path).parent / PurePosixPath(path).suffix
+        if place not in runners:
+            runners[place] = runner_registry.find_runner(root, path, python_setting)
+        return runners[place]
+
+    def add(test: AffectedTest, runner: SuiteRunner | None) -> None:
+        if runner and runner.can_run(test.path):
+            tests = groups.setdefault((runner.name, runner.folder), (runner, []))[1]
+            if test.path not in (known.path for known in tests):
+                tests.append(test)
+
+    found = list(found)
+    for test in found:
+        add(test, find(test.path))
+    for change in changes:
+        path = change.file.relative_to(root).as_posix()
+        runner = find(path)
+        if runner and (runner.has_own_tests(change.after.data) or runner.has_own_tests(change.before.data)):
+            add(AffectedTest(path, "has tests itself", 0), runner)
+        elif runner and runner.is_test_file(path) and change.file.is_file():
+            add(AffectedTest(path, "is the changed file", 0), runner)
+    if groups:
+        runner, tests = min(groups.values(), key=lambda group: (min(test.hops for test in group[1]), -len(group[1])))
+        chosen = tuple(sorted(tests, key=lambda test: (test.hops, test.path)))
+        return Suite(runner, root, chosen[:MAX_TEST_FILES], sum(len(group[1]) for group in groups.values()))
+    runner = find(changes.main.file.relative_to(root).as_posix())
+    if runner is None:
+        raise SuiteSkippedError(f"no program is known that runs the tests for {changes.main.file.name}")
+    whole = list_whole_suite(Suite(runner, root, (), 0))
+    if whole is None:
+        paths = ", ".join(change.file.relative_to(root).as_posix() for change in changes)
+        raise SuiteSkippedError(f"no test depends on {paths}, and the project has no other tests of {runner.name}")
+    return whole
+
+
+def list_whole_suite(suite: Suite) -> Suite | None:
+    """Return a suite with all test files of its project, those that it has first, or None if there are no others.
+
+    Tests may run a file that they do not import: by a command, by a name that is made while it runs, or from a folder
+    that is called otherwise when it is installed.
+    """
+    known = {test.path for test in suite.tests}
+    others: list[AffectedTest] = []
+    for number, file in enumerate(walk(suite.root, IgnoreFiles())):
+        if number > MAX_LISTED_FILES:
+            break
+        name = PurePosixPath(file.path).name
+        if file.path not in known and suite.runner.is_test_file(file.path) and name != "conftest.py":
+            others.append(AffectedTest(file.path, "is a test of the project", FAR_HOPS))
+    if not others:
+        return None
+    tests = (*suite.tests, *sorted(others, key=lambda test: test.path))
+    return replace(suite, tests=tests[:MAX_TEST_FILES], found=len(tests), is_whole=True)
