@@ -1,7 +1,6 @@
 """The comparison of two runs of tests: which failures count, and how a result is described."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,8 +16,8 @@ from lsp_harness.verify.project_tests.suite_search import Suite
 MAX_FINDINGS = 12
 SLOW_TEST = "the test does not end within"
 """Words of `pytest_worker` about a test that it ended."""
-ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
-"""The address of an object in a message, which is another one in each run."""
+ADDRESS = re.compile(r"0x[0-9a-fA-F]+|\d{5,}")
+"""The address of an object or a time in a message, which are others in each run."""
 MAX_MESSAGE_CHARS = 160
 CONFTEST_ERROR = re.compile(r"while loading conftest '?([^']+?)'?\.?$", re.MULTILINE)
 RAISED = re.compile(r"^E +(\w[\w.]*(?:Error|Exception|Warning|Interrupt|Exit)\b.*)$", re.MULTILINE)
@@ -240,17 +239,6 @@ def as_finding(problem: Problem, changes: ChangeSet) -> Finding:
     if problem.path and problem.line and main.root:
         related = (RelatedPlace(str(main.root / problem.path), problem.line, problem.title or problem.message),)
     return Finding(main.start, main.start, f"{name}{problem.message}", "tests", problem.title, related=related)
-
-
-def keep_stable(run: SuiteRun, flaky: frozenset[str]) -> SuiteRun:
-    """Return a run without the failures of tests that pass and fail on one text."""
-    problems = tuple(problem for problem in run.digest.problems if problem.failed_id not in flaky)
-    return replace(run, digest=replace(run.digest, problems=problems))
-
-
-def join_messages(runs: Sequence[SuiteRun]) -> Counter[str]:
-    """Return how many of some runs each test fails in."""
-    return Counter(test for run in runs for test in find_failing(run))
 
 
 def _without_addresses(message: str) -> str:

@@ -111,8 +111,10 @@ class SuiteRuns:
         if not runs.after.is_complete:
             return runs
         broken = demand.find_broken(runs)
-        suspects = {problem.failed_id or problem.test for problem in broken} - demand.must_pass - {"", "tests"}
-        if not suspects or len(suspects) < len(broken) or suspects <= self._steady.get(suite.key, set()):
+        ids = {problem.failed_id for problem in broken}
+        # a test that has to be repaired, or that had no time before, is not blamed for what it did before
+        suspects = ids - demand.must_pass - runs.failing.keys() - find_slow(before) - {"", "tests"}
+        if not suspects or suspects < ids or suspects <= self._steady.get(suite.key, set()):
             return runs
         runs = await self._confirm(suite, changes, runs, suspects, replace(choice, max_failures=0))
         if runs.flaky and not demand.find_broken(runs) and count_failures(runs.after) > count_failures(before):

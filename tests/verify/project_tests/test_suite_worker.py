@@ -112,9 +112,7 @@ async def test_a_cancelled_run_leaves_no_answer_for_the_next_one(worker: SuiteWo
         await worker.run({}, CHOICE)
 
 
-async def test_a_text_cannot_end_the_process_above_it(
-    worker: SuiteWorker, tmp_path: Path, sandbox: Sandbox
-) -> None:
+async def test_a_text_cannot_end_the_process_above_it(worker: SuiteWorker, tmp_path: Path, sandbox: Sandbox) -> None:
     text = b"import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n" + SOURCE.encode()
     if sandbox.has_overlays:
         # the process above is the first one of a view, which no signal of its view ends
@@ -169,7 +167,9 @@ async def test_the_lines_that_ran_are_known(worker: SuiteWorker, tmp_path: Path)
 
 async def test_a_proposal_for_an_imported_plug_in_is_refused(tmp_path: Path, sandbox: Sandbox) -> None:
     (tmp_path / "plugin_module.py").write_text("VALUE = 1\n")
-    (tmp_path / "test_one.py").write_text("from plugin_module import VALUE\n\n\ndef test_one():\n    assert VALUE == 1\n")
+    (tmp_path / "test_one.py").write_text(
+        "from plugin_module import VALUE\n\n\ndef test_one():\n    assert VALUE == 1\n"
+    )
     runner = find_runner(tmp_path, "test_one.py")
     assert runner
     runner = replace(runner, env={"PYTEST_PLUGINS": "plugin_module"})
