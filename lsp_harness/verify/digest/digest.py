@@ -74,7 +74,9 @@ def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
     if not joined:
         return _empty_digest(output, tool)
     if joined.failed and not any(problem.test or problem.severity == "error" for problem in joined.problems):
-        message = f"{joined.failed} failed; the output does not say which"
+        counts = f"{joined.failed - joined.errors} failed" if joined.failed > joined.errors else ""
+        errors = f"{joined.errors} error{'s' * (joined.errors > 1)}" if joined.errors else ""
+        message = f"{', '.join(filter(None, (counts, errors)))}; the output does not say which"
         joined = replace(joined, problems=(*joined.problems, Problem(message, code=UNNAMED_CODE)))
     # a junit file says itself which runner wrote it
     return replace(

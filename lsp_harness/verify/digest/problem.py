@@ -15,7 +15,10 @@ SUMMARY_CODE = "summary"
 """The code of a problem that is known only from the last line of a tool, because the rest of the output is missing."""
 UNNAMED_CODE = "unnamed"
 """The code of the problem which says that tests fail whose names the output lacks."""
-TEST_FILE = re.compile(r"\.(?:pyi?|ipynb|rst|txt|md|[cm]?[jt]sx?|vue|svelte|rs|go|java|kt|rb|php|cs|ex|exs|lua|dart)$")
+TEST_FILE = re.compile(
+    r"\.(?:pyi?|ipynb|rst|txt|md|[cm]?[jt]sx?|vue|svelte|rs|go|java|kts?|rb|php|cs|exs?|lua|dart|cc?|cpp|cxx|mm?|swift"
+    r"|scala|clj|hs|zig|nim|jl|bats|sh)$"
+)
 """The end of a path of a file with tests, before the names in the id of a test."""
 
 
@@ -56,7 +59,9 @@ class Problem:
     def title(self) -> str:
         """The name of the failing test without its file, or the path of a test file that cannot be imported."""
         path, separator, name = self.failed_id.partition("::")
-        return name if separator and TEST_FILE.search(path) else self.failed_id
+        # a package of Go has no file in front of its tests
+        is_place = TEST_FILE.search(path) or ("/" in path and " " not in path)
+        return name if separator and is_place else self.failed_id
 
     @property
     def lacks_module(self) -> bool:
