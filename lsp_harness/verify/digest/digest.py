@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import PurePath
 from types import MappingProxyType
 
 from lsp_harness.errors import UsageError
@@ -25,6 +26,15 @@ from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.formats import annotations, npm_output, ty_output
 from lsp_harness.verify.digest.formats.line_prefixes import split_sources
 from lsp_harness.verify.digest.problem import UNNAMED_CODE, Problem
+from lsp_harness.verify.digest.runners import (
+    doctest_output,
+    jest_output,
+    mocha_output,
+    node_test,
+    tap,
+    unittest_output,
+    vitest_output,
+)
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 Reader = Callable[[ToolOutput], Digest | None]
@@ -41,6 +51,12 @@ READERS_BY_TOOL: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
         "tsc": (tsc.read,),
         "go": (go_build.read, go_test.read),
         "cargo": (cargo.read, cargo_test.read),
+        "node": (junit.read, node_test.read, tap.read),
+        "vitest": (junit.read, vitest_output.read, tap.read),
+        "jest": (junit.read, jest_output.read),
+        "mocha": (junit.read, mocha_output.read, tap.read),
+        "unittest": (junit.read, unittest_output.read),
+        "doctest": (doctest_output.read,),
         "npm": (npm_output.read,),
         "github": (annotations.read,),
     }
@@ -119,8 +135,11 @@ def _read(output: ToolOutput, tool: str) -> Digest | None:
         if tool
         else dict.fromkeys(reader for readers in READERS_BY_TOOL.values() for reader in readers)
     )
-    digests = [digest for reader in readers if (digest := reader(output))]
-    digests = [digest for digest in digests if digest.tool != annotations.TOOL] + _new_annotations(digests)
+    marked = annotations.read(output) if not tool or annotations.read in readers else None
+    if annotations.MARK.search(output.raw):
+        output = ToolOutput(annotations.remove(output.raw))
+    digests = [digest for reader in readers if reader != annotations.read and (digest := reader(output))]
+    digests += _new_annotations(marked, digests)
     if any(digest.problems for digest in digests if digest.tool != npm_output.TOOL):
         digests = [digest for digest in digests if not npm_output.is_summary(digest)]
     if not digests and (generic := generic_output.read(output)):
@@ -131,15 +150,13 @@ def _read(output: ToolOutput, tool: str) -> Digest | None:
     return _join(digests) if digests else None
 
 
-def _new_annotations(digests: list[Digest]) -> list[Digest]:
+def _new_annotations(marked: Digest | None, digests: list[Digest]) -> list[Digest]:
     """Return the annotations without the problems that the tools print as text too."""
-    known = {(problem.path.rpartition("/")[2], problem.line) for d in digests if d.tool != annotations.TOOL
-             for problem in d.problems}
-    marked = [digest for digest in digests if digest.tool == annotations.TOOL]
-    news = [replace(digest, problems=tuple(p for p in digest.problems
-                                           if not p.path or (p.path.rpartition("/")[2], p.line) not in known))
-            for digest in marked]
-    return [digest for digest in news if digest.problems or len(digests) == len(marked)]
+    if not marked:
+        return []
+    known = {(PurePath(problem.path).name, problem.line) for digest in digests for problem in digest.problems}
+    news = tuple(p for p in marked.problems if not p.path or (PurePath(p.path).name, p.line) not in known)
+    return [replace(marked, problems=news)] if news or not digests else []
 
 
 def read_last_line(text: str) -> str:

@@ -10,6 +10,10 @@ TOOL = "annotations"
 """The name of the tool in the digest: an annotation does not say for certain which program wrote it."""
 GITHUB = re.compile(r"(?m)^[ \t]*::(error|warning|notice)(?: +([^\n]*?))?::(.*)$")
 AZURE = re.compile(r"(?m)^[ \t]*##vso\[task\.logissue ([^\]\n]*)\](.*)$")
+MARK = re.compile(r"(?m)^[ \t]*(?:::(?:error|warning|notice)[ :]|##\[|##vso\[)")
+TAG = re.compile(r"(?m)^[ \t]*##\[(error|warning|command|debug|section|notice|group|endgroup)\](.*)$")
+"""The form in which the raw log of a job has an annotation without a place, and other marks."""
+PLACED = re.compile(r":\d+|\(\d+(?:,\d+)?\)|^\s*(?:[\w.+/-]+: )?(?:error|warning|fatal)\b", re.IGNORECASE)
 PROPERTY = re.compile(r"(\w+)=([^,;]*)")
 ESCAPES = {"%0A": "\n", "%0D": "", "%25": "%", "%3A": ":", "%2C": ",", "%AZP25": "%"}
 ESCAPE = re.compile("|".join(ESCAPES), re.IGNORECASE)
@@ -40,6 +44,17 @@ def read(output: ToolOutput) -> Digest | None:
         }
         problems.append(_to_problem(values.get("type", "error"), renamed, message))
     return Digest(TOOL, tuple(problems)) if problems else None
+
+
+def remove(text: str) -> str:
+    """Return a text without annotations, for the readers of tools. The tag of a line of the raw log is removed."""
+    text = AZURE.sub("", GITHUB.sub("", text))
+    return TAG.sub(lambda tag: _untag(tag.group(1), tag.group(2)), text)
+
+
+def _untag(kind: str, line: str) -> str:
+    # a line that says itself how serious it is keeps its words
+    return f"error: {line}" if kind == "error" and line.strip() and not PLACED.search(line) else line
 
 
 def _to_problem(severity: str, properties: dict[str, str], message: str) -> Problem:

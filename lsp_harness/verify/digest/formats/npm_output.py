@@ -12,7 +12,7 @@ NPM_LINE = re.compile(r"npm (?:ERR!|error)(?: (.*))?$")
 NPM_CODE = re.compile(r"code (\S+)$")
 UNIMPORTANT = re.compile(
     r"(?:A complete log of this run|Log files were not written|path |errno |syscall |spawn |cwd |dest |location "
-    r"|command |signal |workspace |a package version that is forbidden|Did you mean|To see a list|Note that you can also"
+    r"|command |signal |workspace |A complete log|a package version that is forbidden|Did you mean|To see a list|Note that you can also"
     r"|node -v |npm -v |For a full report|See .*(?:eresolve-report|for a (?:full|complete))|Exit handler|in workspace:)"
 )
 SCRIPT_FAILED = re.compile(
@@ -71,7 +71,7 @@ def _read_npm(lines: list[str]) -> list[Problem]:
                 is_script = True
                 message.append(text)
             elif text and not UNIMPORTANT.match(text.removeprefix(code).strip()):
-                message.append(text.removeprefix(code).strip() if code != "E" else text)
+                message.append(text.removeprefix(code).removeprefix(code.lower()).strip() if code != "E" else text)
         elif is_inside:
             problems.append(_to_problem(code, message, is_script=is_script))
             code, message, is_script, is_inside = "", [], False, False
