@@ -57,6 +57,7 @@ READERS_BY_TOOL: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
         "mocha": (junit.read, mocha_output.read, tap.read),
         "unittest": (junit.read, unittest_output.read),
         "doctest": (doctest_output.read,),
+        "tap": (tap.read,),
         "npm": (npm_output.read,),
         "github": (annotations.read,),
     }
@@ -108,16 +109,25 @@ def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
 def _read_sources(output: ToolOutput, tool: str) -> Digest | None:
     """Return the digest of an output, or None if no reader understands it. Prefixes of its lines are removed.
 
-    If the form of the prefixes may also be something else, the output with them is read first.
+    If the form of the prefixes may also be something else, the output is read with them too, and what says more counts.
     """
     prefixed = split_sources(output.raw)
     if not prefixed:
         return _read(output, tool)
-    whole = None if prefixed.is_certain else _read(output, tool)
-    if whole and not any(_is_in_prefix(problem, prefixed.prefixes) for problem in whole.problems):
-        return whole
     digests = [digest for text in prefixed.texts if (digest := _read(ToolOutput(text), tool))]
-    return _join(digests) if digests else whole or _read(output, tool)
+    stripped = _join(digests) if digests else None
+    if stripped and prefixed.is_certain:
+        return stripped
+    whole = _read(output, tool)
+    if not whole or not stripped:
+        return whole or stripped
+    is_misread = any(_is_in_prefix(problem, prefixed.prefixes) for problem in whole.problems)
+    return stripped if is_misread or _count_known(stripped) > _count_known(whole) else whole
+
+
+def _count_known(digest: Digest) -> int:
+    """Return how much a digest knows: its tests, and its problems that have a place."""
+    return digest.total + sum(bool(problem.path) for problem in digest.problems)
 
 
 def _is_in_prefix(problem: Problem, prefixes: frozenset[str]) -> bool:
@@ -154,8 +164,14 @@ def _new_annotations(marked: Digest | None, digests: list[Digest]) -> list[Diges
     """Return the annotations without the problems that the tools print as text too."""
     if not marked:
         return []
-    known = {(PurePath(problem.path).name, problem.line) for digest in digests for problem in digest.problems}
-    news = tuple(p for p in marked.problems if not p.path or (PurePath(p.path).name, p.line) not in known)
+    known = [problem for digest in digests for problem in digest.problems]
+    places = {(PurePath(problem.path).name, problem.line) for problem in known}
+    tests = {problem.failed_id for problem in known if problem.failed_id}
+    news = tuple(
+        problem
+        for problem in marked.problems
+        if problem.test not in tests and (not problem.path or (PurePath(problem.path).name, problem.line) not in places)
+    )
     return [replace(marked, problems=news)] if news or not digests else []
 
 

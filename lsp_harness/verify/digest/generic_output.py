@@ -22,8 +22,10 @@ SHORT_PLACE = re.compile(
 """The place as MSBuild and the compilers of Microsoft write it."""
 PROJECT_OF_MSBUILD = re.compile(r" \[[^\[\]]+proj\]$")
 LINKER_PLACE = re.compile(r"(?m)^(?:\S*\bld(?:\.\w+)?: )?(?P<path>[^\s:]+):\(\.\w[^)]*\): (?P<message>\S.*)$")
-CMAKE = re.compile(r"(?m)^CMake (?P<kind>(?:[A-Z]\w+ )*(?:Error|Warning))(?: \(dev\))?(?: at (?P<path>.+?):(?P<line>\d+)"
-                   r"(?: \(\w+\))?)?:(?P<message>.*(?:\n(?: .*)?){0,8})")
+CMAKE = re.compile(
+    r"(?m)^CMake (?P<kind>(?:[A-Z]\w+ )*(?:Error|Warning))(?: \(dev\))?(?: at (?P<path>.+?):(?P<line>\d+)"
+    r"(?: \(\w+\))?)?:(?P<message>.*(?:\n(?: .*)?){0,8})"
+)
 FILE_PATH = re.compile(r"[\\/][^\\/]*[^\d\\/.]|\.[A-Za-z]\w{0,9}$")
 """A path before a line number that can be a file, and not a time or a host."""
 WARNING_OPTION = re.compile(r"\[-W(?!error)[\w-]+[^\]]*\]$")

@@ -6,7 +6,7 @@ from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem, parse_number, parse_severity
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
-TOOL = "annotations"
+TOOL = "github"
 """The name of the tool in the digest: an annotation does not say for certain which program wrote it."""
 GITHUB = re.compile(r"(?m)^[ \t]*::(error|warning|notice)(?: +([^\n]*?))?::(.*)$")
 AZURE = re.compile(r"(?m)^[ \t]*##vso\[task\.logissue ([^\]\n]*)\](.*)$")

@@ -88,16 +88,16 @@ def _find_names(form: re.Pattern[str], sample: list[str], *, is_certain: bool) -
     total = sum(counts.values())
     if total >= len(sample) * MIN_SHARE and len(counts) <= max(1, total // 2):
         return set(counts)
-    return {name for name, count in counts.items() if count >= MIN_LINES} if is_certain else set()
+    # a name in brackets before a bar may also be a name in brackets before the code frame of a compiler
+    certain = {name for name, count in counts.items() if count >= MIN_LINES and name[0] != "["}
+    return certain if is_certain else set()
 
 
 def _is_word(name: str) -> bool:
     return name.casefold() in SEVERITY_BY_WORD or bool(NO_SOURCE.match(name.strip()))
 
 
-def _split(
-    form: re.Pattern[str], lines: list[str], names: set[str], layers: int, *, is_certain: bool
-) -> PrefixedText:
+def _split(form: re.Pattern[str], lines: list[str], names: set[str], layers: int, *, is_certain: bool) -> PrefixedText:
     lines_by_name = defaultdict[str, list[str]](list)
     prefixes = set[str]()
     for line in lines:

@@ -80,7 +80,7 @@ def _read_npm(lines: list[str]) -> list[Problem]:
 
 def _to_problem(code: str, message: list[str], *, is_script: bool) -> Problem:
     number = code[1:] if code[1:].isdigit() else ""
-    lines = [line.removeprefix(f"{number} ").strip() for line in message] if number else message
+    lines = [line.removeprefix(number).strip() for line in message] if number else message
     text = "\n".join(list(dict.fromkeys(filter(None, lines)))[:MAX_MESSAGE_LINES])
     # a script that fails has printed its own errors
     return Problem(text or code or "failed", code=SUMMARY_CODE if is_script else code)

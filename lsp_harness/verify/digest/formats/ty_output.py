@@ -62,7 +62,13 @@ def _read_gitlab(output: ToolOutput) -> Digest | None:
         severity = GITLAB_SEVERITIES.get(as_text(item.get("severity")), "error")
         message = as_text(item.get("description")).removeprefix(f"{code}: ")
         problems.append(
-            Problem(message, as_text(location.get("path")), line, as_int(begin.get("column")),
-                    parse_severity(severity), code)
+            Problem(
+                message,
+                as_text(location.get("path")),
+                line,
+                as_int(begin.get("column")),
+                parse_severity(severity),
+                code,
+            )
         )
     return Digest("ty", tuple(problems), is_truncated=is_truncated) if problems else None

@@ -89,7 +89,11 @@ def _classes(lines: list[str]) -> list[str]:
 
 def _summarize(lines: list[str], error_class: str) -> str:
     head_end = next(
-        (i for i, line in enumerate(lines) if EXPECTED_FIRST.match(line) or ACTUAL_FIRST.match(line) or SIDE.match(line)),
+        (
+            i
+            for i, line in enumerate(lines)
+            if EXPECTED_FIRST.match(line) or ACTUAL_FIRST.match(line) or SIDE.match(line)
+        ),
         len(lines),
     )
     head = [HOW.sub("", ERROR_CLASS.sub("", line.strip())) for line in lines[:head_end] if line.strip()]

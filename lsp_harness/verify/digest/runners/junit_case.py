@@ -23,12 +23,16 @@ GO_NAME = re.compile(r"(?:Test|Example|Fuzz|Benchmark)(?:[A-Z_0-9]\S*)?$")
 GO_LOG = re.compile(r"(?m)^\s+[^\s:]+_test\.go:\d+: ")
 JAVA_CLASS = re.compile(r"(?:[a-z_]\w*\.)*[A-Z][\w$]*$")
 JAVA_FRAME = re.compile(r"\s*at (?:[\w.-]+/)*([\w$.]+)\.[\w$<>]+\(([\w$]+\.\w+):(\d+)\)$")
-JAVA_LIBRARY = re.compile(r"(?:java|javax|jdk|sun|kotlin|scala|groovy|org\.junit|junit|org\.opentest4j|org\.hamcrest|org\.assertj"
-                          r"|org\.testng|org\.gradle|org\.mockito|org\.apache\.maven)\.")
+JAVA_LIBRARY = re.compile(
+    r"(?:java|javax|jdk|sun|kotlin|scala|groovy|org\.junit|junit|org\.opentest4j|org\.hamcrest|org\.assertj"
+    r"|org\.testng|org\.gradle|org\.mockito|org\.apache\.maven)\."
+)
 ANY_PLACE = re.compile(
     r"(?:^|[\s(\"'])((?:[A-Za-z]:[\\/])?[^\s:()\"'<>]*[\w-]\.[a-z]\w{0,6})(?::(?:line )?|\()(\d{1,7})\b"
 )
 TEST_MODULE = re.compile(r"test_|.*_tests?$|tests?$|conftest$")
+RUST_BINARY = re.compile(r"[a-z][\w-]*(?:::[\w/-]+)*$")
+RUST_TEST = re.compile(r"[a-z_]\w*(?:::\w+)*$")
 RUNNER_CLASSES = {"", "test", "undefined"}
 """Class names that say nothing: node calls every class `test`."""
 
@@ -184,9 +188,9 @@ def _name_case(case: JunitCase) -> str:
         return name
     if GO_NAME.match(name) and case.suites and case.suites[-1].name.endswith(class_name) and not _is_file(class_name):
         return f"{case.suites[-1].name}::{name}" if case.suites[-1].name else name
-    if class_name in RUNNER_CLASSES:
-        words = [suite.name for suite in case.suites if suite.name and not _is_file(suite.name)]
-        words = words if class_name == "test" else words[1:]
+    groups = [suite.name for suite in case.suites if suite.name and not _is_file(suite.name)]
+    if class_name in RUNNER_CLASSES or (len(groups) > 1 and class_name == ".".join(groups)):
+        words = groups[1:] if class_name in ("", "undefined") else groups
         name = name if not words or name.startswith(words[-1]) else " > ".join([*words, name])
     elif JAVA_CLASS.match(class_name) and not file:
         return f"{class_name}.{name}"
@@ -202,9 +206,8 @@ def _name_case(case: JunitCase) -> str:
 
 def _is_rust(case: JunitCase) -> bool:
     # nextest: the suite and the class are the binary, and the name has the modules
-    return bool(case.suites) and case.suites[-1].name == case.class_name and (
-        "::" in case.name or bool(re.fullmatch(r"[a-z_]\w*", case.name))
-    )
+    is_binary = bool(case.suites) and case.suites[-1].name == case.class_name and not case.file
+    return is_binary and bool(RUST_BINARY.match(case.class_name)) and bool(RUST_TEST.match(case.name))
 
 
 def read_failure(case: JunitCase, failure: Failure, test: str, *, is_pytest: bool) -> Problem:

@@ -13,7 +13,9 @@ PASSING = re.compile(r" +(?:[✔✓√] )?(\d+) passing(?: \(.*\))?$")
 PENDING = re.compile(r" +(?:[-•] )?(\d+) pending$")
 FAILING = re.compile(r" +(?:[✖×] )?(?:(\d+)(?: of \d+ tests?)?) (?:failing|failed)$")
 FAILURE_HEAD = re.compile(r"( +)\d+\) (\S.*?)(:?)$")
-TREE_LINE = re.compile(r"( +)(?:[✔✓√] (?P<passed>\S.*?)(?: \(\d+ms\))?|\d+\) (?P<failed>\S.*)|- (?P<pending>\S.*)|(?P<group>\S.*))$")
+TREE_LINE = re.compile(
+    r"( +)(?:[✔✓√] (?P<passed>\S.*?)(?: \(\d+ms\))?|\d+\) (?P<failed>\S.*)|- (?P<pending>\S.*)|(?P<group>\S.*))$"
+)
 EXCEPTION = re.compile(r"(?m)^ *Exception during run: (\S.*)$")
 ERROR_LINE = re.compile(r"(?m)^ *(Error: No test files found.*)$")
 REQUIRED_BY = re.compile(r"(?m)^- (\S+)$")
@@ -27,9 +29,7 @@ def read(output: ToolOutput) -> Digest | None:
         lines = output.text[match.start() :].split("\n")
         path, line = find_js_place(lines)
         required_by = REQUIRED_BY.search(output.text, match.end())
-        return Digest(
-            "mocha", (Problem(match.group(1), path or (required_by.group(1) if required_by else ""), line),)
-        )
+        return Digest("mocha", (Problem(match.group(1), path or (required_by.group(1) if required_by else ""), line),))
     if match := ERROR_LINE.search(output.text):
         return Digest("mocha", (Problem(match.group(1), code="usage"),))
     end = next((index for index, line in enumerate(output.lines) if PASSING.match(line)), -1)

@@ -17,12 +17,12 @@ from lsp_harness.verify.digest.tool_output import ToolOutput
 _REPORTER_SOURCE = """\
 export default async function* (events) {
   for await (const { type, data } of events) {
-    if (!/^test:(start|pass|fail)$/.test(type)) continue;
+    if (!/^test:(start|pass|fail|stderr)$/.test(type)) continue;
     const error = data.details?.error, cause = error?.cause ?? error;
     yield JSON.stringify({
       type, name: data.name, nesting: data.nesting, file: data.file, line: data.line, kind: data.details?.type,
       skip: data.skip, todo: data.todo, failure: error?.failureType, stack: cause?.stack,
-      message: cause?.message ?? (cause == null ? undefined : String(cause)),
+      message: data.message ?? cause?.message ?? (cause == null ? undefined : String(cause)),
     }) + "\\n";
   }
   yield JSON.stringify({ type: "test:end" }) + "\\n";
@@ -49,32 +49,52 @@ def _read_events(output: ToolOutput) -> Digest | None:
     if not events:
         return None
     tally, groups = TestTally(), list[str]()
+    printed = defaultdict[str, str](str)
     for event in events:
         name, level, kind = as_text(event.get("name")), as_int(event.get("nesting")), as_text(event.get("type"))
         if kind == "test:start":
             groups = [*groups[:level], name]
-        elif kind in ("test:pass", "test:fail"):
-            _add_event(tally, event, [*groups[:level], name], is_ok=kind == "test:pass")
+        elif kind == "test:stderr":
+            printed[as_text(event.get("file"))] += as_text(event.get("message"))
+        elif kind == "test:pass":
+            _add_passed(tally, event, [*groups[:level], name])
+        elif kind == "test:fail":
+            file = as_text(event.get("file"))
+            own = next((text for path, text in printed.items() if path and file.endswith(path)), "")
+            _add_failed(tally, event, [*groups[:level], name], own)
     return tally.digest("node", is_truncated=events[-1].get("type") != "test:end")
 
 
-def _add_event(tally: TestTally, event: JsonObject, names: list[str], *, is_ok: bool) -> None:
-    file, test = as_text(event.get("file")), join_id(as_text(event.get("file")), *names)
-    is_file = len(names) == 1 and (names[0] == file or bool(TEST_FILE.search(names[0]) and file.endswith(names[0])))
-    is_group = event.get("kind") == "suite" or event.get("failure") == "subtestsFailed"
-    if event.get("skip") not in (None, False) or event.get("todo") not in (None, False):
+def _is_file(event: JsonObject, names: list[str]) -> bool:
+    """Return whether a result is that of a file, which node reports if it has no test or cannot be run."""
+    file = as_text(event.get("file"))
+    return len(names) == 1 and bool(TEST_FILE.search(names[0])) and file.endswith(names[0].removeprefix("./"))
+
+
+def _is_skipped(event: JsonObject) -> bool:
+    return any(event.get(key) not in (None, False) for key in ("skip", "todo"))
+
+
+def _add_passed(tally: TestTally, event: JsonObject, names: list[str]) -> None:
+    test = join_id(as_text(event.get("file")), *names)
+    if _is_skipped(event):
         tally.skipped[test] = None
-    elif is_ok:
-        if not is_file and not is_group:
-            tally.passed[test] = None
-    elif is_file:
-        message = as_text(event.get("message"))
-        tally.add_failure(Problem(f"cannot be run: {message}" if message else "failed", file, code=COLLECTION_CODE))
-    elif not (is_group and event.get("failure") == "subtestsFailed"):
-        message = as_text(event.get("message"))
+    elif not _is_file(event, names) and event.get("kind") != "suite":
+        tally.passed[test] = None
+
+
+def _add_failed(tally: TestTally, event: JsonObject, names: list[str], printed: str) -> None:
+    file, message, kind = (as_text(event.get(key)) for key in ("file", "message", "failure"))
+    if _is_file(event, names):
+        uncaught = UNCAUGHT.search(printed)
+        reason = uncaught.group(1) if uncaught else f"cannot be run: {message}"
+        tally.add_failure(Problem(reason, file, code=COLLECTION_CODE))
+    elif _is_skipped(event):
+        tally.skipped[join_id(file, *names)] = None
+    elif kind != "subtestsFailed":
         report = read_js_failure(as_text(event.get("stack")) or message, message)
         place = (report.path, report.line) if report.path else (file, as_int(event.get("line")))
-        tally.add_failure(Problem(report.message, *place, test=test))
+        tally.add_failure(Problem(report.message, *place, test=join_id(file, *names)))
 
 
 def _read_spec(output: ToolOutput) -> Digest | None:
@@ -84,9 +104,13 @@ def _read_spec(output: ToolOutput) -> Digest | None:
     tally = TestTally()
     details = _read_details(output.lines)
     empty_files = _read_tree(tally, output, details)
-    failed = counts["fail"] + counts.get("cancelled", 0) - tally.files_in_error
+    # node also counts tests of which only a subtest failed, and files without tests
+    failed = len(tally.failures) - tally.files_in_error
+    if not tally.failures:
+        failed = counts["fail"] + counts.get("cancelled", 0)
+    passed = len(tally.passed) or max(0, counts["pass"] - empty_files)
     skipped = counts.get("skipped", 0) + counts.get("todo", 0)
-    return tally.digest("node", (counts["pass"] - empty_files, max(0, failed), skipped))
+    return tally.digest("node", (passed, failed, skipped))
 
 
 def _read_tree(
@@ -114,6 +138,10 @@ def _read_tree(
             groups = names
         elif is_end:
             groups = groups[:level]
+            if sign == "✖" and details[name]:
+                # a test with subtests that failed itself; one of which only a subtest failed is not in the list
+                block = []
+                failing.append((names, block))
         elif note and note.lstrip("# ").upper().startswith(("SKIP", "TODO")):
             tally.skipped[join_names(*names)] = None
         elif sign == "✔" and not level and TEST_FILE.search(name):

@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import COLLECTION_CODE, TEST_FILE, Problem
 from lsp_harness.verify.digest.runners.js_failure import read_js_failure
-from lsp_harness.verify.digest.runners.test_tally import TestTally, join_names
+from lsp_harness.verify.digest.runners.test_tally import TestTally, join_id, join_names
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 VERSION = re.compile(r"(?m)^TAP version \d+$")
+OLD_START = re.compile(r"(?m)^(?:not )?ok 1 ")
+OLD_PLAN = re.compile(r"(?m)^1\.\.\d+$")
+OLD_END = re.compile(r"(?m)^# (?:tests|pass|fail) \d+$")
+"""The results, the plan and the end without a version, as mocha writes them."""
 RESULT = re.compile(r"( *)(not ok|ok)\b(?: (\d+))?(?: -)?(?: (.*?))?( \{)?$")
 SUBTEST = re.compile(r"( *)# Subtest: (.*)$")
 PLAN = re.compile(r"( *)1\.\.(\d+)")
@@ -28,6 +32,7 @@ class _Result:
     is_ok: bool
     directive: str = ""
     is_group: bool = False
+    has_brace: bool = False
     details: list[str] = field(default_factory=list[str])
     comment: str = ""
 
@@ -51,7 +56,8 @@ class _Result:
 
 def read(output: ToolOutput) -> Digest | None:
     """Return the tests that fail, or None if this is no output in this form."""
-    if not VERSION.search(output.text) and not any(SUBTEST.match(line) for line in output.lines):
+    is_tap = VERSION.search(output.text) or any(SUBTEST.match(line) for line in output.lines)
+    if not is_tap and not all(form.search(output.text) for form in (OLD_START, OLD_END, OLD_PLAN)):
         return None
     results, is_complete = _read_results(output.lines)
     tally = TestTally()
@@ -61,9 +67,11 @@ def read(output: ToolOutput) -> Digest | None:
 
 
 def _add(tally: TestTally, result: _Result) -> None:
-    test, kind = join_names(*result.names), result.value("failureType")
+    kind = result.value("failureType")
+    has_file = len(result.names) > 1 and bool(TEST_FILE.search(result.names[0])) and " " not in result.names[0]
+    test = join_id(result.names[0], *result.names[1:]) if has_file else join_names(*result.names)
     is_file = len(result.names) == 1 and bool(TEST_FILE.search(result.names[0]))
-    if result.is_group and (result.is_ok or kind in ("", *SUITE_FAILURES)):
+    if result.is_group and (result.has_brace or kind in SUITE_FAILURES or (not kind and not result.is_ok)):
         return
     if result.value("type") == "suite" and (result.is_ok or kind in SUITE_FAILURES):
         return
@@ -79,7 +87,9 @@ def _add(tally: TestTally, result: _Result) -> None:
 def _add_failure(tally: TestTally, result: _Result, test: str, *, is_file: bool) -> None:
     stack, message = result.value("stack"), result.value("error") or result.value("message")
     name = result.value("name")
-    lines = [f"    at {line}" for line in stack.split("\n")] if stack and not stack.lstrip().startswith("at ") else [stack]
+    lines = (
+        [f"    at {line}" for line in stack.split("\n")] if stack and not stack.lstrip().startswith("at ") else [stack]
+    )
     if not stack:
         # mocha prints the error itself below the result
         lines = [line.removeprefix("  ") for line in result.details] if not message else []
@@ -100,7 +110,7 @@ def _read_results(lines: list[str]) -> tuple[list[_Result], bool]:
     """Return all results, and whether the plan of the outermost level is there and fulfilled."""
     results: list[_Result] = []
     groups: list[str] = []
-    deepest = 0
+    deepest, has_braces = 0, False
     planned, done, is_in_details, comment = -1, 0, False, ""
     for line in lines:
         if is_in_details and results:
@@ -118,12 +128,13 @@ def _read_results(lines: list[str]) -> tuple[list[_Result], bool]:
             word = directive.group(1).lower() if directive else ""
             name = _unescape(DIRECTIVE.sub("", text or "").strip())
             # the results of a group come before its own, unless its own opens a brace
-            is_group = bool(brace) or deepest > level
+            has_braces = has_braces or bool(brace)
+            is_group = bool(brace) or (deepest > level and not has_braces)
             names = (*groups[:level], name)
             groups = [*groups[:level], name]
             deepest = level
             directive_word = "" if word.startswith("time=") else word
-            results.append(_Result(names, sign == "ok", directive_word, is_group, comment=comment))
+            results.append(_Result(names, sign == "ok", directive_word, is_group, bool(brace), comment=comment))
             done, comment = done + (level == 0), ""
         elif match := COMMENT_ERROR.match(line):
             comment = match.group(1)

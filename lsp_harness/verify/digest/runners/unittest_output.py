@@ -13,8 +13,10 @@ RESULT_LINE = re.compile(r"(OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$")
 COUNT = re.compile(r"([a-z ]+)=(\d+)")
 HEAD = re.compile(r"(ERROR|FAIL|UNEXPECTED SUCCESS): (\S.*)$")
 TEST_NAME = re.compile(r"(\w+) \(([\w.]+)\)(?: (\(.*\)|\[.*\]))*$")
-VERBOSE_LINE = re.compile(r"(?:(?P<name>\w+ \([\w.]+\)).*?|.*?)(?: \.\.\.) (?P<outcome>ok|FAIL|ERROR|skipped .*|expected failure"
-                          r"|unexpected success)$")
+VERBOSE_LINE = re.compile(
+    r"(?:(?P<name>\w+ \([\w.]+\)).*?|.*?)(?: \.\.\.) (?P<outcome>ok|FAIL|ERROR|skipped .*|expected failure"
+    r"|unexpected success)$"
+)
 VERBOSE_NAME = re.compile(r"(\w+ \([\w.]+\))(?: \.\.\. ?)?$")
 DIVIDER, RULE = "=" * 70, "-" * 70
 FAILED_IMPORT = re.compile(r"unittest\.loader\._FailedTest")
@@ -26,9 +28,7 @@ def read(output: ToolOutput) -> Digest | None:
     """Return the tests that fail, or None if this is no output of unittest."""
     lines = output.lines
     ran = [match for line in lines if (match := RAN_LINE.match(line))]
-    has_failures = any(
-        line == DIVIDER and HEAD.match(below) for line, below in zip(lines, lines[1:], strict=False)
-    )
+    has_failures = any(line == DIVIDER and HEAD.match(below) for line, below in zip(lines, lines[1:], strict=False))
     if not ran and not has_failures:
         return None
     tally = TestTally()

@@ -9,8 +9,8 @@ from lsp_harness.verify.digest.runners.js_failure import read_js_failure
 from lsp_harness.verify.digest.runners.test_tally import TestTally, join_id
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
-TESTS_LINE = re.compile(r" *Tests  +((?:\d+ \w+(?: \| )?)+(?:\(\d+\))?|no tests)$")
-FILES_LINE = re.compile(r"(?m)^ *Test Files  +((?:\d+ \w+(?: \| )?)+(?:\(\d+\))?|no tests)$")
+TESTS_LINE = re.compile(r" *Tests  +((?:\d+ [a-z]+(?: [a-z]+)?(?: \| )?)+(?: \(\d+\))?|no tests)$")
+FILES_LINE = re.compile(r"(?m)^ *Test Files  +((?:\d+ [a-z]+(?: \| )?)+(?: \(\d+\))?|no tests)$")
 COUNT = re.compile(r"(\d+) (failed|passed|skipped|todo|expected fail)")
 START = re.compile(r"(?m)^ *(?:RUN|DEV) +v\d+\.\d+\.\d+")
 PROJECT = r"(?:\|[^|\n]+\| |\[[^\]\n]+\] )?"
