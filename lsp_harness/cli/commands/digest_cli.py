@@ -41,8 +41,8 @@ def digest(
 ) -> int:
     """Shorten the output of tests, linters and compilers to one line per problem.
 
-    The exit status is 0 if the output is understood and has no problem, 1 if there is a problem, 2 if the file cannot be
-    read, and 3 if the output is not understood or is cut off before its result. Then its last lines are shown.
+    The exit status is 0 if the output is understood and has no problem, 1 if there is a problem, 2 if the file cannot
+    be read, and 3 if the output is not understood or is cut off before its result. Then its last lines are shown.
     """
     result = digest_output(decode(read_output(file)), tool, os.getcwd())
     if json:

@@ -11,7 +11,8 @@ MESSAGE = re.compile(r"(error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
 FRAME_PLACE = re.compile(r" *--> (.+\.(?!pyi?:|ipynb:)\w+):(\d+):(\d+)$")
 SHORT_MESSAGE = re.compile(r"(?m)^(\S.*?\.rs):(\d+):(\d+): (error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
 CARGO_LINE = re.compile(
-    r"(?m)^(?:(?:error|warning)(?:\[[\w:]+\])?: .*\n +--> \S+\.(?:rs|toml|lock):| +(?:(?:Compiling|Checking) \S+ v\d|Finished `?\w"
+    r"(?m)^(?:(?:error|warning)(?:\[[\w:]+\])?: .*\n +--> \S+\.(?:rs|toml|lock):| +(?:(?:Compiling"
+    r"|Checking) \S+ v\d|Finished `?\w"
     r"|Running (?:`|unittests |tests/))|error\[E\d{4}\]: "
     r"|error: could not compile )"
 )
@@ -21,9 +22,12 @@ SUMMARY_MESSAGE = re.compile(
 )
 
 RESOLVER_ERROR = re.compile(
-    r"(?m)^error: (?:no matching package|failed to (?:select a version|get `|parse (?:manifest|lock file)|load (?:source|manifest)"
-    r"|read `|download|fetch|resolve|query|open|verify|find|update|run custom build|compile)|could not find `Cargo\.toml`"
-    r"|the lock file|manifest path|package `|the package '|the following package|rustc \S+ is not supported|no such command"
+    r"(?m)^error: (?:no matching package|failed to (?:select a version|get `|parse (?:manifest|lock file)"
+    r"|load (?:source|manifest)"
+    r"|read `|download|fetch|resolve|query|open|verify|find|update|run custom build|compile)"
+    r"|could not find `Cargo\.toml`"
+    r"|the lock file|manifest path|package `|the package '|the following package|rustc \S+ is not supported"
+    r"|no such command"
     r"|unable to (?:update|get)|cannot (?:find|specify|update|document)|no (?:bin|example|test|bench|library) target"
     r"|invalid (?:character|type|value|feature|table)|multiple packages|cyclic package|current package believes"
     r"|virtual manifests|failed to (?:run|execute)|toolchain '|rustup could not|linker `|linking with|target `"

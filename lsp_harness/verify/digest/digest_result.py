@@ -49,7 +49,7 @@ class Digest:
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether the output says how things are: it has problems, or all of it is understood and there are none."""
+        """Return whether the output says how things are: it has problems, or it is understood as a whole."""
         return bool(self.problems) or (bool(self.tool or not self.last_lines) and not self.is_truncated)
 
     @property

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import COLLECTION_CODE
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem
 from lsp_harness.verify.digest.runners.junit_case import JunitCase, Suite, name_cases, read_failure
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
@@ -56,7 +56,7 @@ def read(output: ToolOutput) -> Digest | None:
     is_pytest = bool(document.names.intersection(PYTEST_NAMES))
     ids = name_cases(document.cases, is_pytest=is_pytest)
     ids_by_result = defaultdict[str, list[str]](list)
-    problems, errors = [], 0
+    problems, errors = list[Problem](), 0
     for case, test in zip(document.cases, ids, strict=True):
         if case.is_whole_file and case.result == "passed":
             # node reports a file without tests as one test that passes

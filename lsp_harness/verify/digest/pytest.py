@@ -20,7 +20,8 @@ SUGAR_RESULTS = re.compile(r"Results \(\d[\d.]*s.*\):$")
 SUGAR_COUNT = re.compile(r" +(\d+) ([a-z]\w*)$")
 SUGAR_TEST = re.compile(r" +- (\S.*?\.py):(\d+) (\S.*)$")
 PYTEST_LINE = re.compile(
-    r"(?m)^(?:=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+|Test session starts \(platform: .*)$"
+    r"(?m)^(?:=+ (?:test session starts|FAILURES|ERRORS|short test summary info) =+"
+    r"|Test session starts \(platform: .*)$"
 )
 HEADER = re.compile(r"(?m)^(?:=+ test session starts =+|Test session starts \(platform: .*)$")
 PROGRESS = re.compile(r"(?:\S.*?\.(?:py|rst|txt|md) )?([.FEsxXR]+) *(?:\[ *(\d+)%\])?$")

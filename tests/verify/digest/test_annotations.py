@@ -31,7 +31,8 @@ def test_plain_annotations():
 
 
 def test_the_raw_log_of_a_job():
-    text = "##[group]Run tsc\n##[error]src/a.ts(3,7): error TS2322: Type 'a'.\n##[error]Process completed with exit code 1.\n"
+    end = "##[error]Process completed with exit code 1.\n"
+    text = f"##[group]Run tsc\n##[error]src/a.ts(3,7): error TS2322: Type 'a'.\n{end}"
     stamped = "".join(f"2026-01-02T03:04:05.1234567Z {line}\n" for line in text.splitlines())
     for log in (text, stamped):
         assert digest_output(log).lines(5) == ["src/a.ts:3:7: error: Type 'a'. [TS2322]"]

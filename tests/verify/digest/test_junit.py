@@ -9,7 +9,8 @@ from tests.verify.digest.conftest import digest_fixture, digest_lines
 JAVA = """<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="com.acme.CalcTest" tests="4" errors="1" skipped="1" failures="1">
   <properties><property name="java.version" value="17"/></properties>
-  <testcase name="adds" classname="com.acme.CalcTest" time="0.01"><failure message="expected: &lt;3&gt; but was: &lt;-1&gt;"
+  <testcase name="adds" classname="com.acme.CalcTest" time="0.01"><failure
+message="expected: &lt;3&gt; but was: &lt;-1&gt;"
     type="org.opentest4j.AssertionFailedError"><![CDATA[org.opentest4j.AssertionFailedError: expected: <3> but was: <-1>
 	at org.junit.jupiter.api.AssertionUtils.fail(AssertionUtils.java:55)
 	at com.acme.CalcTest.adds(CalcTest.java:9)
@@ -23,12 +24,16 @@ java.lang.IllegalStateException: no store
 	at com.acme.CalcTest.boom(CalcTest.java:19)
 </error></testcase>
 </testsuite>"""
-GO_JUNIT_REPORT = """<testsuites tests="2" failures="1"><testsuite name="example.com/calc" tests="2" failures="1" errors="0">
+GO_JUNIT_REPORT = """<testsuites tests="2" failures="1">
+<testsuite name="example.com/calc" tests="2" failures="1" errors="0">
 <properties><property name="go.version" value="go1.22"></property></properties>
-<testcase name="TestAdd" classname="{0}" time="0.000"><failure message="Failed"><![CDATA[    calc_test.go:7: got -1, want 3]]>
-</failure></testcase><testcase name="TestZero/small" classname="{0}" time="0.000"></testcase></testsuite></testsuites>"""
+<testcase name="TestAdd" classname="{0}" time="0.000"><failure
+message="Failed"><![CDATA[    calc_test.go:7: got -1, want 3]]>
+</failure></testcase><testcase name="TestZero/small" classname="{0}"
+time="0.000"></testcase></testsuite></testsuites>"""
 GOTESTSUM = """<testsuites tests="1"><testsuite tests="1" failures="1" name="example.com/calc">
-<testcase classname="calc" name="TestAdd" time="0.0"><failure message="Failed" type="">=== RUN   TestAdd&#xA;    calc_test.go:7: got
+<testcase classname="calc" name="TestAdd" time="0.0"><failure message="Failed"
+type="">=== RUN   TestAdd&#xA;    calc_test.go:7: got
 -1&#xA;--- FAIL: TestAdd (0.00s)&#xA;</failure></testcase></testsuite></testsuites>"""
 NEXTEST = """<testsuites name="nextest-run" tests="3" failures="1"><testsuite name="calc" tests="2" failures="1">
 <testcase name="tests::adds" classname="calc"><failure message="thread 'tests::adds' panicked at src/lib.rs:14:9"
@@ -39,10 +44,13 @@ assertion `left == right` failed
 note: run with `RUST_BACKTRACE=1`</failure></testcase><testcase name="adds" classname="calc"/></testsuite>
 <testsuite name="calc::whole" tests="1"><testcase name="adds" classname="calc::whole"/></testsuite></testsuites>"""
 RSPEC = """<testsuite name="rspec" tests="1" failures="1"><testcase classname="spec.calc_spec" name="Calc adds"
-file="./spec/calc_spec.rb"><failure message="expected: 3" type="RSpec::Expectations::ExpectationNotMetError">Failure/Error: x
+file="./spec/calc_spec.rb"><failure message="expected: 3"
+type="RSpec::Expectations::ExpectationNotMetError">Failure/Error: x
 ./spec/calc_spec.rb:5:in `block (2 levels)'</failure></testcase></testsuite>"""
-GOOGLE_TEST = """<testsuites tests="1" failures="1" name="AllTests"><testsuite name="CalcTest" tests="1"><testcase name="Adds"
-file="/p/calc_test.cc" line="6" classname="CalcTest"><failure message="/p/calc_test.cc:7&#x0A;Expected equality" type="">
+GOOGLE_TEST = """<testsuites tests="1" failures="1" name="AllTests"><testsuite name="CalcTest" tests="1">
+<testcase name="Adds"
+file="/p/calc_test.cc" line="6" classname="CalcTest"><failure message="/p/calc_test.cc:7&#x0A;Expected equality"
+type="">
 </failure></testcase></testsuite></testsuites>"""
 MOCHA_JUNIT_REPORTER = """<testsuites name="Mocha Tests" tests="2"><testsuite name="Root Suite" tests="0"></testsuite>
 <testsuite name="calc" tests="2" file="/p/test/calc.test.js"><testcase name="calc adds" classname="adds"><failure
@@ -54,7 +62,8 @@ message="expected -1 to equal 3" type="AssertionError"><![CDATA[AssertionError: 
       +3
 ]]></failure></testcase><testcase name="calc zero" classname="zero"></testcase></testsuite></testsuites>"""
 JEST_JUNIT = """<testsuites name="jest tests" tests="2"><testsuite name="calc" tests="2">
-<testcase classname="calc adds" name="calc adds" time="0.1"><failure>Error: expect(received).toBe(expected) // Object.is equality
+<testcase classname="calc adds" name="calc adds"
+time="0.1"><failure>Error: expect(received).toBe(expected) // Object.is equality
 
 Expected: 3
 Received: -1
@@ -62,7 +71,8 @@ Received: -1
     at run (/p/node_modules/jest-circus/build/a.js:1834:28)</failure></testcase>
 <testcase classname="calc zero" name="calc zero" time="0"/></testsuite></testsuites>"""
 BUN = """<testsuites name="bun test" tests="2"><testsuite name="src/calc.test.ts" file="src/calc.test.ts" tests="2">
-<testsuite name="calc" file="src/calc.test.ts" line="4"><testcase name="adds" classname="calc" file="src/calc.test.ts" line="5">
+<testsuite name="calc" file="src/calc.test.ts" line="4"><testcase name="adds" classname="calc"
+file="src/calc.test.ts" line="5">
 <failure type="AssertionError" /></testcase><testcase name="zero" classname="calc" file="src/calc.test.ts" line="8" />
 </testsuite></testsuite></testsuites>"""
 
@@ -235,7 +245,8 @@ def case(class_name: str, name: str, file: str = "", content: str = "") -> str:
 )
 def test_modules_of_pytest(class_name: str, file: str, test: str):
     for suite in ("pytest", "our checks"):
-        text = f'<testsuites name="pytest tests"><testsuite name="{suite}">{case(class_name, "t", file)}</testsuite></testsuites>'
+        cases = case(class_name, "t", file)
+        text = f'<testsuites name="pytest tests"><testsuite name="{suite}">{cases}</testsuite></testsuites>'
         assert digest_output(text).passed_tests == {test}
     other = f'<testsuites><testsuite name="x">{case(class_name, "t", file)}</testsuite></testsuites>'
     assert ".py" in repr(digest_output(other).passed_tests) or not file

@@ -118,7 +118,8 @@ def test_mocha(name: str):
 
 
 def test_other_ends_of_these_runners():
-    unloaded = " Exception during run: Error: Cannot find module './gone.js'\nRequire stack:\n- /p/a.test.js\n    at x (node:a:1:2)\n"
+    unloaded = " Exception during run: Error: Cannot find module './gone.js'\nRequire stack:\n- /p/a.test.js\n"
+    unloaded += "    at x (node:a:1:2)\n"
     assert digest_output(unloaded, "mocha", "/p").lines(3) == [
         "a.test.js: error: Error: Cannot find module './gone.js'"
     ]
@@ -141,7 +142,10 @@ def test_unittest(name: str):
         "TEST FAIL: tests.test_calc.CalcTest.test_boom — OSError: no store (calc.py:25)",
         "TEST FAIL: tests.test_calc.SetUp.setUpClass — RuntimeError: no database (tests/test_calc.py:37)",
         "TEST FAIL: tests.test_calc.CalcTest.test_add — AssertionError: -1 != 3 (tests/test_calc.py:7)",
-        "TEST FAIL: tests.test_calc.CalcTest.test_described — AssertionError: 0 != 4 : wrong sum (tests/test_calc.py:18)",
+        (
+            "TEST FAIL: tests.test_calc.CalcTest.test_described — AssertionError: 0 != 4 : wrong sum "
+            "(tests/test_calc.py:18)"
+        ),
         "TEST FAIL: tests.test_calc.CalcTest.test_parts — AssertionError: 0 != 4 (tests/test_calc.py:31)",
     ]
     assert digest.summary == "unittest: 5 failed, 1 passed, 2 skipped, 1 error"
@@ -162,7 +166,8 @@ def test_unittest_of_django_and_its_ends():
     none = f"\n{'-' * 70}\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n"
     assert digest_output(none).summary == "unittest: no test ran"
     old = f"{'=' * 70}\nFAIL: test_add (tests.test_calc.CalcTest)\n{'-' * 70}\nTraceback (most recent call last):\n"
-    old += f'  File "/p/a.py", line 7, in test_add\n    x\nAssertionError: 1\n\n{"-" * 70}\nRan 1 test in 0.1s\n\nFAILED (failures=1)\n'
+    old += f'  File "/p/a.py", line 7, in test_add\n    x\nAssertionError: 1\n\n{"-" * 70}\n'
+    old += "Ran 1 test in 0.1s\n\nFAILED (failures=1)\n"
     assert [problem.test for problem in digest_output(old).problems] == ["tests.test_calc.CalcTest.test_add"]
     assert digest_output(old[: old.index("Ran")]).is_truncated
 
@@ -187,7 +192,8 @@ def test_the_targets_of_cargo_are_added_up():
 
 
 def test_two_crates_of_a_workspace_with_one_test_name():
-    target = "     Running unittests src/lib.rs (target/debug/deps/{}-0123456789abcdef)\n\nrunning 1 test\ntest adds ... {}\n"
+    target = "     Running unittests src/lib.rs (target/debug/deps/{}-0123456789abcdef)\n\n"
+    target += "running 1 test\ntest adds ... {}\n"
     text = target.format("one", "ok") + "\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n\n"
     text += target.format("two", "FAILED") + "\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured\n"
     digest = digest_output(text)
@@ -216,12 +222,17 @@ def test_ty(name: str):
 
 def test_ty_with_labels_and_without_a_place():
     text = (
-        "error[invalid-argument-type]: Argument to function `f` is incorrect\n --> src/a.py:3:5\n  |\n1 | x\n3 | f('')\n"
+        "error[invalid-argument-type]: Argument to function `f` is incorrect\n --> src/a.py:3:5\n  |\n1 | "
+        "x\n3 | f('')\n"
         "  |   ^^ Expected `int`, found `str`\n  |\ninfo: Function defined here\n --> src/a.py:1:5\n  |\n\n"
-        "warning[possibly-unbound]: Name `x` used when possibly not defined\n --> src/a.py:9:1\n  |\n\nFound 2 diagnostics\n"
+        "warning[possibly-unbound]: Name `x` used when possibly not defined\n --> src/a.py:9:1\n  "
+        "|\n\nFound 2 diagnostics\n"
     )
     assert digest_output(text).lines(5) == [
-        "src/a.py:3:5: error: Argument to function `f` is incorrect: Expected `int`, found `str` [invalid-argument-type]",
+        (
+            "src/a.py:3:5: error: Argument to function `f` is incorrect: Expected `int`, found `str` "
+            "[invalid-argument-type]"
+        ),
         "src/a.py:9:1: warning: Name `x` used when possibly not defined [possibly-unbound]",
     ]
     assert digest_output("error[io]: `/p/nowhere`: No such file or directory\n\nFound 1 diagnostic\n").lines(5) == [

@@ -14,7 +14,8 @@ from lsp_harness.verify.digest.digest import digest_output
         ("警告: ", "warning"), ("エラー: ", "error"), ("致命的エラー: ", "error"), ("備考: ", "information"),
         ("aviso: ", "warning"), ("error fatal: ", "error"), ("nota: ", "information"), ("advertencia: ", "warning"),
         ("attenzione: ", "warning"), ("errore: ", "error"), ("警告：", "warning"), ("错误：", "error"),
-        ("附注：", "information"), ("предупреждение: ", "warning"), ("ошибка: ", "error"), ("замечание: ", "information"),
+        ("附注：", "information"), ("предупреждение: ", "warning"), ("ошибка: ", "error"),
+        ("замечание: ", "information"),
         ("ostrzeżenie: ", "warning"), ("경고: ", "warning"), ("오류: ", "error"),
     ],
 )  # fmt: skip
@@ -81,16 +82,24 @@ def test_the_last_line_of_a_compiler_is_not_counted_again():
     ("text", "start"),
     [
         (
-            "error: no matching package named `anyhow` found\nlocation searched: crates.io index\n"
-            "required by package `calc v0.1.0 (/p)`\nAs a reminder, you're using offline mode\n",
+            (
+                "error: no matching package named `anyhow` found\nlocation searched: crates.io index\n"
+                "required by package `calc v0.1.0 (/p)`\nAs a reminder, you're using offline mode\n"
+            ),
             "error: no matching package named `anyhow` found; location searched: crates.io index; required by package",
         ),
         (
-            "    Updating crates.io index\nerror: failed to select a version for `serde`.\n    ... required by package `a`\n",
+            (
+                "    Updating crates.io index\nerror: failed to select a version for `serde`.\n    ... required "
+                "by package `a`\n"
+            ),
             "error: failed to select a version for `serde`. ... required by package `a`",
         ),
         (
-            "error: failed to parse manifest at `/p/Cargo.toml`\n\nCaused by:\n  no targets specified in the manifest\n",
+            (
+                "error: failed to parse manifest at `/p/Cargo.toml`\n\nCaused by:\n  no targets specified in "
+                "the manifest\n"
+            ),
             "/p/Cargo.toml: error: failed to parse manifest at `/p/Cargo.toml`; no targets specified in the manifest",
         ),
         (
@@ -115,13 +124,18 @@ def test_the_resolver_of_cargo(text: str, start: str):
     ("text", "line"),
     [
         (
-            "npm error code E404\nnpm error 404 Not Found - GET https://host/nopkg\nnpm error 404\n"
-            "npm error 404  'nopkg@*' is not in this registry.\nnpm error A complete log of this run can be found in: /x\n",
+            (
+                "npm error code E404\nnpm error 404 Not Found - GET https://host/nopkg\nnpm error 404\n"
+                "npm error 404  'nopkg@*' is not in this registry.\nnpm error A complete log of this run "
+                "can be found in: /x\n"
+            ),
             "error: Not Found - GET https://host/nopkg; 'nopkg@*' is not in this registry. [E404]",
         ),
         (
-            "npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree\nnpm ERR! \n"
-            "npm ERR! While resolving: a@1.0.0\n",
+            (
+                "npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree\nnpm ERR! \n"
+                "npm ERR! While resolving: a@1.0.0\n"
+            ),
             "error: unable to resolve dependency tree; While resolving: a@1.0.0 [ERESOLVE]",
         ),
         ('npm error Missing script: "tset"\n', 'error: Missing script: "tset"'),

@@ -12,7 +12,8 @@ NPM_LINE = re.compile(r"npm (?:ERR!|error)(?: (.*))?$")
 NPM_CODE = re.compile(r"code (\S+)$")
 UNIMPORTANT = re.compile(
     r"(?:A complete log of this run|Log files were not written|path |errno |syscall |spawn |cwd |dest |location "
-    r"|command |signal |workspace |A complete log|a package version that is forbidden|Did you mean|To see a list|Note that you can also"
+    r"|command |signal |workspace |A complete log|a package version that is forbidden|Did you mean"
+    r"|To see a list|Note that you can also"
     r"|node -v |npm -v |For a full report|See .*(?:eresolve-report|for a (?:full|complete))|Exit handler|in workspace:)"
 )
 SCRIPT_FAILED = re.compile(
@@ -24,7 +25,8 @@ YARN_ERROR = re.compile(r"(?m)^(?:error (?!TS\d|\[)(\S.*)|➤ (YN\d{4}): (?:[│
 YARN_START = re.compile(r"(?m)^(?:yarn (?:run|install|add|workspaces?) v\d|➤ YN\d{4}: )")
 YARN_FINE = {"YN0000", "YN0013", "YN0019", "YN0065", "YN0087", "YN0088", "YN0007", "YN0085"}
 SUCCESS = re.compile(
-    r"(?m)^(?:(?:added|removed|changed|audited) \d+ packages?\b.*|up to date(?:, audited .*)?(?: in \S+)?|found 0 vulnerabilities)$"
+    r"(?m)^(?:(?:added|removed|changed|audited) \d+ packages?\b.*|up to date(?:, audited .*)?(?: in \S+)?"
+    r"|found 0 vulnerabilities)$"
 )
 MAX_MESSAGE_LINES = 6
 

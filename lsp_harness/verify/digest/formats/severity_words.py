@@ -1,4 +1,4 @@
-"""Words by which compilers name a severity, in the languages of their translations. The word is no part of a message."""
+"""Words by which compilers name a severity, in many languages. The word is no part of a message."""
 
 import re
 from types import MappingProxyType
@@ -10,7 +10,8 @@ _ERRORS = (
     "error|fatal error|internal compiler error|fatal|Fehler|schwerwiegender Fehler|interner Compiler-Fehler"
     "|erreur|erreur fatale|erreur interne du compilateur|error fatal|error interno del compilador"
     "|errore|errore fatale|erro|erro fatal|エラー|致命的エラー|致命的なエラー|内部コンパイラエラー"
-    "|错误|致命错误|严重错误|编译器内部错误|錯誤|嚴重錯誤|ошибка|фатальная ошибка|критическая ошибка|неисправимая ошибка"
+    "|错误|致命错误|严重错误|编译器内部错误|錯誤|嚴重錯誤|ошибка|фатальная ошибка|критическая ошибка"
+    "|неисправимая ошибка"
     "|внутренняя ошибка компилятора|помилка|фатальна помилка|błąd|błąd krytyczny|hata|ölümcül hata"
     "|오류|치명적 오류|에러|fout|fatale fout|fel|ödesdigert fel|fejl|fatal fejl|feil|virhe|chyba|hiba|σφάλμα|eroare|lỗi"
 )
@@ -24,18 +25,15 @@ _NOTES = (
     "|알림|참고|opmerking|noot|anmärkning|bemærkning|huomautus|huom|poznámka|megjegyzés|σημείωση|notă|ghi chú"
 )
 _HINTS = "hint|help|Hinweis"
+_SEVERITIES: tuple[tuple[str, Severity], ...] = (
+    (_ERRORS, "error"),
+    (_WARNINGS, "warning"),
+    (_NOTES, "information"),
+    (_HINTS, "hint"),
+)
 
 SEVERITY_BY_WORD: MappingProxyType[str, Severity] = MappingProxyType(
-    {
-        word.casefold(): severity
-        for words, severity in (
-            (_ERRORS, "error"),
-            (_WARNINGS, "warning"),
-            (_NOTES, "information"),
-            (_HINTS, "hint"),
-        )
-        for word in words.split("|")
-    }
+    {word.casefold(): severity for words, severity in _SEVERITIES for word in words.split("|")}
 )
 """The severity of each word, in small letters."""
 COLON = "[ \t\u00a0\u202f]*[:：][ \t\u00a0\u202f]*"

@@ -1,4 +1,4 @@
-"""Output of `python -m doctest`, with and without `-v`. Nothing is printed if all examples pass, unless `-v` is given."""
+"""Output of `python -m doctest`, with and without `-v`. If all examples pass, only `-v` prints anything."""
 
 import re
 

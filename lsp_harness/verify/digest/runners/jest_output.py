@@ -101,7 +101,7 @@ def _read_text(output: ToolOutput) -> Digest | None:
     tally.others += [Problem(message, code="coverage") for message in THRESHOLD.findall(output.text)]
     counts = None
     if totals:
-        numbers = {word: 0 for word in ("failed", "passed", "skipped", "pending", "todo", "disabled")}
+        numbers = dict.fromkeys(("failed", "passed", "skipped", "pending", "todo", "disabled"), 0)
         for total in totals:
             for number, word in COUNT.findall(total.group(1)):
                 numbers[word] += parse_number(number)

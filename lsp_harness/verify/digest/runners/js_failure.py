@@ -1,4 +1,4 @@
-"""Reads the failure of one test of JavaScript: the message in one sentence, and the innermost place outside of packages.
+"""Reads the failure of one test of JavaScript: the message in one sentence, and the innermost own place.
 
 The runners print the same parts in different orders: the class and the message, a difference, code, and a stack.
 """
@@ -9,7 +9,8 @@ from lsp_harness.verify.digest.problem import parse_number
 from lsp_harness.verify.digest.pytest_block import ExceptionReport
 
 FRAME = re.compile(
-    r"\s*(?:at |❯ |@)?(?:async )?(?:[^()\n]*?[ (])?(?:file://)?((?:[A-Za-z]:[\\/])?[^\s()]*?[^\s():]\.\w+):(\d+):(\d+)\)?(?: \{)?$"
+    r"\s*(?:at |❯ |@)?(?:async )?(?:[^()\n]*?[ (])?"
+    r"(?:file://)?((?:[A-Za-z]:[\\/])?[^\s()]*?[^\s():]\.\w+):(\d+):(\d+)\)?(?: \{)?$"
 )
 FRAME_START = re.compile(r"\s*(?:at (?=\S)|❯ \S)")
 LIBRARY = re.compile(r"node_modules|^node:|^internal/|^<|[\\/]\.yarn[\\/]|^ext:|^bun:")

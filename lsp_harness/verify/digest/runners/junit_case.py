@@ -1,6 +1,6 @@
 """Names the cases of a JUnit file and reads their failures.
 
-Only pytest's class names are decoded as modules. For other runners the file of a case is an attribute, or the class name
+Only pytest's class names are decoded as modules. For other runners, the file of a case is an attribute, or the class
 or the name of a suite if that is a path.
 """
 
@@ -110,7 +110,7 @@ class JunitCase:
 
     @property
     def result(self) -> Result:
-        """How the case ended."""
+        """The way in which the case ended."""
         return "failed" if self.failures else "skipped" if self.is_skipped else "passed"
 
     @property
@@ -122,7 +122,7 @@ class JunitCase:
 
     @property
     def is_whole_file(self) -> bool:
-        """Whether the case stands for a file that has no tests or could not be loaded."""
+        """Return whether the case stands for a file that has no tests or could not be loaded."""
         return _is_file(self.name) and self.class_name in (*RUNNER_CLASSES, self.name)
 
 

@@ -180,13 +180,15 @@ def _read_details(lines: list[str]) -> defaultdict[str, deque[tuple[str, int, li
     """Return the places and the lines of the list of failures at the end, by the names of the tests."""
     found = defaultdict[str, deque[tuple[str, int, list[str]]]](deque)
     start = next((index for index, line in enumerate(lines) if line.startswith("✖ failing tests:")), len(lines))
-    place, block = ("", 0), list[str]()
+    path, row = "", 0
+    block: list[str] = []
     for line in lines[start + 1 :]:
         if match := FAILURE_PLACE.match(line):
-            place, block = (match.group(1), parse_number(match.group(2))), []
+            path, row = match.group(1), parse_number(match.group(2))
+            block = []
         elif (match := TREE_LINE.match(line)) and match.group(2) == "✖" and not match.group(1):
             block = []
-            found[match.group(3)].append((*place, block))
+            found[match.group(3)].append((path, row, block))
         else:
             block.append(line)
     return found

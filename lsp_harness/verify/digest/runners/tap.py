@@ -69,7 +69,7 @@ def read(output: ToolOutput) -> Digest | None:
 def _add(tally: TestTally, result: _Result) -> None:
     kind = result.value("failureType")
     has_file = len(result.names) > 1 and bool(TEST_FILE.search(result.names[0])) and " " not in result.names[0]
-    test = join_id(result.names[0], *result.names[1:]) if has_file else join_names(*result.names)
+    test = join_id(*result.names) if has_file else join_names(*result.names)
     is_file = len(result.names) == 1 and bool(TEST_FILE.search(result.names[0]))
     if result.is_group and (result.has_brace or kind in SUITE_FAILURES or (not kind and not result.is_ok)):
         return

@@ -1,5 +1,6 @@
 """Output of unittest, with and without `-v`, and of the runner of Django, which is the same with some lines more."""
 
+import itertools
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
@@ -28,7 +29,7 @@ def read(output: ToolOutput) -> Digest | None:
     """Return the tests that fail, or None if this is no output of unittest."""
     lines = output.lines
     ran = [match for line in lines if (match := RAN_LINE.match(line))]
-    has_failures = any(line == DIVIDER and HEAD.match(below) for line, below in zip(lines, lines[1:], strict=False))
+    has_failures = any(line == DIVIDER and HEAD.match(below) for line, below in itertools.pairwise(lines))
     if not ran and not has_failures:
         return None
     tally = TestTally()

@@ -40,7 +40,7 @@ def read(output: ToolOutput) -> Digest | None:
     tally.others += [Problem(message, code="coverage") for message in THRESHOLD.findall(output.text)]
     counts = None
     if totals:
-        numbers = {word: 0 for word in ("failed", "passed", "skipped", "todo", "expected fail")}
+        numbers = dict.fromkeys(("failed", "passed", "skipped", "todo", "expected fail"), 0)
         for total in totals:
             for number, word in COUNT.findall(total):
                 numbers[word] += parse_number(number)
