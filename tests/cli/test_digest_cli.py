@@ -45,13 +45,33 @@ def test_nothing_wrong_and_nothing_understood(shell: Shell):
     shell.file("clean.txt", "All checks passed!\n")
     shell.file("words.txt", b"\xff words \xf0\n")
     assert shell.run("digest", "clean.txt") == (0, "ruff: no problems\n", "")
-    assert shell.run("digest", "words.txt") == (0, "no problem is recognized in this output (1 line)\n", "")
+    result = shell.run("digest", "words.txt")
+    assert (result.code, result.err) == (3, "")
+    assert result.out.splitlines() == ["this output is not understood (1 line)", "  \ufffd words \ufffd"]
+
+
+def test_only_the_last_lines_of_what_is_not_understood(shell: Shell):
+    shell.file("words.txt", "".join(f"step {number}\n" for number in range(9)))
+    assert shell.run("digest", "words.txt").out.splitlines()[1:] == [f"  step {number}" for number in range(4, 9)]
+    result = shell.run("digest", "words.txt", "--json")
+    assert result.code == 3
+    assert result.json["understood"] is False
+    assert result.json["last_lines"][-1] == "step 8"
+
+
+def test_an_output_without_its_end_is_no_success(shell: Shell):
+    shell.file("half.txt", "=== test session starts ===\ncollected 3 items\n\ntests/test_a.py .")
+    result = shell.run("digest", "half.txt")
+    assert result.code == 3
+    assert result.out.splitlines()[-1] == "  tests/test_a.py ."
+    shell.file("none.txt", "=== test session starts ===\n=== no tests ran in 0.01s ===\n")
+    assert shell.run("digest", "none.txt") == (0, "pytest: no tests ran\n", "")
 
 
 def test_what_makes_no_sense(shell: Shell):
     shell.file("clean.txt", "")
     assert shell.run("digest", "nowhere.txt").err == "lsp-harness: there is no file 'nowhere.txt'\n"
-    result = shell.run("digest", "clean.txt", "--tool", "jest")
+    result = shell.run("digest", "clean.txt", "--tool", "cobra")
     assert result.code == 2
-    assert "the output of 'jest' is not supported; --tool can be pytest, junit, ruff" in result.err
+    assert "the output of 'cobra' is not supported; --tool can be pytest, junit, ruff" in result.err
     assert "--limit must be 1 or more, not 0" in shell.run("digest", "clean.txt", "--limit", "0").err

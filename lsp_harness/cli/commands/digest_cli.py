@@ -15,6 +15,8 @@ from lsp_harness.text.position import decode
 from lsp_harness.verify.digest.digest import READERS_BY_TOOL, digest_output
 
 DEFAULT_LINES = 50
+NOT_UNDERSTOOD = 3
+"""The exit status if something was printed and it is not known whether there are problems."""
 MAX_OUTPUT_BYTES = 64_000_000
 """Size above which an output is not read."""
 
@@ -39,7 +41,8 @@ def digest(
 ) -> int:
     """Shorten the output of tests, linters and compilers to one line per problem.
 
-    The exit status is 1 if there is a problem.
+    The exit status is 0 if the output is understood and has no problem, 1 if there is a problem, 2 if the file cannot
+    be read, and 3 if the output is not understood or is cut off before its result. Then its last lines are shown.
     """
     result = digest_output(decode(read_output(file)), tool, os.getcwd())
     if json:
@@ -48,7 +51,11 @@ def digest(
         for line in result.lines(limit) if result.problems else []:
             say(line)
         say(result.summary)
-    return 1 if result.problems else 0
+        for line in result.last_lines:
+            say(f"  {line}")
+    if result.problems:
+        return 1
+    return 0 if result.is_conclusive else NOT_UNDERSTOOD
 
 
 def read_output(file: Path | None) -> bytes:

@@ -8,10 +8,11 @@ from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_numbe
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 MESSAGE = re.compile(r"(error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
-FRAME_PLACE = re.compile(r" *--> (.+):(\d+):(\d+)$")
+FRAME_PLACE = re.compile(r" *--> (.+\.(?!pyi?:|ipynb:)\w+):(\d+):(\d+)$")
 SHORT_MESSAGE = re.compile(r"(?m)^(\S.*?\.rs):(\d+):(\d+): (error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
 CARGO_LINE = re.compile(
-    r"(?m)^(?:(?:error|warning)(?:\[[\w:]+\])?: .*\n +--> \S| +(?:(?:Compiling|Checking) \S+ v\d|Finished `?\w"
+    r"(?m)^(?:(?:error|warning)(?:\[[\w:]+\])?: .*\n +--> \S+\.(?:rs|toml|lock):| +(?:(?:Compiling"
+    r"|Checking) \S+ v\d|Finished `?\w"
     r"|Running (?:`|unittests |tests/))|error\[E\d{4}\]: "
     r"|error: could not compile )"
 )
@@ -20,6 +21,26 @@ SUMMARY_MESSAGE = re.compile(
     r"|.* generated \d+ warnings?\b|\d+ warnings? emitted"
 )
 
+RESOLVER_ERROR = re.compile(
+    r"(?m)^error: (?:no matching package|failed to (?:select a version|get `|parse (?:manifest|lock file)"
+    r"|load (?:source|manifest)"
+    r"|read `|download|fetch|resolve|query|open|verify|find|update|run custom build|compile)"
+    r"|could not find `Cargo\.toml`"
+    r"|the lock file|manifest path|package `|the package '|the following package|rustc \S+ is not supported"
+    r"|no such command"
+    r"|unable to (?:update|get)|cannot (?:find|specify|update|document)|no (?:bin|example|test|bench|library) target"
+    r"|invalid (?:character|type|value|feature|table)|multiple packages|cyclic package|current package believes"
+    r"|virtual manifests|failed to (?:run|execute)|toolchain '|rustup could not|linker `|linking with|target `"
+    r"|unexpected argument|unrecognized subcommand|none of the selected packages|the option `|to use the)"
+)
+"""The start of an error of cargo's resolver, of the manifest, or of rustup. It has no place in a source file."""
+RESOLVER_DETAIL = re.compile(
+    r"(?:location searched|required by package|candidate versions|perhaps you meant|versions that meet|the package `"
+    r"|package `|previously selected|all possible versions|failed to select a version|Caused by:|    \.\.\. | {2}\S)"
+)
+MANIFEST_PLACE = re.compile(r"(?:manifest at|lock file at) `?([^`\n]+?(?:Cargo\.toml|Cargo\.lock))`?$")
+MAX_DETAILS = 12
+"""Most lines below an error without a place to keep."""
 BUILD_FAILURE = re.compile(r"(?m)^error: (could not compile .*)$")
 CRASH = re.compile(r"(?m)^ +process didn't exit successfully: .*\((signal: .+)\)$")
 
@@ -40,7 +61,7 @@ def read(output: ToolOutput) -> Digest | None:
         Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity), code)
         for path, row, column, severity, code, message in SHORT_MESSAGE.findall(text)
     ]
-    is_cargo = CARGO_LINE.search(text)
+    is_cargo = CARGO_LINE.search(text) or RESOLVER_ERROR.search(text)
     if is_cargo:
         problems += _read_text(output.lines)
     problems += [Problem(message) for message in CRASH.findall(text)]
@@ -86,9 +107,23 @@ def _read_text(lines: list[str]) -> list[Problem]:
             message = _add_label(message, _read_label(lines[index + 2 : index + MAX_FRAME_LINES]))
             problems.append(Problem(message, *place, parse_severity(severity), code or ""))
         elif severity == "error":
-            # errors of the linker and in the manifest have no place
-            problems.append(Problem(message, severity=parse_severity(severity), code=code or ""))
+            # errors of the linker, of the resolver and in the manifest have no place
+            manifest = MANIFEST_PLACE.search(message)
+            message = "\n".join([message, *_read_details(lines[index + 1 : index + 40])])
+            problems.append(Problem(message, manifest.group(1) if manifest else "", code=code or ""))
     return problems
+
+
+def _read_details(lines: list[str]) -> list[str]:
+    """Return the lines below an error of the resolver or of the manifest, which say why."""
+    details: list[str] = []
+    for line in lines:
+        if not line.strip() or line.strip() == "Caused by:":
+            continue
+        if not RESOLVER_DETAIL.match(line) or len(details) == MAX_DETAILS:
+            break
+        details.append(line.strip())
+    return details
 
 
 def _read_label(frame: list[str]) -> str:

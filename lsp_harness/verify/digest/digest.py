@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import PurePath
 from types import MappingProxyType
 
 from lsp_harness.errors import UsageError
@@ -22,7 +23,18 @@ from lsp_harness.verify.digest import (
     tsc,
 )
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem
+from lsp_harness.verify.digest.formats import annotations, npm_output, ty_output
+from lsp_harness.verify.digest.formats.line_prefixes import split_sources
+from lsp_harness.verify.digest.problem import UNNAMED_CODE, Problem
+from lsp_harness.verify.digest.runners import (
+    doctest_output,
+    jest_output,
+    mocha_output,
+    node_test,
+    tap,
+    unittest_output,
+    vitest_output,
+)
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 Reader = Callable[[ToolOutput], Digest | None]
@@ -32,18 +44,30 @@ READERS_BY_TOOL: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
         "pytest": (junit.read, pytest.read),
         "junit": (junit.read,),
         "ruff": (ruff.read,),
+        "ty": (ty_output.read, ruff.read),
         "eslint": (eslint.read,),
         "mypy": (mypy.read,),
         "pyright": (pyright.read,),
         "tsc": (tsc.read,),
         "go": (go_build.read, go_test.read),
         "cargo": (cargo.read, cargo_test.read),
+        "node": (junit.read, node_test.read, tap.read),
+        "vitest": (junit.read, vitest_output.read, tap.read),
+        "jest": (junit.read, jest_output.read),
+        "mocha": (junit.read, mocha_output.read, tap.read),
+        "unittest": (junit.read, unittest_output.read),
+        "doctest": (doctest_output.read,),
+        "tap": (tap.read,),
+        "npm": (npm_output.read,),
+        "github": (annotations.read,),
     }
 )
 """The readers of each tool. No two readers recognize the same lines, so a log of several tools can be read by several
 readers."""
 MAX_MESSAGE_CHARS = 300
 """Most characters of a message in a digest."""
+MAX_LAST_LINES = 5
+"""Lines to show of an output that is not understood."""
 MAX_SOURCE_CHARS = 8_000
 """Most characters of the output to make a message from. It is longer than a message: only a whole secret can be
 recognized."""
@@ -63,25 +87,92 @@ def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
     if tool and tool not in READERS_BY_TOOL:
         raise UsageError(f"the output of {tool!r} is not supported; --tool can be {', '.join(READERS_BY_TOOL)}")
     output = ToolOutput(text)
+    joined = _read_sources(output, tool)
+    if not joined:
+        return _empty_digest(output, tool)
+    if joined.failed and not any(problem.test or problem.severity == "error" for problem in joined.problems):
+        counts = f"{joined.failed - joined.errors} failed" if joined.failed > joined.errors else ""
+        errors = f"{joined.errors} error{'s' * (joined.errors > 1)}" if joined.errors else ""
+        message = f"{', '.join(filter(None, (counts, errors)))}; the output does not say which"
+        joined = replace(joined, problems=(*joined.problems, Problem(message, code=UNNAMED_CODE)))
+    # a junit file says itself which runner wrote it
+    return replace(
+        joined,
+        tool=tool if tool not in ("", "junit") else joined.tool,
+        problems=tuple(_finish(problem, root) for problem in joined.problems),
+        passed_tests=_finish_tests(joined.passed_tests, root) if joined.passed_tests is not None else None,
+        skipped_tests=_finish_tests(joined.skipped_tests, root),
+        last_lines=() if joined.is_conclusive else _last_lines(output),
+    )
+
+
+def _read_sources(output: ToolOutput, tool: str) -> Digest | None:
+    """Return the digest of an output, or None if no reader understands it. Prefixes of its lines are removed.
+
+    If the form of the prefixes may also be something else, the output is read with them too, and what says more counts.
+    """
+    prefixed = split_sources(output.raw)
+    if not prefixed:
+        return _read(output, tool)
+    digests = [digest for text in prefixed.texts if (digest := _read(ToolOutput(text), tool))]
+    stripped = _join(digests) if digests else None
+    if stripped and prefixed.is_certain:
+        return stripped
+    whole = _read(output, tool)
+    if not whole or not stripped:
+        return whole or stripped
+    is_misread = any(_is_in_prefix(problem, prefixed.prefixes) for problem in whole.problems)
+    return stripped if is_misread or _count_known(stripped) > _count_known(whole) else whole
+
+
+def _count_known(digest: Digest) -> int:
+    """Return how much a digest knows: its tests, and its problems that have a place."""
+    return digest.total + sum(bool(problem.path) for problem in digest.problems)
+
+
+def _is_in_prefix(problem: Problem, prefixes: frozenset[str]) -> bool:
+    """Return whether a reader took the prefix of the line for a part of the problem."""
+    texts = (problem.path, problem.message, problem.test)
+    return any(text and text.startswith(prefix.rstrip(": ")) for text in texts for prefix in prefixes)
+
+
+def _read(output: ToolOutput, tool: str) -> Digest | None:
+    """Return the joined digests of all readers that understand an output, or None if there is none."""
+    if not output.raw.strip():
+        return None
     readers = (
         READERS_BY_TOOL[tool]
         if tool
         else dict.fromkeys(reader for readers in READERS_BY_TOOL.values() for reader in readers)
     )
-    digests = [digest for reader in readers if (digest := reader(output))]
+    marked = annotations.read(output) if not tool or annotations.read in readers else None
+    if annotations.MARK.search(output.raw):
+        output = ToolOutput(annotations.remove(output.raw))
+    digests = [digest for reader in readers if reader != annotations.read and (digest := reader(output))]
+    digests += _new_annotations(marked, digests)
+    if any(digest.problems for digest in digests if digest.tool != npm_output.TOOL):
+        digests = [digest for digest in digests if not npm_output.is_summary(digest)]
     if not digests and (generic := generic_output.read(output)):
-        digests = [replace(generic, tool=tool or generic.tool)]
+        digests = [generic]
     elif not tool and not any(digest.problems for digest in digests) and (errors := generic_output.read_errors(output)):
         # the known tool of this log found no problem, but an unknown one did
         digests.append(errors)
-    if not digests:
-        return _empty_digest(output, tool)
-    joined = _join(digests)
-    if joined.failed and not joined.problems:
-        joined = replace(
-            joined, problems=(Problem(f"{joined.failed} failed; the output does not say which", code=SUMMARY_CODE),)
-        )
-    return replace(joined, problems=tuple(_finish(problem, root) for problem in joined.problems))
+    return _join(digests) if digests else None
+
+
+def _new_annotations(marked: Digest | None, digests: list[Digest]) -> list[Digest]:
+    """Return the annotations without the problems that the tools print as text too."""
+    if not marked:
+        return []
+    known = [problem for digest in digests for problem in digest.problems]
+    places = {(PurePath(problem.path).name, problem.line) for problem in known}
+    tests = {problem.failed_id for problem in known if problem.failed_id}
+    news = tuple(
+        problem
+        for problem in marked.problems
+        if problem.test not in tests and (not problem.path or (PurePath(problem.path).name, problem.line) not in places)
+    )
+    return [replace(marked, problems=news)] if news or not digests else []
 
 
 def read_last_line(text: str) -> str:
@@ -99,13 +190,20 @@ def _empty_digest(output: ToolOutput, tool: str) -> Digest:
     if not output.raw.strip() or (value == [] and not is_truncated):
         return Digest(tool, note="" if tool else "no output")
     count = output.raw.strip().count("\n") + 1
-    return Digest(note=f"no problem is recognized in this output ({count:,} line{'s' * (count > 1)})")
+    note = f"this output is not understood ({count:,} line{'s' * (count > 1)})"
+    return Digest(note=note, last_lines=_last_lines(output))
+
+
+def _last_lines(output: ToolOutput) -> tuple[str, ...]:
+    lines = [line for line in output.raw[-MAX_SOURCE_CHARS:].split("\n") if line.strip()]
+    return tuple(_to_line(line) for line in lines[-MAX_LAST_LINES:])
 
 
 def _join(digests: list[Digest]) -> Digest:
     # the names are known if every digest with tests lists them
     are_listed = all(digest.passed_tests is not None or not digest.total for digest in digests)
     passed_tests = frozenset(_redact(test) for digest in digests for test in digest.passed_tests or ())
+    notes = dict.fromkeys(digest.note for digest in digests if digest.note)
     return Digest(
         ", ".join(dict.fromkeys(digest.tool for digest in digests)),
         tuple(problem for digest in digests for problem in digest.problems),
@@ -113,6 +211,8 @@ def _join(digests: list[Digest]) -> Digest:
         sum(digest.failed for digest in digests),
         sum(digest.skipped for digest in digests),
         any(digest.is_truncated for digest in digests),
+        note="; ".join(notes),
+        errors=sum(digest.errors for digest in digests),
         passed_tests=passed_tests if are_listed else None,
         skipped_tests=frozenset(_redact(test) for digest in digests for test in digest.skipped_tests),
     )
@@ -124,8 +224,12 @@ def _finish(problem: Problem, root: str) -> Problem:
         message=_to_line(problem.message),
         path=_redact(_relative_path(problem.path, root)),
         code=_redact(problem.code),
-        test=_redact(problem.test),
+        test=_redact(_relative_path(problem.test, root)),
     )
+
+
+def _finish_tests(tests: frozenset[str], root: str) -> frozenset[str]:
+    return frozenset(_relative_path(test, root) for test in tests)
 
 
 def _relative_path(path: str, root: str) -> str:

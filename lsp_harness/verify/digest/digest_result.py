@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, SEVERITY_ORDER, UNNAMED_CODE, Problem
 
 MAX_REPEATED_LINES = 3
 """Most line numbers to list for a problem that occurs on several lines."""
@@ -21,10 +21,13 @@ class Digest:
         failed: The number of tests that failed.
         skipped: The number of tests that were skipped.
         is_truncated: Whether the end of the output is missing.
-        note: Why there is no digest, if the output is not recognized.
+        note: Why there is no digest, if the output is not recognized, or that no test ran.
         passed_tests: The names of the tests that passed, by which their runner can run them. None if the output
             does not list them.
         skipped_tests: The names of those that were skipped, or that were expected to fail and failed.
+        errors: How many of `failed` the runner calls errors and not failed tests: files that cannot be imported, and
+            tests whose preparation fails.
+        last_lines: The last lines of an output that is not understood, or whose end is missing.
     """
 
     tool: str = ""
@@ -36,11 +39,18 @@ class Digest:
     note: str = ""
     passed_tests: frozenset[str] | None = field(default=None, repr=False)
     skipped_tests: frozenset[str] = field(default=frozenset(), repr=False)
+    errors: int = 0
+    last_lines: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def total(self) -> int:
         """The number of tests that ran."""
         return self.passed + self.failed
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Return whether the output says how things are: it has problems, or it is understood as a whole."""
+        return bool(self.problems) or (bool(self.tool or not self.last_lines) and not self.is_truncated)
 
     @property
     def failing_tests(self) -> frozenset[str]:
@@ -53,9 +63,13 @@ class Digest:
         if not self.tool:
             return self.note
         tests = [f"{count} {word}" for count, word in self._test_counts() if count]
-        others = [problem for problem in self.problems if not problem.test]
-        counts = tests + ([_count_by_severity(others)] if others else [])
-        return f"{self.tool}: {', '.join(counts) or 'no problems'}" + "; the output is cut off" * self.is_truncated
+        # what the numbers of the runner contain is not counted again
+        counted = (COLLECTION_CODE, UNNAMED_CODE) if self.failed else ()
+        others = [problem for problem in self.problems if not problem.test and problem.code not in counted]
+        phrase = _count_by_severity(others, self.errors)
+        counts = tests + ([phrase] if phrase else [])
+        result = ", ".join(counts) or self.note or "no problems"
+        return f"{self.tool}: {result}" + "; the output is cut off" * self.is_truncated
 
     def lines(self, budget: int) -> list[str]:
         """Return a line for each problem, errors first.
@@ -82,6 +96,8 @@ class Digest:
             "summary": self.summary,
             "tests": {word: count for count, word in self._test_counts()},
             "cut": self.is_truncated,
+            "understood": bool(self.tool),
+            "last_lines": list(self.last_lines),
             "problems": [
                 {
                     "path": p.path,
@@ -98,7 +114,7 @@ class Digest:
         }
 
     def _test_counts(self) -> list[tuple[int, str]]:
-        return [(self.failed, "failed"), (self.passed, "passed"), (self.skipped, "skipped")]
+        return [(self.failed - self.errors, "failed"), (self.passed, "passed"), (self.skipped, "skipped")]
 
 
 def _group(problems: tuple[Problem, ...]) -> list[list[Problem]]:
@@ -137,9 +153,10 @@ def _format_repetition(group: list[Problem]) -> str:
     return f" (×{len(group)}{also})"
 
 
-def _count_by_severity(problems: list[Problem]) -> str:
-    """Return a phrase such as `2 errors, 1 warning`."""
-    counts = Counter(problem.severity for problem in problems)
+def _count_by_severity(problems: list[Problem], errors: int = 0) -> str:
+    """Return a phrase such as `2 errors, 1 warning`. `errors` are counted without being in the list."""
+    counts = Counter[str](problem.severity for problem in problems)
+    counts["error"] += errors
     words = {"error": "error", "warning": "warning", "information": "remark", "hint": "hint"}
     return ", ".join(
         f"{counts[severity]} {words[severity]}{'s' * (counts[severity] > 1)}"

@@ -69,11 +69,13 @@ class GoTestRun:
         logs: The log of each test, by its package (or a number if the package is unknown) and its name.
         results: The result of each test, by the same key.
         failed_packages: The packages that failed, and their names.
+        packages: The names of the packages whose tests were counted before their name was known.
     """
 
     logs: dict[tuple[str, str], GoTestLog] = field(default_factory=dict[tuple[str, str], GoTestLog])
     results: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     failed_packages: dict[str, str] = field(default_factory=dict[str, str])
+    packages: dict[str, str] = field(default_factory=dict[str, str])
 
     def log_of(self, package: str, test: str) -> GoTestLog:
         """Return the log of a test, or of the package itself if the name is empty."""
@@ -88,13 +90,18 @@ class GoTestRun:
         for key in failed:
             log = self.logs.get(key, GoTestLog())
             if log.lines or key not in parents:
-                problems.append(_to_problem(log, key[1]))
+                problems.append(_to_problem(log, self._id_of(key)))
         packages = {package for package, _ in failed}
         problems += [self._package_problem(*item) for item in self.failed_packages.items() if item[0] not in packages]
-        passed = [test for (_, test), result in self.results.items() if result == "pass"]
-        skipped = [test for (_, test), result in self.results.items() if result == "skip"]
+        passed = [self._id_of(key) for key, result in self.results.items() if result == "pass"]
+        skipped = [self._id_of(key) for key, result in self.results.items() if result == "skip"]
         names = frozenset(passed), frozenset(skipped)
         return Digest("go", tuple(problems), len(passed), len(failed), len(skipped), is_truncated, "", *names)
+
+    def _id_of(self, key: tuple[str, str]) -> str:
+        """Return `package::test`: tests of several packages may have one name."""
+        package = self.packages.get(key[0], "" if key[0].isdigit() else key[0])
+        return f"{package}::{key[1]}" if package else key[1]
 
     def _package_problem(self, package: str, name: str) -> Problem:
         """Return the problem of a package that failed without a failing test, by a panic or a timeout."""
@@ -142,6 +149,7 @@ def _read_text(lines: list[str]) -> GoTestRun:
             current_test = match.group(2)
             run.results[str(package_number), current_test] = match.group(1).lower()
         elif match := PACKAGE_RESULT.match(line):
+            run.packages[str(package_number)] = match.group(2)
             if match.group(1) == "FAIL" and not BUILD_FAILURE.search(match.group(3)):
                 run.failed_packages[str(package_number)] = match.group(2)
             package_number, current_test = package_number + 1, ""

@@ -1,17 +1,43 @@
-"""JUnit XML, which pytest and many other test runners write."""
+"""JUnit XML, which pytest and many other test runners write.
+
+The runners agree on the elements and on little else: `classname` is a module, a file, a suite, a class of Java or a
+package. `junit_case` decides what a case is called; this module reads the document.
+"""
 
 import xml.etree.ElementTree as ET
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem, parse_number
-from lsp_harness.verify.digest.pytest import create_problem
-from lsp_harness.verify.digest.pytest_block import read_exception
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem
+from lsp_harness.verify.digest.runners.junit_case import JunitCase, Suite, name_cases, read_failure
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 CHUNK_CHARS = 1 << 16
 """Characters to parse at once."""
+MAX_TEXT_CHARS = 60_000
+"""Most characters of the text of one failure to keep."""
+PYTEST_NAMES = ("pytest", "pytest tests")
+"""Names of the suite and of the document of pytest. The suite's name is a setting."""
+
+
+@dataclass(slots=True)
+class _Document:
+    """The cases of a document, and what its suites are called.
+
+    Attributes:
+        cases: The cases, in the order of the document.
+        suites: The suites that enclose the current place.
+        names: The names of the document and of all suites.
+        is_complete: Whether the end of the document was reached.
+    """
+
+    cases: list[JunitCase] = field(default_factory=list[JunitCase])
+    suites: list[Suite] = field(default_factory=list[Suite])
+    names: set[str] = field(default_factory=set[str])
+    is_complete: bool = False
 
 
 def read(output: ToolOutput) -> Digest | None:
@@ -19,37 +45,67 @@ def read(output: ToolOutput) -> Digest | None:
 
     A file with a document type is not read: it could define entities, and no test runner writes one.
     """
+    start = output.raw.find("<testsuite")
     text = output.raw.lstrip()
-    if not text.startswith("<") or "<testsuite" not in text[:4096] or "<!DOCTYPE" in text[:4096]:
+    if start < 0 or start > 4096 + len(output.raw) - len(text) or "<!DOCTYPE" in output.raw[:4096]:
         return None
-    problems: list[Problem] = []
-    passed, skipped, failed = list[str](), list[str](), 0
-    tool, is_complete = "junit", False
-    for element in _elements(text):
-        if element.tag == "testsuite" and element.get("name") == "pytest":
-            tool = "pytest"
-        elif element.tag == "testcase":
-            failures = _read_failures(element)
-            failed += bool(failures)
-            problems += failures
-            if not failures:
-                (passed if element.find("skipped") is None else skipped).append(_test_id(element))
-            element.clear()
-        is_complete = element.tag in ("testsuites", "testsuite")
+    if not text.startswith("<"):
+        # some runners print lines before the report
+        text = output.raw[start:] if not output.raw[:start].rpartition("\n")[2].strip() else ""
+    document = _read_document(text)
+    is_pytest = bool(document.names.intersection(PYTEST_NAMES))
+    ids = name_cases(document.cases, is_pytest=is_pytest)
+    ids_by_result = defaultdict[str, list[str]](list)
+    problems, errors = list[Problem](), 0
+    for case, test in zip(document.cases, ids, strict=True):
+        if case.is_whole_file and case.result == "passed":
+            # node reports a file without tests as one test that passes
+            continue
+        ids_by_result[case.result].append(test)
+        if case.result == "failed":
+            found = [read_failure(case, failure, test, is_pytest=is_pytest) for failure in case.failures]
+            problems += found
+            is_error = all(p.code == COLLECTION_CODE for p in found) or (is_pytest and case.failures[0].tag == "error")
+            errors += is_error
     return Digest(
-        tool,
+        "pytest" if is_pytest else "junit",
         tuple(problems),
-        len(passed),
-        failed,
-        len(skipped),
-        is_truncated=not is_complete,
-        passed_tests=frozenset(passed),
-        skipped_tests=frozenset(skipped),
+        len(ids_by_result["passed"]),
+        len(ids_by_result["failed"]),
+        len(ids_by_result["skipped"]),
+        is_truncated=not document.is_complete,
+        passed_tests=frozenset(ids_by_result["passed"]),
+        skipped_tests=frozenset(ids_by_result["skipped"]),
+        errors=errors,
     )
 
 
-def _elements(text: str) -> Iterator[ET.Element]:
-    """Yield each element at its end, up to the first place that is no XML."""
+def _read_document(text: str) -> _Document:
+    document = _Document()
+    for event, element in _elements(text):
+        match event, element.tag:
+            case "start", "testsuites":
+                document.names.add(element.get("name", ""))
+            case "start", "testsuite":
+                document.names.add(element.get("name", ""))
+                document.suites.append(Suite(element.get("name", ""), element.get("file", "")))
+            case "end", "testsuite":
+                document.suites = document.suites[:-1]
+                document.is_complete = not document.suites
+                element.clear()
+            case "end", "testsuites":
+                document.is_complete = True
+            case "end", "testcase":
+                document.is_complete = False
+                document.cases.append(JunitCase.from_element(element, tuple(document.suites), MAX_TEXT_CHARS))
+                element.clear()
+            case _:
+                pass
+    return replace(document)
+
+
+def _elements(text: str) -> Iterator[tuple[str, ET.Element]]:
+    """Yield the start and the end of each element, up to the first place that is no XML."""
     parser: ET.XMLPullParser[ET.Element] = ET.XMLPullParser(["start", "end"])
     for start in range(0, len(text), CHUNK_CHARS):
         is_broken = False
@@ -65,8 +121,8 @@ def _elements(text: str) -> Iterator[ET.Element]:
         with suppress(ET.ParseError):
             for item in parser.read_events():
                 element = item[1] if len(item) > 1 else None
-                if isinstance(element, ET.Element) and (item[0] == "end" or element.tag == "testsuite"):
-                    yield element
+                if isinstance(element, ET.Element):
+                    yield item[0], element
         if is_broken:
             return
 
@@ -75,31 +131,3 @@ def _encode_start(text: str) -> bytes:
     # the text is decoded already, so the encoding in its declaration is wrong
     declaration, end, rest = text.partition("?>")
     return (rest if end and declaration.startswith("<?xml") else text).encode("utf-8", "replace")
-
-
-def _read_failures(case: ET.Element) -> list[Problem]:
-    node = _test_id(case)
-    problems: list[Problem] = []
-    for element in case:
-        if element.tag not in ("failure", "error"):
-            continue
-        exception = read_exception((element.text or "").split("\n"))
-        problem = create_problem(node, exception, element.get("message") or "")
-        if not problem.path and case.get("file"):
-            problem = Problem(
-                problem.message, case.get("file", ""), parse_number(case.get("line", "")), test=problem.test
-            )
-        problems.append(problem)
-    return problems
-
-
-def _test_id(case: ET.Element) -> str:
-    """Return the id by which pytest knows the test if pytest wrote the class name, or else the plain name."""
-    name, parts = case.get("name") or "?", (case.get("classname") or "").split(".")
-    if not parts[0]:
-        # pytest writes a file that it cannot import as a case without a class
-        return case.get("file") or (name.replace(".", "/") + ".py" if case.find("error") is not None else name)
-    modules = next((index for index, part in enumerate(parts) if part[:1].isupper()), len(parts))
-    if modules == 0 or not any(part.startswith("test") or part.endswith("test") for part in parts[:modules]):
-        return name
-    return "::".join(["/".join(parts[:modules]) + ".py", *parts[modules:], name])

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, cast
 
-TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{}]', re.DOTALL)
 DECODER = json.JSONDecoder()
 
 JsonObject = dict[str, Any]
@@ -32,6 +32,9 @@ def parse_beginning(text: str, start: int) -> Any:
                 if not closing_brackets or closing_brackets.pop() != token.group() or not closing_brackets:
                     return None
                 end, depth = token.end(), len(closing_brackets)
+            case '"':
+                # the end of this string is missing: the brackets in it are text
+                break
             case _:
                 continue
     # behind the last complete value, close the brackets that are open there

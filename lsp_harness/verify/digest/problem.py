@@ -1,7 +1,9 @@
 """A problem that a tool prints, by path and line. A `Finding`, in contrast, is a byte range of one text."""
 
+import re
 from dataclasses import dataclass
 
+from lsp_harness.verify.digest.formats.severity_words import SEVERITY_BY_WORD
 from lsp_harness.verify.finding import Severity
 
 SEVERITY_ORDER: tuple[Severity, ...] = ("error", "warning", "information", "hint")
@@ -11,6 +13,13 @@ MISSING_MODULE = "ModuleNotFoundError"
 """The start of the message of such a problem if a module is not installed."""
 SUMMARY_CODE = "summary"
 """The code of a problem that is known only from the last line of a tool, because the rest of the output is missing."""
+UNNAMED_CODE = "unnamed"
+"""The code of the problem which says that tests fail whose names the output lacks."""
+TEST_FILE = re.compile(
+    r"\.(?:pyi?|ipynb|rst|txt|md|[cm]?[jt]sx?|vue|svelte|rs|go|java|kts?|rb|php|cs|exs?|lua|dart|cc?|cpp|cxx|mm?|swift"
+    r"|scala|clj|hs|zig|nim|jl|bats|sh)$"
+)
+"""The end of a path of a file with tests, before the names in the id of a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,9 @@ class Problem:
     def title(self) -> str:
         """The name of the failing test without its file, or the path of a test file that cannot be imported."""
         path, separator, name = self.failed_id.partition("::")
-        return name if separator and path.endswith(".py") else self.failed_id
+        # a package of Go has no file in front of its tests
+        is_place = TEST_FILE.search(path) or ("/" in path and " " not in path)
+        return name if separator and is_place else self.failed_id
 
     @property
     def lacks_module(self) -> bool:
@@ -64,16 +75,8 @@ class Problem:
 
 
 def parse_severity(word: str) -> Severity:
-    """Return the severity that a tool calls `word`. An unknown word is an error."""
-    match word.lower():
-        case "warning" | "warn":
-            return "warning"
-        case "information" | "info" | "note" | "notice":
-            return "information"
-        case "hint" | "help":
-            return "hint"
-        case _:
-            return "error"
+    """Return the severity that a tool calls `word`, in any language. An unknown word is an error."""
+    return SEVERITY_BY_WORD.get(word.casefold(), "error")
 
 
 def parse_number(digits: str) -> int:

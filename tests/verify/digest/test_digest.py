@@ -85,13 +85,17 @@ def test_a_long_message_keeps_both_ends():
 def test_what_nobody_understands():
     digest = digest_output("All good.\nNothing to see.\n")
     assert (digest.tool, digest.problems) == ("", ())
-    assert digest.lines(5) == ["no problem is recognized in this output (2 lines)"]
-    assert digest_output("All good.\n", "mypy").lines(5) == ["no problem is recognized in this output (1 line)"]
+    assert digest.lines(5) == ["this output is not understood (2 lines)"]
+    assert digest.last_lines == ("All good.", "Nothing to see.")
+    assert not digest.is_conclusive
+    assert digest_output("All good.\n", "mypy").lines(5) == ["this output is not understood (1 line)"]
+    assert not digest_output("All good.\n", "mypy").is_conclusive
+    assert digest_output("", "mypy").is_conclusive
     assert digest_output("").lines(5) == ["no output"]
     assert digest_output("\n", "tsc").lines(5) == ["tsc: no problems"]
     assert digest_output("[]", "ruff").lines(5) == ["ruff: no problems"]
     with pytest.raises(UsageError, match="--tool can be pytest, junit, ruff"):
-        digest_output("", "jest")
+        digest_output("", "cobra")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,118 @@
+"""Tests of outputs whose lines have prefixes."""
+
+import pytest
+
+from lsp_harness.verify.digest.digest import digest_output
+from lsp_harness.verify.digest.formats.line_prefixes import split_sources
+from tests.verify.digest.conftest import digest_fixture, fixture
+
+
+def prefixed(text: str, *prefixes: str) -> str:
+    """Return a text with one of the prefixes before each line, in turn."""
+    lines = text.rstrip("\n").split("\n")
+    return "".join(f"{prefixes[index % len(prefixes)]}{line}".rstrip() + "\n" for index, line in enumerate(lines))
+
+
+PREFIXES = [
+    ("api-1  | ",),
+    ("api  | ",),
+    ("\x1b[36mapi_1     |\x1b[0m ",),
+    ("2026-01-02T03:04:05.1234567Z ", "2026-01-02T03:04:06.0000001Z "),
+    ("2026-01-02T03:04:05+01:00 ",),
+    ("[2026-01-02 03:04:05] ",),
+    ("[03:04:05] ", "[03:04:06] "),
+    ("03:04:05.123 ",),
+    ("2026-01-02T03:04:05.123456Z 01O ",),
+    ("Jan  2 03:04:05 host app[12]: ",),
+    ("#12 0.123 ", "#12 1.4 "),
+    ("test\tRun tests\t2026-01-02T03:04:05.1234567Z ",),
+    ("@acme/app:test: ",),
+    ("\x1b[35m@acme/app:test: \x1b[0m",),
+    ("@acme/app: ",),
+    ("app#test: ",),
+    ("packages/app test: ",),
+    ("[app:test] ",),
+    ("[1] ",),
+    ("[1/3] ",),
+    ("[lint      ] ",),
+    ("[pod/api-7d/app] ",),
+    ("2026-01-02T03:04:05.1234567Z api-1  | ",),
+    ("api-1  | 2026-01-02T03:04:05Z ",),
+]
+NAMES = [
+    "pytest.txt", "pytest-xdist.txt", "ruff-concise.txt", "mypy.txt", "tsc.txt", "go-test-v.txt", "cargo-test.txt",
+    "jest.txt", "vitest.txt", "mocha.txt", "unittest-v.txt", "node-spec24.txt", "cargo-build.txt", "ty.txt",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("prefixes", PREFIXES)
+def test_a_prefix_changes_nothing(prefixes: tuple[str, ...]):
+    for name in ("pytest.txt", "tsc.txt", "cargo-build.txt"):
+        check_prefix(name, prefixes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_output_of_each_tool_with_a_prefix(name: str):
+    for prefixes in (("@acme/app:test: ",), ("@acme/app: ",), ("[1] ",), ("api-1  | ",)):
+        check_prefix(name, prefixes)
+
+
+def check_prefix(name: str, prefixes: tuple[str, ...]) -> None:
+    digest, plain = digest_output(prefixed(fixture(name), *prefixes), root="/project"), digest_fixture(name)
+    assert digest.lines(100) == plain.lines(100), prefixes
+    assert digest.summary == plain.summary
+    assert digest.passed_tests == plain.passed_tests
+
+
+def test_each_of_several_sources_is_read_by_itself():
+    api, web = fixture("pytest.txt").split("\n"), fixture("jest.txt").split("\n")
+    mixed = ["Attaching to api-1, web-1"]
+    for index in range(max(len(api), len(web))):
+        mixed += [f"api-1  | {line}" for line in api[index : index + 1]]
+        mixed += [f"web-1  | {line}" for line in web[index : index + 1]]
+    digest = digest_output("\n".join([*mixed, "api-1 exited with code 1"]), root="/project")
+    expected = (digest_fixture("pytest.txt"), digest_fixture("jest.txt"))
+    assert digest.tool == "pytest, jest"
+    assert digest.failed == sum(part.failed for part in expected)
+    assert digest.passed == sum(part.passed for part in expected)
+    assert {problem.message for problem in digest.problems} == {p.message for part in expected for p in part.problems}
+
+
+def test_a_few_lines_with_a_prefix_among_many_others():
+    text = "".join(f"step {number} of the build\n" for number in range(200))
+    digest = digest_output(text + prefixed(fixture("ruff-concise.txt"), "lint-1  | "))
+    assert digest.lines(99) == digest_fixture("ruff-concise.txt").lines(99)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["api-1  | a.py:1:8: F401 `os` imported but unused", "@acme/app:lint: a.py:1:8: F401 `os` imported but unused"],
+)
+def test_one_line(line: str):
+    assert digest_output(line).lines(5) == ["a.py:1:8: warning: `os` imported but unused [F401]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a.py:1: error: x  [misc]\na.py:1: note: y\n", ["a.py:1: error: x; y [misc]"]),
+        ("calc.js  |  100 |  90 |\narea.js  |  100 |  90 |\n", ["this output is not understood (2 lines)"]),
+        ("[ERROR] a/A.java:3: error: x\n[ERROR] a/B.java:3: error: y\n", None),
+        ("npm error code E404\nnpm error 404 Not Found\n", ["error: Not Found [E404]"]),
+        ("go: a.b/c: no such module\ngo: a.b/d: no such module\n", None),
+        ("error: no matching package named `a` found\n", ["error: no matching package named `a` found"]),
+        ("Success: no issues found in 1 source file\n", ["mypy: no problems"]),
+    ],
+)
+def test_what_only_looks_like_a_prefix(text: str, lines: list[str] | None):
+    assert lines is None or digest_output(text).lines(9) == lines
+    prefixed_text = split_sources(text)
+    assert not prefixed_text or not prefixed_text.is_certain
+
+
+def test_the_workers_of_xdist_are_no_sources():
+    text = "[gw0] [ 50%] PASSED a.py::b\n[gw1] [ 75%] FAILED a.py::c\n[gw0] [100%] PASSED a.py::d\n"
+    assert split_sources(text) is None
+    digest = digest_output(f"=== test session starts ===\n{text}=== 1 failed, 2 passed in 0.1s ===\n")
+    assert digest.passed_tests == {"a.py::b", "a.py::d"}
+    assert digest.lines(5) == ["TEST FAIL: c — failed (a.py)"]
