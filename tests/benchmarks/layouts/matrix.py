@@ -13,6 +13,7 @@ import asyncio
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import statistics
 import sys
@@ -35,6 +36,7 @@ LAYOUTS: tuple[Layout, ...] = (*python_layouts.LAYOUTS, *node_layouts.LAYOUTS, *
 """All layouts."""
 CACHE = Path(tempfile.gettempdir()) / "lsp-harness-layouts"
 MAX_REASON_CHARS = 110
+NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,9 @@ def print_summary(cells: Sequence[Cell], seconds: float) -> None:
             f"p50 {statistics.median(times):.2f} s"
         )
         reasons = Counter(
-            cell.reason[:MAX_REASON_CHARS] for cell in some if cell.tests != "passed" and cell.word != "failed"
+            NUMBER.sub("N", cell.reason)[:MAX_REASON_CHARS]
+            for cell in some
+            if cell.tests != "passed" and cell.word != "failed"
         )
         for reason, count in reasons.most_common():
             print(f"  {count} × {reason or 'no reason'}")
