@@ -136,7 +136,8 @@ def _mutate(source: Source, node: ast.AST) -> Iterator[tuple[str, int, int, byte
             yield "operator", *place, new.encode()
     if isinstance(node, ast.BoolOp):
         old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-        if len(node.values) == 2 and (place := _find_operator(source, *node.values, old)):
+        place = _find_operator(source, node.values[0], node.values[1], old)
+        if len(node.values) == 2 and place:
             yield "and or", *place, new.encode()
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield "constant", *source.range_of(node), str(not node.value).encode()
