@@ -207,31 +207,24 @@ class Row:
         package: The package.
         kind: `FORM` or `MUTATION`.
         edit: What was changed, and in which file.
-        word: The whole verdict.
-        tests: The status of the check by tests.
-        reason: What failed, and the reason of the check by tests.
-        is_incomplete: Whether the verdict says that too little was looked at.
-        seconds: Time.
+        found: The verdict.
     """
 
     package: str
     kind: str
     edit: str
-    word: str
-    tests: str
-    reason: str
-    is_incomplete: bool
-    seconds: float
+    found: Judgement
 
     @property
     def rating(self) -> str:
-        """What the verdict is worth: "right", "false ✓", "silent ✓", "false ✗" or "skipped"."""
-        must_fail = self.kind == MUTATION
-        if self.word == "failed":
-            return "right" if must_fail else "false ✗"
-        if self.tests == "passed":
-            return "false ✓" if must_fail else "right"
-        return "silent ✓" if must_fail and self.word == "passed" and not self.is_incomplete else "skipped"
+        """What the verdict is worth (see `Judgement.rate`)."""
+        return self.found.rate(must_fail=self.kind == MUTATION)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """All of it, for a file."""
+        row = asdict(self)
+        return {**row, **row.pop("found"), "rating": self.rating}
 
 
 async def judge_package(prepared: PreparedPackage, edits: dict[str, list[SourceEdit]], sandbox: str) -> list[Row]:
@@ -249,9 +242,9 @@ async def judge_package(prepared: PreparedPackage, edits: dict[str, list[SourceE
             for kind, some in edits.items():
                 for edit in some:
                     text = edit.apply((prepared.root / edit.path).read_bytes()).decode()
-                    found: Judgement = await judge.judge(edit.path, text)
+                    found = await judge.judge(edit.path, text)
                     name = f"{edit.kind} in {edit.path} at {edit.replacements[0][0]}"
-                    rows.append(Row(prepared.package.name, kind, name, **asdict(found)))
+                    rows.append(Row(prepared.package.name, kind, name, found))
         finally:
             await judge.aclose()
     return rows
@@ -265,10 +258,10 @@ def describe(rows: list[Row]) -> Iterator[str]:
             continue
         ratings = Counter(row.rating for row in some)
         counts = ", ".join(f"{ratings[name]} {name}" for name in ("right", "false ✓", "silent ✓", "false ✗", "skipped"))
-        times = sorted(row.seconds for row in some)
+        times = sorted(row.found.seconds for row in some)
         p95 = times[min(len(times) - 1, int(len(times) * 0.95))]
         yield f"{kind}: {len(some)}: {counts}; p50 {statistics.median(times):.1f} s, p95 {p95:.1f} s"
-    reasons = Counter(row.reason[:100] for row in rows if row.rating in ("skipped", "silent ✓"))
+    reasons = Counter(row.found.reason[:100] for row in rows if row.rating in ("skipped", "silent ✓"))
     for reason, count in reasons.most_common():
         yield f"  {count} × {reason or 'no reason'}"
 
@@ -311,10 +304,9 @@ def main() -> None:
                 print(f"  {line}")
             for row in some:
                 if row.rating in ("false ✓", "silent ✓", "false ✗"):
-                    print(f"    {row.rating} {row.edit}: {row.reason[:140]}", flush=True)
+                    print(f"    {row.rating} {row.edit}: {row.found.reason[:140]}", flush=True)
             if args.json:
-                found_rows: list[dict[str, Any]] = [{**asdict(row), "rating": row.rating} for row in rows]
-                args.json.write_text(json.dumps(found_rows, indent=1, ensure_ascii=False))
+                args.json.write_text(json.dumps([row.row for row in rows], indent=1, ensure_ascii=False))
     print("\nall packages")
     print("\n".join(describe(rows)))
     print(f"{perf_counter() - start:.0f} s")

@@ -6,9 +6,9 @@ import pytest
 
 from tests.benchmarks.layouts.builder import build_layout, find_missing
 from tests.benchmarks.layouts.environments import EnvironmentCache
-from tests.benchmarks.layouts.judge import BEST
+from tests.benchmarks.layouts.judge import BEST, Judgement
 from tests.benchmarks.layouts.layout import KINDS, Layout
-from tests.benchmarks.layouts.matrix import LAYOUTS, Cell, judge_layout
+from tests.benchmarks.layouts.matrix import LAYOUTS, judge_layout
 from tests.support.project_suites import require_sandbox
 
 QUICK = (
@@ -70,5 +70,4 @@ async def test_the_verdict_about_each_edit_is_right(name: str, cache: Environmen
     ],
 )
 def test_what_a_verdict_is_worth(must_fail: bool, word: str, tests: str, is_incomplete: bool, rating: str):
-    cell = Cell("flat", BEST, "right", must_fail, word, tests, "", is_incomplete, "", 1.0)
-    assert cell.rating == rating
+    assert Judgement(word, tests, "", is_incomplete, 1.0).rate(must_fail=must_fail) == rating
