@@ -71,6 +71,18 @@ class Judgement:
     is_incomplete: bool
     seconds: float
 
+    def rate(self, *, must_fail: bool) -> str:
+        """Return what the verdict is worth.
+
+        "right", "false ✓" (the tests passed an edit that must fail), "silent ✓" (no test ran, and the whole verdict
+        passed an edit that must fail without a word about it), "false ✗" or "skipped".
+        """
+        if self.word == "failed":
+            return "right" if must_fail else "false ✗"
+        if self.tests == "passed":
+            return "false ✓" if must_fail else "right"
+        return "silent ✓" if must_fail and self.word == "passed" and not self.is_incomplete else "skipped"
+
 
 def read_judgement(verdict: TextVerdict, seconds: float) -> Judgement:
     """Return what a verdict says about an edit."""

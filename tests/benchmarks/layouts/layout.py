@@ -95,7 +95,6 @@ class Layout:
         project: The name of its folder.
         needs: Programs that must be on the machine.
         folder: The folder that `bare` runs in.
-        may_skip: Why a check of this layout may be skipped: nothing in the project says how its tests are run.
     """
 
     name: str
@@ -110,7 +109,6 @@ class Layout:
     project: str = "project"
     needs: tuple[str, ...] = ()
     folder: str = ""
-    may_skip: str = ""
 
     @property
     def needs_network(self) -> bool:

@@ -13,6 +13,7 @@ import asyncio
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import statistics
 import sys
@@ -24,17 +25,19 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from tests.benchmarks.layouts import compiled_layouts, node_layouts, python_layouts
 from tests.benchmarks.layouts.builder import build_layout, find_missing
 from tests.benchmarks.layouts.environments import EnvironmentCache, FailedInstallationError
-from tests.benchmarks.layouts.judge import BEST, Judge, find_sandboxes, switch_types_off, use_sandbox
+from tests.benchmarks.layouts.judge import BEST, Judge, Judgement, find_sandboxes, switch_types_off, use_sandbox
 from tests.benchmarks.layouts.layout import Layout
 
 LAYOUTS: tuple[Layout, ...] = (*python_layouts.LAYOUTS, *node_layouts.LAYOUTS, *compiled_layouts.LAYOUTS)
 """All layouts."""
 CACHE = Path(tempfile.gettempdir()) / "lsp-harness-layouts"
 MAX_REASON_CHARS = 110
+NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,37 +49,25 @@ class Cell:
         sandbox: The sandbox.
         edit: The kind of the edit.
         must_fail: Whether the right verdict is "failed".
-        word: The whole verdict.
-        tests: The status of the check by tests.
-        reason: What failed, and the reason of the check by tests.
-        is_incomplete: Whether the verdict says that too little was looked at.
-        may_skip: Why the check by tests may be skipped, or an empty text.
-        seconds: Time.
+        found: The verdict.
     """
 
     layout: str
     sandbox: str
     edit: str
     must_fail: bool
-    word: str
-    tests: str
-    reason: str
-    is_incomplete: bool
-    may_skip: str
-    seconds: float
+    found: Judgement
 
     @property
     def rating(self) -> str:
-        """What the verdict is worth.
+        """What the verdict is worth (see `Judgement.rate`)."""
+        return self.found.rate(must_fail=self.must_fail)
 
-        "right", "false ✓" (the tests passed an edit that must fail), "silent ✓" (no test ran, and the whole verdict
-        passed an edit that must fail without a word about it), "false ✗" or "skipped".
-        """
-        if self.word == "failed":
-            return "right" if self.must_fail else "false ✗"
-        if self.tests == "passed":
-            return "false ✓" if self.must_fail else "right"
-        return "silent ✓" if self.must_fail and self.word == "passed" and not self.is_incomplete else "skipped"
+    @property
+    def row(self) -> dict[str, Any]:
+        """All of it, for a file."""
+        row = asdict(self)
+        return {**row, **row.pop("found"), "rating": self.rating}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +133,7 @@ async def judge_layout(layout: Layout, root: Path, sandbox: str) -> tuple[Cell, 
             for edit in layout.edits:
                 text = edit.apply((root / edit.path).read_text())
                 found = await judge.judge(edit.path, text)
-                cells.append(
-                    Cell(layout.name, sandbox, edit.kind, edit.must_fail, may_skip=layout.may_skip, **asdict(found))
-                )
+                cells.append(Cell(layout.name, sandbox, edit.kind, edit.must_fail, found))
         finally:
             await judge.aclose()
     return tuple(cells)
@@ -167,7 +156,8 @@ def print_result(result: TaskResult, *, all_reasons: bool) -> None:
         print("    " + "\n    ".join(result.problem.splitlines()), flush=True)
     for cell in result.cells:
         if all_reasons or cell.rating != "right":
-            print(f"    {cell.edit}: {cell.word}, tests {cell.tests or 'none'}: {cell.reason[:MAX_REASON_CHARS]}")
+            found = cell.found
+            print(f"    {cell.edit}: {found.word}, tests {found.tests or 'none'}: {found.reason[:MAX_REASON_CHARS]}")
 
 
 def print_summary(cells: Sequence[Cell], seconds: float) -> None:
@@ -177,7 +167,7 @@ def print_summary(cells: Sequence[Cell], seconds: float) -> None:
         ratings = Counter(cell.rating for cell in some)
         innocent = [cell for cell in some if not cell.must_fail]
         share = 100 * ratings["false ✗"] / len(innocent) if innocent else 0.0
-        times = [cell.seconds for cell in some]
+        times = [cell.found.seconds for cell in some]
         layouts = len({cell.layout for cell in some})
         print(
             f"\n{sandbox}: {len(some)} verdicts on {layouts} layouts: {ratings['right']} right, "
@@ -185,9 +175,8 @@ def print_summary(cells: Sequence[Cell], seconds: float) -> None:
             f"{ratings['false ✗']} false ✗ ({share:.1f} % of {len(innocent)}), {ratings['skipped']} skipped; "
             f"p50 {statistics.median(times):.2f} s"
         )
-        reasons = Counter(
-            cell.reason[:MAX_REASON_CHARS] for cell in some if cell.tests != "passed" and cell.word != "failed"
-        )
+        skipped = [cell.found.reason for cell in some if cell.found.tests != "passed" and cell.found.word != "failed"]
+        reasons = Counter(NUMBER.sub("N", reason)[:MAX_REASON_CHARS] for reason in skipped)
         for reason, count in reasons.most_common():
             print(f"  {count} × {reason or 'no reason'}")
     print(f"\n{seconds:.0f} s")
@@ -239,8 +228,7 @@ def main() -> None:
             cells += result.cells
             problems += bool(result.problem)
             if args.json:
-                rows = [{**asdict(cell), "rating": cell.rating} for cell in cells]
-                args.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False))
+                args.json.write_text(json.dumps([cell.row for cell in cells], indent=1, ensure_ascii=False))
     finally:
         shutil.rmtree(place, ignore_errors=True)
     print_summary(cells, perf_counter() - start)

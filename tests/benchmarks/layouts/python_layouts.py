@@ -435,7 +435,6 @@ OTHER_RUNNERS = (
             "import doctest, sys, shop.calc as c, shop.report as r; "
             + "sys.exit(doctest.testmod(c).failed + doctest.testmod(r).failed)",
         ),
-        may_skip="no setting says that the examples are tests",
     ),
     make_unittest("unittest"),
     make_unittest("unittest-suffix", "checks", "{}_test.py"),
