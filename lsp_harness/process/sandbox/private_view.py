@@ -6,7 +6,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from lsp_harness.process.sandbox import namespace_launcher
 from lsp_harness.process.sandbox.sandbox import PROBE_TIMEOUT_S, Sandbox
@@ -58,7 +57,7 @@ class PrivateView(Sandbox):
         return ""
 
 
-def describe_view(policy: SandboxPolicy) -> dict[str, Any]:
+def describe_view(policy: SandboxPolicy) -> "namespace_launcher.ViewRequest":
     """Return a policy as a request to `namespace_launcher`.
 
     Raises:

@@ -3,19 +3,30 @@
 It is copied beside a `sitecustomize.py` into a folder on PYTHONPATH, so that each Python process of the run imports it,
 those that tests start, too. It imports few modules, nothing of this package, and runs in Python 3.8 and later.
 
-The variable `LSP_HARNESS_LINES` names a JSON file with two fields: `files`, the real path of a file → the lines to record,
-and `out`, a file to which each process adds a line `NUMBER OF FILE:LINE` when it runs such a line for the first time.
+The variable `LSP_HARNESS_LINES` names a JSON file with two fields: `files`, the real path of a file → the lines to
+record, and `out`, a file to which each process adds a line `NUMBER OF FILE:LINE` when it runs such a line for the first
+time.
 
 The statements in these lines get a call before them when their file is compiled. Nothing else of the program is slower,
 and tools that measure coverage or debug are not disturbed.
 """
 
+from __future__ import annotations
+
 import ast
 import builtins
+import contextlib
+import importlib
 import importlib.machinery
 import json
 import os
 import sys
+
+TYPE_CHECKING = False
+"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any
 
 VARIABLE = "LSP_HARNESS_LINES"
 MARK = "__lsp_harness_line__"
@@ -23,7 +34,7 @@ COMPILED_ELSEWHERE = ("jit", "vectorize", "kernel", "script", "triton", "numba")
 """Parts of the names of decorators that compile a function themselves, and do not know the call."""
 
 
-def install():
+def install() -> None:
     """Record the lines that the variable of the environment names, if it is set."""
     path = os.environ.get(VARIABLE)
     if not path:
@@ -37,7 +48,7 @@ def install():
     record(request["files"], out)
 
 
-def record(files, out):
+def record(files: Mapping[str, Collection[int]], out: int) -> None:
     """Record lines from now on. Modules that are imported already are not recorded.
 
     Args:
@@ -45,34 +56,32 @@ def record(files, out):
         out: The descriptor of the file to which they are added.
     """
     numbers = {path: number for number, path in enumerate(files)}
-    seen = set()
+    seen: set[tuple[int, tuple[int, ...]]] = set()
 
-    def mark(number, lines):
+    def mark(number: int, lines: tuple[int, ...]) -> None:
         if (number, lines) not in seen:
             seen.add((number, lines))
-            try:
-                os.write(out, "".join("%d:%d\n" % (number, line) for line in lines).encode())
-            except OSError:
-                pass
+            with contextlib.suppress(OSError):
+                os.write(out, "".join(f"{number}:{line}\n" for line in lines).encode())
 
     setattr(builtins, MARK, mark)
     loader = importlib.machinery.SourceFileLoader
-    compile_source = loader.source_to_code
+    compile_source: Any = loader.source_to_code
 
-    def compile_marked(self, data, path, *arguments, **options):
+    def compile_marked(
+        self: importlib.machinery.SourceFileLoader, data: Any, path: Any, *arguments: Any, **options: Any
+    ) -> Any:
         real = os.path.realpath(path) if isinstance(path, str) else ""
         if real in numbers:
-            try:
+            # the loader says what is wrong with the text
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError):
                 data = add_marks(data, numbers[real], frozenset(files[real]))
-            except (SyntaxError, ValueError, RecursionError):
-                # the loader says what is wrong with the text
-                pass
         return compile_source(self, data, path, *arguments, **options)
 
     loader.source_to_code = compile_marked
 
 
-def add_marks(source, number, lines):
+def add_marks(source: str | bytes | ast.AST, number: int, lines: Iterable[int]) -> ast.AST:
     """Return the syntax tree of a text in which the statements in some lines call `MARK` first.
 
     Args:
@@ -81,11 +90,11 @@ def add_marks(source, number, lines):
         lines: The lines.
     """
     tree = source if isinstance(source, ast.AST) else ast.parse(source)
-    Marker(number, lines).visit(tree)
+    Marker(number, frozenset(lines)).visit(tree)
     return ast.fix_missing_locations(tree)
 
 
-def list_lines(source, lines):
+def list_lines(source: str | bytes, lines: Iterable[int]) -> set[int]:
     """Return those of some lines that a run can record: lines of statements, without comments and docstrings.
 
     Args:
@@ -104,16 +113,16 @@ class Marker(ast.NodeTransformer):
         found: The lines that are recorded.
     """
 
-    def __init__(self, number, lines):
+    def __init__(self, number: int, lines: frozenset[int]) -> None:
         self.number, self.lines = number, lines
-        self.found = set()
+        self.found: set[int] = set()
 
-    def visit_Module(self, node):
+    def visit_Module(self, node: ast.Module) -> ast.AST:
         """Mark the statements of a module."""
         self.mark_blocks(node, ())
         return node
 
-    def visit_FunctionDef(self, node):
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
         """Mark a function: its head runs when the function is called."""
         if any(_is_compiled_elsewhere(decorator) for decorator in node.decorator_list):
             return node
@@ -123,21 +132,22 @@ class Marker(ast.NodeTransformer):
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
-    def mark_blocks(self, node, head):
+    def mark_blocks(self, node: ast.AST, head: Iterable[int]) -> None:
         """Mark each block of statements of a node. The lines of a head run when its body begins."""
-        for field, value in ast.iter_fields(node):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                setattr(node, field, self.mark_block(value, head if field == "body" else ()))
-            elif isinstance(value, list):
-                for item in value:
-                    if isinstance(item, ast.ExceptHandler):
-                        self.mark_blocks(item, range(item.lineno, _first_line(item.body[0])))
-                    elif type(item).__name__ == "match_case":
-                        self.mark_blocks(item, range(item.pattern.lineno, _first_line(item.body[0])))
+        lists: dict[str, list[Any]] = {name: value for name, value in ast.iter_fields(node) if isinstance(value, list)}
+        for field, items in lists.items():
+            if items and isinstance(items[0], ast.stmt):
+                setattr(node, field, self.mark_block(items, head if field == "body" else ()))
+                continue
+            for item in items:
+                if isinstance(item, ast.ExceptHandler):
+                    self.mark_blocks(item, range(item.lineno, _first_line(item.body[0])))
+                elif type(item).__name__ == "match_case":
+                    self.mark_blocks(item, range(item.pattern.lineno, _first_line(item.body[0])))
 
-    def mark_block(self, block, head):
+    def mark_block(self, block: Sequence[ast.stmt], head: Iterable[int]) -> list[ast.stmt]:
         """Return the statements of a block with calls before them."""
-        marked = []
+        marked: list[ast.stmt] = []
         rest = list(block)
         while rest and _must_be_first(rest[0], not marked):
             marked.append(rest.pop(0))
@@ -152,18 +162,21 @@ class Marker(ast.NodeTransformer):
             marked.append(statement)
         return marked
 
-    def add_mark(self, block, lines, place):
+    def add_mark(self, block: list[ast.stmt], lines: Iterable[int], place: ast.stmt) -> None:
         """Add a call for some lines to a block, if one of them is to be recorded."""
         wanted = tuple(sorted(self.lines.intersection(lines)))
         if not wanted:
             return
         self.found.update(wanted)
-        arguments = [ast.Constant(self.number), ast.Tuple([ast.Constant(line) for line in wanted], ast.Load())]
+        arguments: list[ast.expr] = [
+            ast.Constant(self.number),
+            ast.Tuple([ast.Constant(line) for line in wanted], ast.Load()),
+        ]
         call = ast.Call(ast.Name(MARK, ast.Load()), arguments, [])
         block.append(ast.copy_location(ast.Expr(call), place))
 
 
-def _own_lines(statement):
+def _own_lines(statement: Any) -> range:
     """Return the lines of a statement without those of the blocks in it."""
     first = _first_line(statement)
     if isinstance(
@@ -177,30 +190,32 @@ def _own_lines(statement):
     return range(first, (statement.end_lineno or first) + 1)
 
 
-def _first_line(statement):
+def _first_line(statement: ast.stmt) -> int:
     """Return the line in which a statement begins, with its decorators."""
     return min([statement.lineno] + [item.lineno for item in getattr(statement, "decorator_list", [])])
 
 
-def _must_be_first(statement, is_first):
+def _must_be_first(statement: ast.stmt, is_first: bool) -> bool:
     if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
         return True
     value = getattr(statement, "value", None)
     return is_first and isinstance(statement, ast.Expr) and isinstance(getattr(value, "value", None), str)
 
 
-def _is_compiled_elsewhere(decorator):
-    names = [part for node in ast.walk(decorator) for part in (getattr(node, "id", ""), getattr(node, "attr", ""))]
+def _is_compiled_elsewhere(decorator: ast.expr) -> bool:
+    names: list[str] = [
+        part for node in ast.walk(decorator) for part in (getattr(node, "id", ""), getattr(node, "attr", ""))
+    ]
     return any(part in name.lower() for name in names for part in COMPILED_ELSEWHERE)
 
 
-def import_next_customization():
+def import_next_customization() -> None:
     """Import the `sitecustomize` that this one hides, as if the folder of this module were not in `sys.path`."""
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != folder]
     own = sys.modules.pop("sitecustomize", None)
     try:
-        import sitecustomize  # noqa: F401
+        importlib.import_module("sitecustomize")
     except ImportError:
         if own is not None:
             # the import of the module that calls this function is not at its end

@@ -189,7 +189,7 @@ def find_cargo_runner(root: Path, file: Path) -> SuiteRunner | None:
         "Cargo.toml",
         (".rs",),
         command,
-        _list_homes(("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")) + (Path(cargo).resolve().parent.parent,),
+        (*_list_homes(("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")), Path(cargo).resolve().parent.parent),
         _name_homes(("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")),
         folder=_relative(root, base),
         patterns=("tests/*.rs", "*/tests/*.rs"),

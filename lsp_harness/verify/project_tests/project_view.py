@@ -1,4 +1,4 @@
-"""The view of the machine that programs of a project get: where their changes go, and which private files are not there."""
+"""The view of the machine for programs of a project: where their changes go, and which private files are not there."""
 
 import os
 import re

@@ -18,8 +18,8 @@ child, and answers. The fields of a request:
 - `lines`: real path → the lines of which each is recorded when it first runs (see `line_evidence.py`);
 - `files`: names of files → their paths. They are results: `report`, `trace` and `lines`, and `output`.
 
-An answer is a line with a JSON object, and the bytes of these files. Its fields are `code`, the exit status of the child,
-or `timeout`, and `files`: name → number of bytes.
+An answer is a line with a JSON object, and the bytes of these files. Its fields are `code`, the exit status of the
+child, or `timeout`, and `files`: name → number of bytes.
 """
 
 from __future__ import annotations
@@ -35,11 +35,18 @@ import tempfile
 import time
 from collections.abc import Generator
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import line_evidence
-import namespace_launcher
 import pytest
+
+if TYPE_CHECKING:
+    from lsp_harness.process.sandbox import namespace_launcher
+    from lsp_harness.process.sandbox.namespace_launcher import ViewRequest
+    from lsp_harness.verify.project_tests import line_evidence
+else:
+    # they are copied beside this program
+    import line_evidence
+    import namespace_launcher
 
 POLL_S = 0.002
 MAX_LINE_COUNT = 1_000_000
@@ -135,9 +142,7 @@ def _list_imported(folder: str) -> list[str]:
     return [file for file in real if file.startswith(inside) and not any(file.startswith(e) for e in environments)]
 
 
-def _run_in_view(
-    request: dict[str, Any], view: dict[str, Any], protocol: int
-) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _run_in_view(request: dict[str, Any], view: ViewRequest, protocol: int) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Run a request in a new view, whose overlays are gone afterwards."""
     names = [*request["files"], VIEW_PROBLEM]
     results = {name: os.memfd_create(name) for name in names}
@@ -209,7 +214,7 @@ def _run_in_copy(request: dict[str, Any], protocol: int) -> tuple[dict[str, Any]
 def _run_pytest(request: dict[str, Any]) -> int:
     files = request["files"]
     # a test that reads its standard input must not get the next request
-    sys.stdin = open(os.devnull)
+    sys.stdin = open(os.devnull)  # noqa: SIM115 - it stays open
     os.dup2(sys.stdin.fileno(), 0)
     output = os.open(files["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.dup2(output, 1)

@@ -122,7 +122,7 @@ def _find_pytest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRun
         folder=_relative(root, folder),
         patterns=(*patterns, "conftest.py"),
         records_lines=True,
-        has_own_tests=(lambda text: bool(PROMPT.search(text))) if has_doctests else (lambda text: False),
+        has_own_tests=_has_examples if has_doctests else lambda text: False,
         program_note=_describe(python),
     )
 
@@ -167,7 +167,7 @@ def _find_unittest(root: Path, folder: Path, file: Path, setting: str) -> SuiteR
 
 def _find_doctest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRunner | None:
     try:
-        has_examples = bool(PROMPT.search(file.read_bytes()))
+        has_examples = _has_examples(file.read_bytes())
     except OSError:
         return None
     if not has_examples:
@@ -186,7 +186,11 @@ def _find_doctest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRu
 
     tool = "pytest" if python.has_module("pytest") else "doctest"
     runner = _create(tool, f"examples in {name}", python, _relative(root, folder), command, ())
-    return replace(runner, has_own_tests=lambda text: bool(PROMPT.search(text)))
+    return replace(runner, has_own_tests=_has_examples)
+
+
+def _has_examples(text: bytes) -> bool:
+    return bool(PROMPT.search(text))
 
 
 def _create(

@@ -50,7 +50,7 @@ class SuiteRunner:
     programs: tuple[Path, ...] = ()
     env: Mapping[str, str] | None = None
     python: Path | None = None
-    folder: PurePosixPath = PurePosixPath()
+    folder: PurePosixPath = field(default_factory=PurePosixPath)
     patterns: tuple[str, ...] = ()
     records_lines: bool = False
     has_own_tests: Callable[[bytes], bool] = field(default=lambda text: False)
