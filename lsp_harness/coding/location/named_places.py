@@ -126,7 +126,7 @@ async def _name_lines(
     document = read_text(path)
     if document is None:
         raise NoAnswer(f"{path} cannot be read, or no model may see it")
-    count = len(document.line_starts)
+    count = len(document.line_starts) - document.data.endswith(b"\n")
     if mention.last > count:
         raise NoAnswer(f"{path} has {count} lines, so there is no line {mention.last}")
     doubt = f"{len(paths)} files are called {mention.path}" if paths[1:] else ""
@@ -325,7 +325,9 @@ class _Names:
             if await self.index.has_word(self.uri, mention.last):
                 continue
             near = await self.index.near_names(self.uri, mention.last)
-            if mention.spelling < CODE and not _is_misspelled(mention.name, near):
+            # capitals inside of a word are also those of products: GitHub
+            is_word = mention.spelling < CODE or (mention.spelling < QUOTED and mention.name[0].isupper())
+            if is_word and not _is_misspelled(mention.name, near):
                 continue
             raise NoAnswer(f"there is no symbol {mention.name} in this folder{_offer(near)}")
 

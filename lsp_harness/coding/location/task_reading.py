@@ -252,7 +252,10 @@ def read_task(task: str) -> TaskReading:
     ]
     speaks_of_failure = FAILING.search(task) is not None
     edits_tests = bool(EDIT_OF_TEST.search(task) or (not speaks_of_failure and INSIDE_TEST.search(task)))
-    repairs_tests = not edits_tests and bool(REPAIR.search(task) or (speaks_of_failure and TEST_NAMED.search(task)))
+    asks = QUESTION.match(task) is not None and not ORDER.search(task)
+    repairs_tests = not (edits_tests or asks) and bool(
+        REPAIR.search(task) or (speaks_of_failure and TEST_NAMED.search(task))
+    )
     return TaskReading(tuple(names), files, repairs_tests, edits_tests)
 
 

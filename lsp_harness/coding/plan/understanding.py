@@ -50,10 +50,10 @@ EXAMPLES: tuple[tuple[str, Intent], ...] = (
 )
 ANSWER_TOKENS = 5
 """Most tokens of an answer: one of the five words."""
-CHANGE_OF_BEHAVIOUR = re.compile(
-    r"\s*(?:please\s+)?(?:make|let|have|teach|allow)\s+(?!sure\b|a\b|an\b|me\b)", re.IGNORECASE
+RAISES = re.compile(
+    r"\s*(?:please\s+)?(?:(?:make|let|have|teach)\s+(?!sure\b).*\b)?(?:raise|throw|reject|refuse)\b", re.IGNORECASE
 )
-"""The beginning of a prompt that says what code shall do from now on, such as “make load raise …”."""
+"""A prompt that says which error code shall raise from now on, such as “make load raise …”."""
 NEW_OR_WRONG = re.compile(
     r"\b(?:tests?|docstrings?|documentation|pass|compiles?|works?\s+again|bugs?|crash(?:es|ing)?)\b", re.IGNORECASE
 )
@@ -62,16 +62,16 @@ NEW_OR_WRONG = re.compile(
 def understand_by_facts(text: str) -> tuple[Intent, str] | None:
     """Return what a prompt asks for and the reason in words, or None if its words leave a choice.
 
-    A prompt about failing tests wants a fix. One that says what code shall do wants an edit, also if it speaks of
-    errors that the code shall raise.
+    A prompt about failing tests wants a fix. One that says which errors code shall raise wants an edit, although it
+    speaks of errors.
 
     Args:
         text: The prompt.
     """
     if read_task(text).repairs_tests:
         return "fix", "the prompt speaks of a failing test"
-    if CHANGE_OF_BEHAVIOUR.match(text) and not NEW_OR_WRONG.search(text):
-        return "edit", "the prompt says what the code shall do"
+    if RAISES.match(text) and not NEW_OR_WRONG.search(text):
+        return "edit", "the prompt says which error the code shall raise"
     return None
 
 
