@@ -70,10 +70,29 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _move_lone_hyphen(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the arguments with a `-`, which stands for standard input, where cyclopts takes it for no option."""
+    """Return the arguments with a `-`, which stands for standard input, where cyclopts takes it for no option.
+
+    That is behind `=` if it is the value of an option, and else at the end.
+    """
     if "-" not in arguments or "--" in arguments:
         return arguments
-    return [*(argument for argument in arguments if argument != "-"), "--", "-"]
+    options = {name for name, has_value in _command_options(arguments).items() if has_value}
+    words: list[str] = []
+    is_argument = False
+    for word in arguments:
+        if word != "-":
+            words.append(word)
+        elif words and words[-1] in options:
+            words[-1] = f"{words[-1]}=-"
+        else:
+            is_argument = True
+    return [*words, "--", "-"] if is_argument else words
+
+
+def _command_options(arguments: Sequence[str]) -> dict[str, bool]:
+    """Return the options of the command that arguments begin with, and whether a value stands after each of them."""
+    _, apps, _ = app.parse_commands(list(arguments))
+    return _list_options(apps[-1]) if apps[-1].default_command else {}
 
 
 def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]:
@@ -129,7 +148,11 @@ def _prompt_words(arguments: Sequence[str]) -> list[str]:
 
 def _run_options() -> dict[str, bool]:
     """Return the options of `run`, and whether a value stands after each of them."""
-    arguments = app["run"].assemble_argument_collection()
+    return _list_options(app["run"])
+
+
+def _list_options(command: App) -> dict[str, bool]:
+    arguments = command.assemble_argument_collection()
     return {name: item.hint is not bool for item in arguments for name in item.names if name.startswith("-")}
 
 

@@ -1,9 +1,9 @@
 """Finds the code that a task in words is about.
 
-The index finds places and this module orders them. Places in code come before texts that only mention the task, tests
-come last if the task does not mention tests, and declarations that the task names come first. Each place is then the
-whole declaration as its file has it now. A model may choose among the first places by their number, and it is never
-asked for a path.
+The index finds places and this module orders them. The declaration that the task names comes before all others. Places
+in code come before texts that only mention the task, and tests come last if the task does not mention tests. Each place
+is then the whole declaration as its file has it now. A model may choose among the first places by their number, and it
+is never asked for a path.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast
 
+from lsp_harness.coding.location.named_places import NamedPlaces, find_named_places
 from lsp_harness.context.fragment import TokenCounter
 from lsp_harness.errors import EngineError, ModelError
 from lsp_harness.files.secrets import find_secrets
@@ -21,6 +22,7 @@ from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.query.code_search import MAX_FILE_SEARCH_HITS, Hit, SearchRequest
 from lsp_harness.index.query.rankers import MAX_SAME_NAME, find_query_names
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import choice_grammar, parse_choice
 from lsp_harness.inference.prompt_ceilings import CEILINGS, count_messages
@@ -47,6 +49,8 @@ LINES_FACTOR = 0.5
 PROSE_FACTOR = 0.25
 """Factor of a hit in a text that is not code, if the task does not mention documentation."""
 MAX_SIGNATURE_CHARS = 120
+UNNAMED = "the task names no code of this folder, so its words decided"
+UNNAMED_IN_FILE = "the task names no code of this file, so its words decided"
 TEST_WORDS = re.compile(r"\btest(s|ed|ing|_\w+)?\b", re.IGNORECASE)
 PROSE_WORDS = re.compile(r"\b(docs?|documentation|readme|changelog)\b", re.IGNORECASE)
 PROSE_PATH = re.compile(r"\.(md|mdx|markdown|rst|txt|adoc|org)\Z", re.IGNORECASE)
@@ -94,16 +98,23 @@ class TaskPlaces:
         candidates: The places, the best first.
         choice: The index of the chosen place.
         chooser: Who chose it: "index" or "model".
+        doubt: Why another place may be meant. Empty if the task names the chosen one, and nothing else has its name.
     """
 
     candidates: tuple[TaskPlace, ...]
     choice: int = 0
     chooser: str = "index"
+    doubt: str = ""
 
     @property
     def best(self) -> TaskPlace:
         """The chosen place."""
         return self.candidates[self.choice]
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether only the words of the task led to the chosen place."""
+        return self.doubt in (UNNAMED, UNNAMED_IN_FILE)
 
 
 async def find_task_places(
@@ -124,22 +135,88 @@ async def find_task_places(
         read_text: Returns the text of a file. It is called in a thread.
         similar_texts: The digests of the texts whose vectors are most like the vector of the task.
         current_path: The file that the user works in.
-    """
 
+    Raises:
+        NoAnswer: The task names a declaration, a file or a line that the folder does not have.
+    """
+    named = await find_named_places(index, uri, task, read_text)
     request = SearchRequest(
         task, MAX_FILE_SEARCH_HITS, similar_texts, current_path=current_path, seconds=SEARCH_TIMEOUT_S
     )
     hits = _order_hits([*await index.search(uri, request), *await _find_named_constants(index, uri, task)], task)
+    if named.source_only:
+        hits = [hit for hit in hits if not TEST_PATH.search(hit.path)]
+    first = _rank_named(named, hits)
+    if named.paths and not named.symbols:
+        hits = [hit for hit in hits if hit.path in named.paths] or await _list_declarations(index, uri, named.paths)
     # a link to the best hits moves a hit up among the others, but never above the best one
     linked = await index.boost_linked(uri, hits[:SEED_COUNT], hits[1:], SEARCH_TIMEOUT_S)
+    ordered = [*first, *hits[:1], *_order_hits(linked, task)]
     # files are read and parsed here
-    places = await asyncio.to_thread(_read_places, [*hits[:1], *_order_hits(linked, task)], read_text)
-    return TaskPlaces(places) if places else None
+    places = await asyncio.to_thread(_read_places, ordered, read_text, _read_lines(named, read_text))
+    if not places:
+        return None
+    is_named = bool(named.lines) or any(places[0].path == hit.path and places[0].symbol == hit.symbol for hit in first)
+    return TaskPlaces(places, doubt=named.doubt if is_named else UNNAMED_IN_FILE if named.paths else UNNAMED)
 
 
-def _read_places(hits: Iterable[Hit], read_text: TextReader) -> tuple[TaskPlace, ...]:
-    """Return at most `MAX_PLACES` different places of hits."""
+def _rank_named(named: NamedPlaces, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the declarations that a task names as hits. Among those that fit equally well, the search decides."""
+    ranks = {(hit.path, hit.symbol): rank for rank, hit in reversed([*enumerate(hits)])}
+    # of overloads, the longest one is the implementation
+    longest: dict[tuple[str, str], Symbol] = {}
+    for one in sorted(named.symbols, key=lambda one: one.start - one.end):
+        longest.setdefault((one.path, one.qualified), one)
+    symbols = [one for one in named.symbols if longest[one.path, one.qualified] is one]
+    if not named.source_only:
+        # what a test runs is ordered already
+        symbols.sort(
+            key=lambda one: (
+                one.kind in WEAK_KINDS,
+                bool(TEST_PATH.search(one.path)),
+                _is_private(one.qualified),
+                ranks.get((one.path, one.qualified), len(hits)),
+            )
+        )
+    first: list[Hit] = []
+    for number, one in enumerate(symbols[:MAX_PLACES], 1):
+        rank = ranks.get((one.path, one.qualified))
+        score, reasons = (hits[rank].score, hits[rank].reasons) if rank is not None else (0.0, ())
+        place = one.path, one.qualified, one.kind, one.line, one.start, one.end
+        first.append(Hit(*place, score, (f"named {number}", *reasons)))
+    return first
+
+
+def _is_private(qualified: str) -> bool:
+    return any(part.startswith("_") and not part.startswith("__") for part in qualified.split("."))
+
+
+async def _list_declarations(index: IndexQuery, uri: str, paths: Sequence[str]) -> list[Hit]:
+    """Return the declarations of files in which the search finds nothing."""
+    return [
+        Hit(one.path, one.qualified, one.kind, one.line, one.start, one.end, 0.0, ("file",))
+        for path in paths
+        for one in await index.symbols_in(uri, path)
+        if one.kind not in WEAK_KINDS
+    ]
+
+
+def _read_lines(named: NamedPlaces, read_text: TextReader) -> TaskPlace | None:
+    """Return the lines that a task names, if they are no declaration."""
+    document = read_text(named.paths[0]) if named.lines else None
+    if not (named.lines and document):
+        return None
+    first, last = named.lines
+    span = Span(document.line_starts[first - 1], document.line_span(last - 1)[1])
+    hit = Hit(named.paths[0], "", "", first - 1, *span, 0.0, ("named 1",))
+    return _describe_place(hit, document, span, Span(*document.line_span(first - 1)))
+
+
+def _read_places(hits: Iterable[Hit], read_text: TextReader, named: TaskPlace | None = None) -> tuple[TaskPlace, ...]:
+    """Return at most `MAX_PLACES` different places of hits, after the lines that the task names."""
     places = dict[str, TaskPlace]()
+    if named:
+        places[named.place] = named
     for hit in hits:
         place = _create_place(hit, read_text)
         if place and place.place not in places:
@@ -178,7 +255,7 @@ async def choose_place(engine: Engine, task: str, places: TaskPlaces, budget: in
     except (EngineError, ModelError):
         return places
     number = parse_choice(answer, len(lines))
-    return places if number is None else TaskPlaces(places.candidates, number, "model")
+    return places if number is None else TaskPlaces(places.candidates, number, "model", places.doubt)
 
 
 async def _find_named_constants(index: IndexQuery, uri: str, task: str) -> list[Hit]:

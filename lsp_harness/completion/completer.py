@@ -19,7 +19,7 @@ from lsp_harness.completion.policy.trigger_rules import find_probability_rule
 from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
 from lsp_harness.completion.prefetch.inflight import CallLater, call_later
 from lsp_harness.completion.prefetch.prefetch import PlaceKnowledge, Prefetcher
-from lsp_harness.completion.reply_source import ReplySource
+from lsp_harness.completion.reply_source import ReplySource, describe_missing
 from lsp_harness.completion.request.alternatives import find_other_texts, generate_other_texts
 from lsp_harness.completion.request.answer_cache import AnswerCache
 from lsp_harness.completion.request.completion_request import RequestBuilder
@@ -53,6 +53,7 @@ class Completer:
     Attributes:
         repository: The code of other files.
         last_figures: The tokens and times of the last suggestion, and its `id`. If a rule hid it, `quiet` names it.
+        last_reason: Why the last request has no suggestion, in words. Empty if it has one.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Completer:
         self._call_later = call_later
         self._types = types or TypeFilter()
         self.last_figures: dict[str, Any] = {}
+        self.last_reason = ""
 
     @property
     def settings(self) -> Completion:
@@ -106,7 +108,8 @@ class Completer:
         """
         state = self.state(open_document)
         self._supersede(state, cursor)
-        if not self._policy.allows(cursor):
+        self.last_reason = self._policy.find_refusal(cursor)
+        if self.last_reason:
             return None
         if automatic and (rule := self._policy.find_rule(cursor, open_document.history, is_displayed=True)):
             return self._hide(rule)
@@ -212,6 +215,7 @@ class Completer:
         inflight, history = self.state(open_document).inflight, open_document.history
         reply = await self._replies.find(request, inflight, history, automatic=automatic)
         if reply is None:
+            self.last_reason = "the text changed meanwhile"
             return []
         rule = find_probability_rule(reply.probability, self._policy.settings) if automatic else ""
         others = [partial(find_other_texts, self._engine, request, start_s, automatic=automatic)] if may_replace else []
@@ -219,6 +223,8 @@ class Completer:
         self._prefetcher.continue_after_answer(
             self.state(open_document).prefetch, request, None if rule else text, reply.usage
         )
+        if not text:
+            self.last_reason = describe_missing(request, reply, rule, type_figures)
         if not (text or rule):
             return []
         figures = {

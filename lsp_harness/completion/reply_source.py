@@ -1,6 +1,6 @@
 """The reply of the model to one request: from the cache, from the answer in flight, or from the engine."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log
@@ -14,6 +14,8 @@ from lsp_harness.completion.request.answer_cache import AnswerCache, ModelText
 from lsp_harness.completion.request.completion_request import CompletionRequest, Effort
 from lsp_harness.completion.request.missing_binding import find_binding_start
 from lsp_harness.completion.request.text_generation import generate, make_presentable_texts
+from lsp_harness.completion.rules.rule_table import RULES
+from lsp_harness.completion.rules.shaping import shape
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
@@ -21,6 +23,8 @@ from lsp_harness.workspace.edit_history import EditHistory
 
 USUAL_LINE_TOKENS = 12
 """Number of tokens of a usual line of code."""
+MAX_QUOTED = 60
+"""Most characters of an answer that a message repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,32 @@ class ReplySource:
             timeout_s=request.timeout_s(effort),
         )
         return better_answer if (await _present(request, better_answer, {})).text else answer
+
+
+def describe_missing(request: CompletionRequest, reply: Reply, rule: str, figures: Mapping[str, Any]) -> str:
+    """Return why nothing of a reply is shown, in words.
+
+    Args:
+        request: The request.
+        reply: The reply.
+        rule: The rule that hides the text that would be shown, or an empty text.
+        figures: What the type checker said, by `types_reason`.
+    """
+    written = " ".join(reply.model_text.text.split())
+    if not written:
+        ends = {"deadline": "the model had written nothing when the time was over"}
+        return ends.get(reply.model_text.stop or "", "the model has nothing to add here")
+    quoted = f"the model wrote “{written if len(written) <= MAX_QUOTED else written[: MAX_QUOTED - 1] + '…'}”"
+    if reason := figures.get("types_reason"):
+        return f"{quoted}, and the type checker says: {reason}"
+    if rule:
+        return f"{quoted}, and the rule {rule} hides it"
+    shaped = shape(request.ghost.with_text(reply.model_text.text))
+    if shaped.text is None and shaped.applied:
+        reasons = {one.name: one.reason for one in RULES}
+        name = shaped.applied[-1]
+        return f"{quoted}, and nothing of it is shown: {name}. {reasons.get(name, '')}".rstrip()
+    return f"{quoted}, which does not fit into the code here"
 
 
 async def _present(request: CompletionRequest, answer: Answer, figures: dict[str, Any]) -> Reply:

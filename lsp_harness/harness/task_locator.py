@@ -124,7 +124,7 @@ class TaskLocator:
             if not await index.query.is_complete(uri):
                 raise NoAnswer(f"the index of {root.name} is still being made; ask again in a moment")
             raise NoAnswer(f"no code in {root.name} fits this task; name a function in it, or {request.alternative}")
-        if config.locate.ranking == "model":
+        if config.locate.ranking == "model" and ranking.doubt:
             ranking = await choose_place(services.engines.current, request.task, ranking, config.context.task_budget)
         return LocatedTask(root, ranking, texts.texts, texts.read)
 

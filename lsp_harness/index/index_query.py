@@ -38,7 +38,12 @@ from lsp_harness.index.query.name_locations import (
 from lsp_harness.index.query.name_lookup import (
     DeclaredName,
     LengthRange,
+    contains_word,
     find_names_by_length,
+    find_near_names,
+    find_paths_ending,
+    find_symbols_with_names,
+    list_file_symbols,
     read_doc_lines,
     read_functions,
 )
@@ -129,6 +134,18 @@ class IndexQuery:
         """Return the symbols with this name, as they were saved."""
         return await self._run(uri, lambda view: find_declared(view.reader, target), [], is_slow=True)
 
+    async def symbols_with_names(self, uri: str, names: Collection[str]) -> list[Symbol]:
+        """Return the symbols that have one of these names, as they were saved."""
+        return await self._run(uri, lambda view: find_symbols_with_names(view, names), [], is_slow=True)
+
+    async def symbols_in(self, uri: str, path: str) -> list[Symbol]:
+        """Return the symbols of a file in their order."""
+        return await self._run(uri, lambda view: list_file_symbols(view, path), [], is_slow=True)
+
+    async def near_names(self, uri: str, name: str) -> list[str]:
+        """Return the declared names that are spelled most like a name."""
+        return await self._run(uri, lambda view: find_near_names(view, name), [], is_slow=True)
+
     async def symbol_overview(self, uri: str, symbol: Symbol) -> SymbolOverview | None:
         """Return the relations of a symbol, its signature and its documentation."""
         return await self._run(uri, lambda view: read_overview(view, symbol), None, is_slow=True)
@@ -209,6 +226,14 @@ class IndexQuery:
     async def has_file(self, uri: str, path: str) -> bool:
         """Return whether the index contains a file."""
         return await self._run(uri, lambda view: view.symbols.find_file(path) is not None, False, is_slow=True)
+
+    async def paths_ending(self, uri: str, ending: str) -> list[str]:
+        """Return the paths of files whose last parts are these."""
+        return await self._run(uri, lambda view: find_paths_ending(view, ending), [], is_slow=True)
+
+    async def has_word(self, uri: str, word: str) -> bool:
+        """Return whether code of the folder contains a word."""
+        return await self._run(uri, lambda view: contains_word(view, word), False, is_slow=True)
 
     async def has_text(self, uri: str, path: str, data: bytes) -> bool:
         """Return whether the index has this text of a file, or leaves the file out."""

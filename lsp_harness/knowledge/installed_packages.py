@@ -16,6 +16,7 @@ from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.go_modules import GoModules
 from lsp_harness.knowledge.member_names import find_names, mentions_name
 from lsp_harness.knowledge.node_packages import NodePackages
+from lsp_harness.knowledge.own_packages import OwnPackages
 from lsp_harness.knowledge.package_lookup import PackageSearch, Result
 from lsp_harness.knowledge.package_module import Module, PackageRules
 from lsp_harness.knowledge.package_source import TextCache
@@ -94,12 +95,17 @@ class InstalledPackages:
         `serde::Serialize`."""
         with self._lock:
             rules = self._rules(root, language, dotted_name)
-            if rules is None:
-                return None
-            candidates = rules.split_name(dotted_name)
-            documented = (_find_documentation(rules, module, name, None) for module, name in candidates)
-            absent = (_find_absent(rules, module, name, None) for module, name in candidates)
-            return next((answer for answer in chain(documented, absent) if answer), None)
+            return _look_up(rules, dotted_name) if rules else None
+
+    def look_up_own(self, root: Path, language: str, dotted_name: str) -> DocFragment | AbsentName | None:
+        """Return the documentation of a name in a package of the project itself, as `look_up` does.
+
+        Only packages of Python are looked for.
+        """
+        if find_language(language).packages.ecosystem is not Ecosystem.PYPI or len(dotted_name) > MAX_NAME_CHARS:
+            return None
+        with self._lock:
+            return _look_up(OwnPackages(root, self._texts, None), dotted_name)
 
     def find_release(self, root: Path, language: str, dotted_name: str) -> str:
         """Return name and version of the installed package that such a name belongs to; empty if there is none."""
@@ -143,6 +149,13 @@ class InstalledPackages:
                 self._folders.pop(next(iter(self._folders)))
             self._folders[key] = factories[ecosystem]()
         return self._folders.get(key)
+
+
+def _look_up(rules: PackageRules, dotted_name: str) -> DocFragment | AbsentName | None:
+    candidates = rules.split_name(dotted_name)
+    documented = (_find_documentation(rules, module, name, None) for module, name in candidates)
+    absent = (_find_absent(rules, module, name, None) for module, name in candidates)
+    return next((answer for answer in chain(documented, absent) if answer), None)
 
 
 def _find_module(

@@ -9,11 +9,12 @@ from mcp_types import ToolAnnotations
 
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.served.code_answers import CodeAnswers
+from lsp_harness.harness.served.project_answers import ProjectAnswers
 from lsp_harness.harness.served.served_project import ServedProject
 from lsp_harness.harness.served.served_sessions import ServedSessions
 from lsp_harness.harness.served.text_verification import TextVerifier
 from lsp_harness.mcp import resource_names
-from lsp_harness.mcp.code_tools import CodeTools
+from lsp_harness.mcp.code_tools import CodeTools, ProjectTools
 from lsp_harness.mcp.turn_tools import TurnTools
 from lsp_harness.mcp.verdict_tools import VerdictTools
 from lsp_harness.wire.version import VERSION
@@ -44,7 +45,9 @@ def create_server(project: ServedProject, sessions: ServedSessions) -> "MCPServe
     finally:
         root.removeHandler(placeholder)
     code, verdicts, turns = CodeTools(CodeAnswers(project)), VerdictTools(TextVerifier(project)), TurnTools(sessions)
-    for tool in (code.find_symbol, code.references, code.get_context, code.locate):
+    texts = ProjectTools(ProjectAnswers(project))
+    reading = (code.find_symbol, code.references, code.get_context, code.relations, code.locate)
+    for tool in (*reading, texts.fix_error, texts.digest, texts.docs):
         server.add_tool(tool, annotations=READS, structured_output=False)
     for tool in (verdicts.verify_file, turns.propose_edit):
         server.add_tool(tool, annotations=READS)

@@ -1,5 +1,6 @@
 """The output of commands for people and for programs, and their errors."""
 
+import io
 import json
 import os
 import subprocess
@@ -10,6 +11,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.project_tools.new_findings import Comparison, NewFinding, NothingComparedError
+from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from tests.cli.conftest import Shell
 
 AREA = "def area(r):\n    return \n"
@@ -38,8 +43,28 @@ def test_complete_for_programs(shell: Shell) -> None:
 def test_nothing_to_suggest_is_said_and_no_error(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("")
-    assert shell.run("complete", "a.py:2:12") == (0, "no suggestion here\n", "")
+    result = shell.run("complete", "a.py:2:12")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("no suggestion here: the model has nothing to add here (")
     assert shell.run("complete", "a.py:2:12", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "reason"),
+    [
+        (
+            "x = 1\ny = x\n",
+            " # " + "ab" * 60,
+            "and nothing of it is shown: circling. The model repeats itself within a line.",
+        ),
+        ("x = [1, 2]\ny = x\n", "]]]])", "which does not fit into the code here"),
+        ("x = 1\nkey = 'sk-proj-" + "a1B2" * 12 + "'\n", "", "the line contains what looks like a secret"),
+    ],
+)
+def test_a_place_without_a_suggestion_says_why(shell: Shell, text: str, answer: str, reason: str) -> None:
+    shell.file("a.py", text)
+    shell.replies(*([answer] if answer else []))
+    assert reason in shell.run("complete", "a.py:2:6").out
 
 
 def test_columns_are_characters_and_completion_may_be_switched_off_for_editors(shell: Shell) -> None:
@@ -134,6 +159,62 @@ def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:
     shell.replies()
     result = shell.run("fix", "a.py", "--apply", "--json")
     assert (result.json["summary"].split(" (")[0], file.read_text()) == ("the linter's own fix passes", "x = 1\n")
+
+
+# -- fix: all errors, and the errors of compilers
+def test_all_errors_of_a_file_are_repaired_one_after_another_and_checked_together(shell: Shell) -> None:
+    shell.file("lsp-harness.toml", "[generation]\ncandidates = 1\n")
+    file = shell.file("a.py", "import os\nimport sys\n\n" + BROKEN)
+    shell.replies()
+    result = shell.run("fix", "a.py", "--all", "--apply")
+    assert (result.code, file.read_text()) == (0, "\n" + FIXED)
+    assert "the fix of 3 of 3 diagnostics passes (" in result.out
+    assert [line.split(":")[1] for line in result.out.splitlines() if line.startswith("a.py:")] == ["6", "1", "2"]
+    assert "nothing to fix" in shell.run("fix", "a.py", "--all").out
+    assert "write: lsp-harness fix a.py --all" in shell.run("fix", "a.py:1", "--all").err
+
+
+@pytest.mark.parametrize("option", [("--failing", "-"), ("--failing=-",), ("--failing", "-", "--json")])
+def test_the_output_of_a_compiler_is_read_from_standard_input(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...]
+) -> None:
+    shell.file("a.py", SOUND)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PYTEST.encode())))
+    shell.replies("```python\ndef area(r):\n    width = r\n    return 3 * width * r\n```")
+    result = shell.run("fix", "a.py:1", *option)
+    assert result.err == ""
+    assert "TEST FAIL: test_area_of_two" in result.out
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), [("a.rs", "cargo check"), ("a.ts", "npx tsc --noEmit"), ("a.go", "go build ./...")]
+)
+def test_where_no_compiler_runs_the_command_says_how_to_pipe_its_output(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, name: str, command: str
+) -> None:
+    async def compare(self: object, changes: object) -> None:
+        raise NothingComparedError("the compiler is not installed")
+
+    monkeypatch.setattr(TypeComparison, "compare", compare)
+    shell.file(name, {"a.rs": "fn f() {}\n", "a.ts": "let x = 1\n", "a.go": "package a\n"}[name])
+    shell.replies()
+    out = shell.run("fix", name).out
+    assert f"the compiler is not installed. Pipe its output: {command} 2>&1 | lsp-harness fix {name} --failing -" in out
+
+
+def test_the_errors_of_the_compiler_are_those_of_the_file(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def compare(self: object, changes: ChangeSet) -> Comparison:
+        data = changes.main.after.data
+        start = data.index(b"lenn")
+        found = Finding(start, start + 4, "no method named `lenn` found; did you mean `len`?", "cargo", "E0599")
+        return Comparison((NewFinding(changes.main, found),))
+
+    monkeypatch.setattr(TypeComparison, "compare", compare)
+    shell.file("Cargo.toml", '[package]\nname = "a"\n')
+    shell.file("a.rs", "fn f(x: &str) -> usize {\n    x.lenn()\n}\n")
+    shell.replies()
+    result = shell.run("fix", "a.rs")
+    assert result.out.startswith("a.rs:2: cargo E0599 no method named `lenn` found")
 
 
 PYTEST = """\

@@ -49,6 +49,17 @@ def test_several_signatures_and_another_language(project: Shell):
         assert project.run("docs", "lodash.debounce", *more).out == expected
 
 
+@pytest.mark.parametrize("folder", ["src/", "", "lib/"])
+def test_a_package_of_the_project_itself(project: Shell, folder: str):
+    cart = 'class Cart:\n    """What is bought."""\n\n    def total(self, tax=0):\n        """Sum it."""\n'
+    write(project.folder, {f"{folder}shop/__init__.py": "from .cart import Cart\n", f"{folder}shop/cart.py": cart})
+    assert project.run("docs", "shop.Cart.total").out.splitlines()[:2] == [
+        "shop: def total(self, tax=0)",
+        "  Sum it.",
+    ]
+    assert "shop has no Cart.totl; the most similar names are: Cart.total" in project.run("docs", "shop.Cart.totl").err
+
+
 def test_for_programs(project: Shell):
     output = project.run("docs", "requests.api.get", "--json").json
     assert output == {

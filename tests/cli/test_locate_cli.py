@@ -20,12 +20,24 @@ def project(shell: Shell) -> Shell:
 
 def test_the_lines_of_the_declaration(project: Shell):
     assert project.run("locate", TASK) == (0, "shop.py:5-7: tax_of\n", "")
-    assert project.run("locate", "what the state gets of a price").out == "shop.py:5-7: tax_of\n"
+    first, *doubt = project.run("locate", "what the state gets of a price").out.splitlines()
+    assert first == "shop.py:5-7: tax_of"
+    # nobody named it, so the command says that and shows what else it may be
+    assert doubt[0] == ("not sure: the task names no code of this folder, so its words decided; it may also be:")
+    assert "  shop.py:1-2: total" in doubt[1:]
+    assert project.run("locate", "round up in shop.py:6") == (0, "shop.py:5-7: tax_of\n", "")
+
+
+def test_a_name_that_the_folder_does_not_have_is_said(project: Shell):
+    result = project.run("locate", "let `tax_off` round up")
+    assert (result.code, result.out) == (5, "")
+    assert "there is no symbol tax_off in this folder; the most similar names are: tax_of" in result.err
+    assert "shop.py has 7 lines, so there is no line 70" in project.run("locate", "round up in shop.py:70").err
 
 
 def test_the_others_and_why(project: Shell):
     first, *others, last = project.run("locate", TASK, "--explain").out.splitlines()
-    assert first == "* shop.py:5-7: tax_of  [mention 1, words 2]"
+    assert first == "* shop.py:5-7: tax_of  [named 1, mention 1, words 2]"
     assert any(line.startswith("  notes.md:1-1: text  [") for line in others)
     assert last == "chosen by the index"
     output = project.run("locate", TASK, "--json").json
@@ -40,11 +52,13 @@ def test_the_others_and_why(project: Shell):
 
 def test_a_model_chooses_where_the_settings_say_so(project: Shell):
     project.set("LSP_HARNESS_LOCATE__RANKING", "model")
+    task = "let the tax round up"
     project.replies("1")
-    *_, last = project.run("locate", TASK, "--explain").out.splitlines()
+    *_, last, doubt = project.run("locate", task, "--explain").out.splitlines()
     assert last == "chosen by the model"
+    assert doubt.startswith("not sure: ")
     project.replies("1")
-    output = project.run("locate", TASK, "--json").json
+    output = project.run("locate", task, "--json").json
     assert (output["chosen"], output["by"]) == (1, "model")
     project.set("LSP_HARNESS_LOCATE__RANKING", "fate")
     assert "locate.ranking must be one of index, model, not 'fate'" in project.run("locate", TASK).err

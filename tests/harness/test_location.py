@@ -89,10 +89,13 @@ async def test_an_open_text_is_edited_as_it_is(staying: Staying):
 async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
     b = await staying("1", locate={"ranking": "model"})
 
-    location = await b.harness.tasks.locate(LocationRequest(TASK))
+    location = await b.harness.tasks.locate(LocationRequest("let the tax round up"))
 
     assert (location.ranking.choice, location.ranking.chooser) == (1, "model")
     assert "1: notes.md:1" in b.engine.prompt(0)
+    # where the task names the code, there is nothing to choose
+    named = await b.harness.tasks.locate(LocationRequest(TASK))
+    assert (named.ranking.best.symbol, named.ranking.chooser, named.ranking.doubt) == ("tax_of", "index", "")
 
 
 async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):

@@ -10,7 +10,8 @@ from mcp_types import ElicitResult
 from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_stdio, text_of
 
 TOOLS = {
-    *("find_symbol", "references", "get_context", "locate"),
+    *("find_symbol", "references", "get_context", "relations", "locate"),
+    *("fix_error", "digest", "docs"),
     *("verify_file", "verify_change", "propose_edit", "run_turn"),
 }
 WRONG, RIGHT = (f"```python\ndef area(radius):\n    return {text} * radius ** 2\n```" for text in ("tau", "math.pi"))
@@ -56,6 +57,42 @@ async def test_a_wrong_call_is_an_error_in_words(connect: Connect, served: Serve
         outside = await client.call_tool("verify_change", {"path": "../x.py", "text": "x = 1\n"})
         assert outside.is_error
         assert "outside of the workspace" in text_of(outside)
+
+
+async def test_the_messages_name_no_tool_that_the_server_lacks(served: ServedFolder):
+    async with connect_stdio(served, LATEST) as client:
+        missing = text_of(await client.call_tool("find_symbol", {"name": "aera"}))
+        assert "there is no symbol aera in the workspace; the most similar names are: area" in missing
+        no_file = text_of(await client.call_tool("verify_file", {"path": "src/geo.py"}))
+        assert "there is no file src/geo.py; the most similar are: geo.py" in no_file
+        folder = text_of(await client.call_tool("verify_file", {"path": "."}))
+        assert "is a folder" in folder
+        assert not any(word in f"{missing} {no_file} {folder}".split() for word in ("grep", "glob", "read", "edit"))
+
+
+async def test_relations_fixes_digests_and_documentation(served: ServedFolder):
+    (served.root / "shop.py").write_text("class Cart:\n    def total(self):\n        return 0\n")
+    (served.root / "test_shop.py").write_text("import shop\n\n\ndef test_total(cart):\n    assert cart.total() == 0\n")
+    (served.root / "broken.py").write_text("def volume(side)\n    return side ** 3\n")
+    output = "geo.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n"
+    async with connect_stdio(served, LATEST) as client:
+        relations = text_of(await client.call_tool("relations", {"name": "area"}))
+        assert relations.startswith("geo.py:4-5 function area\n\nwhat calls it:\n  geo.py:9 edge")
+        tests = text_of(await client.call_tool("relations", {"name": "Cart/total"}))
+        assert "its tests:\n  test_shop.py:5 test_total (not proved)" in tests
+        context = text_of(await client.call_tool("get_context", {"name": "Cart/total"}))
+        assert "perhaps its tests:\n  test_shop.py:5 test_total (not proved)" in context
+        fixed = text_of(await client.call_tool("fix_error", {"path": "broken.py"}))
+        assert "-def volume(side)\n+def volume(side):" in fixed
+        assert fixed.endswith("(not applied)")
+        nothing = text_of(await client.call_tool("fix_error", {"path": "geo.py", "line": 1}))
+        assert "there is no error on this line (syntax" in nothing
+        assert "F401" in text_of(await client.call_tool("digest", {"output": output}))
+        docs = text_of(await client.call_tool("docs", {"name": "geo.area"}))
+        assert docs.splitlines()[0] == "geo: def area(radius)"
+        located = text_of(await client.call_tool("locate", {"task": "make edge faster"}))
+        assert located.startswith("geo.py:8-9 function edge\ndef edge(radius):")
+    assert (served.root / "broken.py").read_text().startswith("def volume(side)\n")
 
 
 async def test_a_call_that_is_cancelled_ends_its_turn(connect: Connect, served: ServedFolder):

@@ -6,6 +6,7 @@ The index only says in which files a name is declared. What it says about places
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
@@ -24,6 +25,8 @@ MAX_SCANNED_FILES = 2_000
 """Most files that are searched for a name without an index."""
 MAX_PARSED_FILES = 20
 """Most files with a name that are parsed."""
+MAX_NEAR_NAMES = 5
+MAX_LISTED_NAMES = 20
 
 
 def ignore(text: str) -> None:
@@ -99,7 +102,9 @@ class PresentSymbols:
             source = await self.parse(path)
             if symbols := list(_named(source, qualified)):
                 return symbols
-            known = ", ".join(list(dict.fromkeys(source.names))[:20]) or "none"
+            names = list(dict.fromkeys(source.names))
+            near = get_close_matches(qualified, names, MAX_NEAR_NAMES) or names
+            known = ", ".join(near[:MAX_LISTED_NAMES]) or "none"
             raise UsageError(f"{source.file.name} has no symbol {name}; its symbols are: {known}")
         symbols: list[PresentSymbol] = []
         for file in await self._find_files(qualified, report):
@@ -109,8 +114,19 @@ class PresentSymbols:
                 # the index may name a file that was removed, or that can no longer be parsed
                 continue
         if not symbols:
-            raise UsageError(f"there is no symbol {name} in the workspace; use grep to find similar names")
+            near = ", ".join(await self._find_near_names(qualified.rpartition(".")[2], report))
+            advice = f"the most similar names are: {near}" if near else "search the texts for a part of the name"
+            raise UsageError(f"there is no symbol {name} in the workspace; {advice}")
         return symbols
+
+    async def _find_near_names(self, name: str, report: Report) -> list[str]:
+        index = await self._index.ready(report) if self._index else None
+        found = (
+            [near for root in self._paths.roots for near in await index.near_names(root.as_uri(), name)]
+            if index
+            else []
+        )
+        return list(dict.fromkeys(found))[:MAX_NEAR_NAMES]
 
     async def find_one(self, name: str, path: str = "", report: Report = ignore) -> PresentSymbol:
         """Return the only symbol with a name (see `find`). Raise UsageError if there is none or several."""
@@ -168,7 +184,7 @@ def parse_symbols(file: WorkspaceFile, document: Document) -> SymbolFile:
     """Return the symbols of a text. Raise UsageError if it cannot be parsed."""
     tree = parse(document)
     if tree is None:
-        raise UsageError(f"{no_tree_reason(document, file.name)}; use read and edit instead")
+        raise UsageError(f"{no_tree_reason(document, file.name)}, so its symbols are not known; work with its text")
     declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     return SymbolFile(file, tree, declarations, qualified_names(declarations))
 

@@ -6,6 +6,8 @@ that neither `..` nor a link leads out of them.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
@@ -19,6 +21,10 @@ from lsp_harness.text.document import Document
 
 OWN_FOLDERS = frozenset({".git", ".hg", ".svn", ".jj"})
 """Folders of version control. Programs read settings from there, and run what these say."""
+MAX_COMPARED_FILES = 5_000
+"""Most files whose names are compared with that of a missing one."""
+MAX_OFFERED_FILES = 3
+MIN_SIMILARITY = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +120,29 @@ class WorkspacePaths:
         if unsaved := self.unsaved.get(file.path):
             return unsaved
         if file.path.is_dir():
-            raise UsageError(f"{file.name} is a folder; use glob with {file.name.rstrip('/')}/** to list its files")
+            raise UsageError(f"{file.name} is a folder; name a file in it{self._offer_files(file.path)}")
         try:
             data = read_file(file.path, MAX_TEXT_BYTES)
         except FileMissing as error:
-            raise FileMissing(f"there is no file {file.name}; use glob to find it") from error
+            raise FileMissing(f"there is no file {file.name}{self._offer_similar(file)}") from error
         document = Document.from_text(file.path.as_uri(), data)
         if document.is_binary:
             raise UsageError(f"{file.name} is a binary file; only texts can be used")
         return document
+
+    def _offer_files(self, folder: Path) -> str:
+        """Return the first files of a folder that a model may see, for a message. Empty if there are none."""
+        files = (file.name for file in islice(self.list_files(), MAX_COMPARED_FILES) if file.path.parent == folder)
+        listed = ", ".join(islice(files, MAX_OFFERED_FILES))
+        return f", such as {listed}" if listed else ""
+
+    def _offer_similar(self, file: WorkspaceFile) -> str:
+        """Return the files that are called like a missing one, for a message. Empty if there are none."""
+        names = [other.name for other in islice(self.list_files(), MAX_COMPARED_FILES)]
+        base = file.path.name
+        same = [name for name in names if name.rpartition("/")[2] == base]
+        near = same or get_close_matches(file.name, names, MAX_OFFERED_FILES, MIN_SIMILARITY)
+        return f"; the most similar are: {', '.join(near[:MAX_OFFERED_FILES])}" if near else ""
 
     def list_files(self) -> Iterator[WorkspaceFile]:
         """Yield the files of all folders that a model may see, folder by folder. Ask `can_read` about each one."""

@@ -12,7 +12,7 @@ from lsp_harness.errors import UsageError
 
 
 def complete(at: str, /, *, json: JsonOption = False) -> int:
-    """Show the completion at a place in a file.
+    """Show the completion at a place in a file, or why there is none.
 
     Parameters
     ----------
@@ -31,6 +31,7 @@ async def _complete(file: Path, line: int, column: int, *, json: bool) -> int:
         offset = byte_offset(snapshot.document, line, column)
         suggestions = await harness.completions.complete(snapshot, offset, automatic=False, single=True)
         ms = round((perf_counter() - start) * 1000)
+        reason = harness.completions.last_reason
     if json:
         print_json([asdict(suggestion) for suggestion in suggestions])
     elif suggestions:
@@ -41,5 +42,5 @@ async def _complete(file: Path, line: int, column: int, *, json: bool) -> int:
             "generated)"
         )
     else:
-        say("no suggestion here")
+        say(f"no suggestion here: {reason} ({ms} ms)" if reason else f"no suggestion here ({ms} ms)")
     return 0

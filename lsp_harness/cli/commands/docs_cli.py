@@ -1,6 +1,5 @@
 """`lsp-harness docs`: the signature and documentation of a name in an installed package."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +9,9 @@ from cyclopts import Parameter
 from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.errors import UsageError
-from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
+from lsp_harness.knowledge.doc_fragment import DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages, package_languages
+from lsp_harness.knowledge.name_search import search_name
 from lsp_harness.languages.language_table import shipped_languages
 
 LANGUAGE_NAMES = (
@@ -33,7 +33,7 @@ def docs(
     ] = "",
     json: JsonOption = False,
 ) -> int:
-    """Show the signature and documentation of a name in an installed package.
+    """Show the signature and documentation of a name in an installed package, or in a package of the project.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def docs(
         raise UsageError(f"there is no folder {str(folder)!r}")
     root = folder.resolve()
     config = read_settings(root)
-    fragment = _look_up(
+    fragment = search_name(
         InstalledPackages(python=config.knowledge.python), root, [language] if language else package_languages(), name
     )
     if json:
@@ -54,28 +54,6 @@ def docs(
     else:
         _print_fragment(fragment)
     return 0
-
-
-def _look_up(installed: InstalledPackages, root: Path, languages: Sequence[str], name: str) -> DocFragment:
-    """Return the documentation. Raise UsageError with the most similar names, or with the searched folders."""
-    absent: list[AbsentName] = []
-    places: list[str] = []
-    for language in languages:
-        result = installed.look_up(root, language, name)
-        if isinstance(result, DocFragment):
-            return result
-        if result:
-            absent.append(result)
-        elif release := installed.find_release(root, language, name):
-            raise UsageError(f"{release} is installed, but its files do not say what {name} is")
-        places += installed.searched_places(root, language)
-    if absent:
-        first = absent[0]
-        similar = ", ".join(fragment.name for fragment in first.nearest)
-        hint = f"; the most similar names are: {similar}" if similar else ""
-        raise UsageError(f"{first.release} has no {first.name}{hint}")
-    searched = ", ".join(dict.fromkeys(places)) or "no place, because no go.mod requires it"
-    raise UsageError(f"{root} has no installed package with {name}; searched in {searched}")
 
 
 def _print_fragment(fragment: DocFragment) -> None:

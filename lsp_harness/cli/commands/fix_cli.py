@@ -4,7 +4,9 @@ import asyncio
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from lsp_harness.cli.commands.digest_cli import read_output
 from lsp_harness.cli.composition import open_headless
@@ -16,16 +18,25 @@ from lsp_harness.harness.edits.diagnosis import find_reported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import Progress, Report
 from lsp_harness.text.position import Span, decode
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.current_findings import Examination
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.file_problems import select_file_problems
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.lint_check import is_python
 from lsp_harness.workspace.snapshot import Snapshot
 
 
 def fix(
-    at: str, /, *, failing: Path | None = None, tests: bool = False, apply: bool = False, json: JsonOption = False
+    at: str,
+    /,
+    *,
+    failing: Path | None = None,
+    tests: bool = False,
+    every: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    apply: bool = False,
+    json: JsonOption = False,
 ) -> int:
     """Repair an error in a file and show the diff.
 
@@ -33,13 +44,16 @@ def fix(
     ----------
     at
         FILE repairs the first error of the file, and FILE:LINE repairs an error on that line. Lines count from 1.
-        Errors are syntax errors and, in Python, the diagnostics of ruff.
+        Errors are syntax errors, the errors of the compiler or type checker in folders that you trust and, in Python,
+        the diagnostics of ruff.
     failing
         A file with the output of tests, a linter or a compiler; - is standard input. The errors that it reports in FILE
         are repaired first. If a test fails, name a line of the tested function as FILE:LINE.
     tests
         Run the tests that depend on FILE, and repair the code that makes them fail. With FILE:LINE, only the function
         on this line is changed.
+    every
+        Repair all errors of the file, one after another. Each repair is checked, and so are all of them together.
     apply
         Write the repaired file. By default, only the diff is shown.
     """
@@ -52,7 +66,45 @@ def fix(
     output = select_file_problems(digest, file, [Path.cwd()]) if digest else None
     if digest and output and not output.problems:
         raise UsageError(f"{digest.summary}; the output reports nothing in {file}")
+    if every and numbers:
+        raise UsageError(f"--all repairs the whole file; write: lsp-harness fix {file} --all")
+    if every:
+        return asyncio.run(_fix_all(file, output, write=apply, json=json))
     return asyncio.run(_fix(file, numbers[0] if numbers else None, output, write=apply, json=json))
+
+
+async def _fix_all(file: Path, output: Digest | None, *, write: bool, json: bool) -> int:
+    async with open_headless(file) as (harness, snapshot):
+        _check_encoding(snapshot)
+        if output:
+            tree = harness.documents.tree(snapshot.document)
+            lines = sorted({problem.line for problem in output.problems if problem.line})
+            reported = [find_reported(snapshot, tree, output, line) for line in lines]
+            findings = [finding for finding in reported if finding]
+        else:
+            examined = await _examine(harness, snapshot)
+            findings = list(examined.findings)
+            if not findings:
+                print_json(_examination_json(examined)) if json else say(f"{file}: {_describe_nothing(examined)}")
+                return 0
+        if not json:
+            for finding in findings:
+                say(_describe_finding(file, snapshot, finding))
+        verdicts = follow_verdicts(harness)
+        proposal = await harness.fixes.fix_all(snapshot, findings, _reporter(json=json))
+        facts = {"finding": format_count(len(findings), "diagnostic"), "at": str(file)}
+        await finish_proposal(harness, (file, snapshot), proposal, verdicts, facts, write=write, json=json)
+        if not json:
+            say(proposal.summary)
+    return 0
+
+
+async def _examine(harness: Harness, snapshot: Snapshot) -> Examination:
+    """Return the findings of our own checks, or else those of the compiler of the project."""
+    examined = await harness.fixes.diagnose(snapshot)
+    if examined.findings or is_python(snapshot.document, snapshot.tool_path):
+        return examined
+    return await harness.fixes.compile(snapshot, examined)
 
 
 async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bool, json: bool) -> int:
@@ -64,8 +116,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             return 0
         where = f"{file}:{snapshot.document.line_of(finding.start) + 1}"
         if not json:
-            rule = f" {finding.code}" if finding.code not in finding.message else ""
-            say(f"{where}: {finding.source}{rule} {finding.message}")
+            say(_describe_finding(file, snapshot, finding))
         verdicts = follow_verdicts(harness)
         offers = await harness.fixes.offer(snapshot, [finding])
         proposal = await harness.fixes.fix_first(snapshot, offers, _reporter(json=json), output)
@@ -99,11 +150,16 @@ async def _choose_finding(
     if output and output.failing_tests and line is None:
         # the user wants to repair the failing test, and not another error of the file
         raise UsageError(f"{output.summary}; name a line of the function whose test fails, as FILE:LINE")
-    examined = await harness.fixes.diagnose(snapshot)
+    examined = await _examine(harness, snapshot)
     findings = [
         finding for finding in examined.findings if line in (None, snapshot.document.line_of(finding.start) + 1)
     ]
     return findings[0] if findings else examined
+
+
+def _describe_finding(file: Path, snapshot: Snapshot, finding: Finding) -> str:
+    rule = f" {finding.code}" if finding.code not in finding.message else ""
+    return f"{file}:{snapshot.document.line_of(finding.start) + 1}: {finding.source}{rule} {finding.message}"
 
 
 def _check_encoding(snapshot: Snapshot) -> None:

@@ -13,6 +13,9 @@ from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.harness.project_location import locate_in_project
 from lsp_harness.inference.engine_choice import make_engine
 
+MAX_OTHERS = 3
+"""Most other places that are shown if it is not sure which one is meant."""
+
 
 def locate(
     task: str,
@@ -26,18 +29,26 @@ def locate(
     Parameters
     ----------
     task
-        The task in words: "add input validation to parse_config".
+        The task in words: "add input validation to parse_config". A name of the folder in it, FILE, or FILE:LINE is
+        taken at its word.
     """
     check_folder(folder, "locate", task)
     result = asyncio.run(locate_in_project(project_at(folder), task, make_engine, explains=explain))
     if json:
         candidates = [asdict(candidate) for candidate in result.candidates]
-        print_json({"chosen": result.choice, "by": result.chooser, "candidates": candidates})
+        print_json({"chosen": result.choice, "by": result.chooser, "doubt": result.doubt, "candidates": candidates})
     elif explain:
         for number, candidate in enumerate(result.candidates):
             mark = "*" if number == result.choice else " "
             say(f"{mark} {candidate.place}: {candidate.symbol or 'text'}  [{', '.join(candidate.reasons)}]")
         say(f"chosen by the {result.chooser}")
+        if result.doubt:
+            say(f"not sure: {result.doubt}")
     else:
         say(f"{result.best.place}: {result.best.symbol or 'text'}")
+        others = [candidate for candidate in result.candidates if candidate is not result.best][:MAX_OTHERS]
+        if result.doubt:
+            say(f"not sure: {result.doubt}{'; it may also be:' if others else ''}")
+            for candidate in others:
+                say(f"  {candidate.place}: {candidate.symbol or 'text'}")
     return 0

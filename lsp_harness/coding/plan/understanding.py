@@ -1,13 +1,17 @@
-"""UNDERSTAND: the model says what a prompt asks for, as one of five words that a grammar allows.
+"""UNDERSTAND: what a prompt asks for, as one of five words.
+
+Some prompts leave no choice. For the others, the model says one of the words that a grammar allows.
 
 The prompt is always the same but for its last line, so the engine evaluates only that line. The order and the number of
 the examples were chosen by measurements (docs/code-driver.md).
 """
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, Literal, cast, get_args
 
+from lsp_harness.coding.location.task_reading import read_task
 from lsp_harness.coding.plan.choice_prompt import fit_question
 from lsp_harness.files.secrets import redact
 from lsp_harness.inference.client import Engine
@@ -46,6 +50,29 @@ EXAMPLES: tuple[tuple[str, Intent], ...] = (
 )
 ANSWER_TOKENS = 5
 """Most tokens of an answer: one of the five words."""
+RAISES = re.compile(
+    r"\s*(?:please\s+)?(?:(?:make|let|have|teach)\s+(?!sure\b).*\b)?(?:raise|throw|reject|refuse)\b", re.IGNORECASE
+)
+"""A prompt that says which error code shall raise from now on, such as “make load raise …”."""
+NEW_OR_WRONG = re.compile(
+    r"\b(?:tests?|docstrings?|documentation|pass|compiles?|works?\s+again|bugs?|crash(?:es|ing)?)\b", re.IGNORECASE
+)
+
+
+def understand_by_facts(text: str) -> tuple[Intent, str] | None:
+    """Return what a prompt asks for and the reason in words, or None if its words leave a choice.
+
+    A prompt about failing tests wants a fix. One that says which errors code shall raise wants an edit, although it
+    speaks of errors.
+
+    Args:
+        text: The prompt.
+    """
+    if read_task(text).repairs_tests:
+        return "fix", "the prompt speaks of a failing test"
+    if RAISES.match(text) and not NEW_OR_WRONG.search(text):
+        return "edit", "the prompt says which error the code shall raise"
+    return None
 
 
 async def understand_prompt(engine: Engine, text: str, temperature: float) -> Intent:

@@ -32,10 +32,20 @@ class TriggerPolicy:
 
     def allows(self, cursor: Cursor) -> bool:
         """Return whether a model may be asked about this place at all."""
+        return not self.find_refusal(cursor)
+
+    def find_refusal(self, cursor: Cursor) -> str:
+        """Return why no model may be asked about this place. Empty if one may."""
         document = cursor.document
-        if document.is_binary or len(document.data) > MAX_TEXT_BYTES or self.private_reason(document.uri, cursor.path):
-            return False
-        return document.line_of(cursor.offset) not in secret_lines(document)
+        if document.is_binary:
+            return "the file is binary"
+        if len(document.data) > MAX_TEXT_BYTES:
+            return f"the file is larger than {MAX_TEXT_BYTES:,} bytes"
+        if reason := self.private_reason(document.uri, cursor.path):
+            return f"no model may see this file: {reason}"
+        if document.line_of(cursor.offset) in secret_lines(document):
+            return "the line contains what looks like a secret"
+        return ""
 
     def find_rule(self, cursor: Cursor, history: EditHistory, *, is_displayed: bool = False) -> str:
         """Return the name of the rule that forbids a suggestion at a cursor, or an empty text."""

@@ -14,8 +14,9 @@ from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
+from lsp_harness.coding.location.task_reading import read_task
 from lsp_harness.coding.plan.parameter_rename import parse_rename
-from lsp_harness.coding.plan.understanding import understand_prompt
+from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
 from lsp_harness.coding.task_location import TaskPlace, TaskPlaces
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
@@ -29,6 +30,7 @@ from lsp_harness.harness.edits.module_tests import find_test_file, open_test_fil
 from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.task_locator import LocatedTask, LocationRequest, TaskLocator
+from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.session.events.code_events import ChecksCompleted, EditProposed
 from lsp_harness.session.events.plan_events import IntentChosen, ItemCompleted, PlaceChosen
 from lsp_harness.session.log.turn import Turn
@@ -39,6 +41,7 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import Span
+from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Finding, Verdict
@@ -52,6 +55,10 @@ ABILITIES = (
 )
 MAX_FIXED_FINDINGS = 3
 """Most findings of a place that are tried before the prompt is taken for the instruction of an edit."""
+MAX_TRIED_FILES = 3
+"""Most files whose tests run if a prompt about failing tests names no code."""
+MAX_LISTED_PLACES = 3
+"""Most other places that the turn names."""
 TEST_WORD, DOCSTRING_WORD = "test", "docstring"
 
 
@@ -129,7 +136,7 @@ class CodeTurn:
         self.states.enter("LOCATE")
         located = await self._locate()
         best = located.ranking.best
-        self.states.outcome = f"Found {best.symbol or 'code'} at {best.place}"
+        self.states.outcome = f"Found {best.symbol or 'code'} at {best.place}{_describe_doubt(located.ranking)}"
         if intent.intent == "explain":
             self.states.enter("ANSWER")
             context = await self._create_context(located.document(best), "explain")
@@ -145,6 +152,8 @@ class CodeTurn:
     async def _understand(self) -> IntentChosen:
         if parse_rename(self.work.task):
             intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
+        elif known := understand_by_facts(self.work.task):
+            intent = IntentChosen(known[0], "facts", known[1])
         else:
             temperature = self.services.config.generation.temperature_classify
             engine = self.services.engines.current
@@ -184,7 +193,13 @@ class CodeTurn:
         return await self._check_together(written, edits.summary, is_by_model=edits.is_by_model)
 
     async def _fix(self, located: LocatedTask, best: TaskPlace) -> Proposal:
-        """Fix the present findings of the place or its failing tests, or else edit it by the prompt."""
+        """Fix the present findings of the place or its failing tests, or else edit it by the prompt.
+
+        Raises:
+            NoAnswer: The prompt is about failing tests and names no code, and no test fails.
+        """
+        if read_task(self.work.task).repairs_tests and located.ranking.is_guess:
+            best = await self._find_failing_place(located)
         document, span = located.document(best), located.span(best)
 
         async def run(context: TurnContext) -> Proposal:
@@ -194,17 +209,39 @@ class CodeTurn:
                     return await Fix(context, finding).run()
             if trace := await self._find_failing_tests(context, span):
                 # an edit that leaves these tests failing is no fix, so nothing else is tried
-                return await RepairTests(context, trace, span).run()
+                reaches = _reaches(context, trace, span)
+                return await RepairTests(context, trace, span if reaches else None).run()
             return await Instruct(context, span, self.work.task).run()
 
         return await self._run_task(located, document, run)
 
+    async def _find_failing_place(self, located: LocatedTask) -> TaskPlace:
+        """Return the first place of a file on which failing tests depend.
+
+        Raises:
+            NoAnswer: No test that depends on the found files fails, or none can run.
+        """
+        reasons: list[str] = []
+        places = {place.path: place for place in reversed(located.ranking.candidates)}
+        for place in sorted(places.values(), key=located.ranking.candidates.index)[:MAX_TRIED_FILES]:
+            context = await self._create_context(located.document(place), "edit")
+            try:
+                await find_failures(context, records_lines=False)
+            except NoAnswer as error:
+                reasons.append(error.message)
+            else:
+                return place
+        raise NoAnswer(f"{reasons[0]}; name the code or the test that is wrong")
+
     async def _find_failing_tests(self, context: TurnContext, span: Span) -> FailureTrace | None:
-        """Return the failing tests that run the code of a place, or None."""
-        line_of = context.document.line_of
+        """Return the failing tests that run the code of a place, or None.
+
+        If the prompt is about failing tests, they need not run the code that was found: they say themselves where the
+        file is wrong.
+        """
         with suppress(NoAnswer):
             trace = await find_failures(context)
-            return trace if trace.reaches(range(line_of(span.start) + 1, line_of(span.end) + 2)) else None
+            return trace if _reaches(context, trace, span) or read_task(self.work.task).repairs_tests else None
         return None
 
     async def _find_findings(self, document: Document, span: Span) -> Sequence[Finding]:
@@ -276,9 +313,41 @@ class CodeTurn:
         return Proposal("", changes, verdict, text, f"{maker} ({verdict.marks})", self.turn.number, is_by_model)
 
     def _propose(self, proposal: Proposal) -> Proposal:
+        """Record a proposal and end the turn.
+
+        Raises:
+            NoAnswer: It changes a test that the prompt wants to pass.
+        """
+        if read_task(self.work.task).repairs_tests:
+            tests = [change.file.name for change in proposal.changes if is_test_file(change)]
+            if tests:
+                raise NoAnswer(
+                    f"The edit changes the test in {tests[0]} and not the code under test; nothing was changed"
+                )
         event = self.turn.append(EditProposed(proposal.verdict.hash, proposal.diff, proposal.summary))
         self.states.enter("COMPLETE")
         return replace(proposal, id=event.id)
+
+
+def is_test_file(change: Change) -> bool:
+    """Return whether a change is one of a file with tests."""
+    root = change.root or change.file.parent
+    return TEST_PATH.search(change.file.relative_to(root).as_posix()) is not None
+
+
+def _reaches(context: TurnContext, trace: FailureTrace, span: Span) -> bool:
+    """Return whether a failing test runs a line of a span."""
+    line_of = context.document.line_of
+    return trace.reaches(range(line_of(span.start) + 1, line_of(span.end) + 2))
+
+
+def _describe_doubt(ranking: TaskPlaces) -> str:
+    """Return the places that may be meant instead of the chosen one, in words. Empty if there is no doubt."""
+    if not ranking.doubt:
+        return ""
+    others = [place for place in ranking.candidates if place is not ranking.best][:MAX_LISTED_PLACES]
+    listed = ", ".join(f"{place.symbol or 'code'} at {place.path}:{place.first}" for place in others)
+    return f" ({ranking.doubt}{f'; it may also be {listed}' if listed else ''})"
 
 
 def _choose_function(located: LocatedTask, task: str) -> LocatedTask:

@@ -216,6 +216,11 @@ class CompletionVerbs:
         """The tokens and times of the last request, or None if there was none."""
         return self._completer.last_figures if self._completer else None
 
+    @property
+    def last_reason(self) -> str:
+        """Why the last request has no suggestion, in words. Empty if it has one, or if there was no request."""
+        return self._completer.last_reason if self._completer else ""
+
     def repository(self) -> "RepositoryContext | None":
         """Return the code of other files that completions see."""
         return self._ready_completer().repository

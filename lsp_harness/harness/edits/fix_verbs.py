@@ -52,6 +52,19 @@ class FixVerbs:
         tree = self._services.documents.tree(snapshot.document)
         return await diagnosis.diagnose(snapshot, tree, self._services.verifier.linter)
 
+    async def compile(self, snapshot: Snapshot, examined: "Examination") -> "Examination":
+        """Return an examination with the errors of the compiler or type checker of the project.
+
+        Args:
+            snapshot: The text.
+            examined: What `diagnose` found.
+        """
+        from lsp_harness.harness.edits.compiler_findings import examine_by_compiler
+
+        tree = self._services.documents.tree(snapshot.document)
+        language = tree.language.id if tree else snapshot.document.language
+        return await examine_by_compiler(snapshot, self._services.verifier.tools.types, examined, language)
+
     async def name_by_code(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Return the findings of a client with the codes of ruff's rules, which it may report by their names."""
         return await self._services.verifier.linter.name_by_code(findings)

@@ -32,6 +32,8 @@ RELATIONS = {
     "tests": "its tests",
 }
 """Attribute of a `SymbolGraph` → its title."""
+USES = frozenset({"called_by", "tests"})
+"""The relations that are shown although types do not prove them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,26 @@ class CodeAnswers:
         remarks = self._remarks("") if index else ["this folder has no index, so related code is not known"]
         return PagedAnswer(join_blocks(blocks), remarks)
 
+    async def relations(self, name: str, path: str = "", report: ReportLine = ignore_line) -> PagedAnswer:
+        """Return what a symbol calls and extends, and what calls, extends, tests and imports it, with the lines."""
+        symbol = _only(await self._find("relations", name, path, report), name)
+        index = await self._project.open_index(report)
+        if index is None:
+            raise UsageError("this folder has no index, so relations are not known; ask for references instead")
+        uri, paths = self._project.root.as_uri(), WorkspacePaths(self._project.environment, "relations")
+        named = await index.symbols_named(uri, SymbolName(symbol.qualified, symbol.source.file.name))
+        overview = await index.symbol_overview(uri, named[0]) if named else None
+        if overview is None:
+            raise UsageError(f"{symbol.title} is not in the index yet; ask again in a moment")
+        blocks = [[symbol.title]]
+        for attribute, title in RELATIONS.items():
+            edges: Sequence[Edge] = getattr(overview.graph, attribute)
+            if lines := [_format_edge(edge) for edge in edges if _may_read(paths, edge.path)]:
+                blocks.append([f"{title}:", *lines])
+        if importing := [f"  {one}" for one in overview.graph.imported_by if _may_read(paths, one)]:
+            blocks.append(["what imports its file:", *importing])
+        return PagedAnswer(join_blocks(blocks), self._remarks(""))
+
     async def locate(self, task: str, report: ReportLine = ignore_line) -> PagedAnswer:
         """Return the code that a task in words would change, and the places that it may also be about.
 
@@ -118,7 +140,8 @@ class CodeAnswers:
         code = decode(located.document(best).data[slice(*located.span(best))]).splitlines()
         others = [place for place in ranking.candidates if place is not best]
         listed = [f"{place.place} {place.kind or 'text'} {place.symbol}: {place.signature}" for place in others]
-        blocks = [[f"{best.place} {best.kind or 'text'} {best.symbol}", *code]]
+        doubt = [f"not sure: {ranking.doubt}"] if ranking.doubt else []
+        blocks = [[f"{best.place} {best.kind or 'text'} {best.symbol}", *doubt, *code]]
         return PagedAnswer(join_blocks([*blocks, *([["or perhaps:", *listed]] if listed else [])]), self._remarks(""))
 
     # -- parts
@@ -160,6 +183,11 @@ class CodeAnswers:
             more = [f"… and {len(known) - MAX_RELATED} more"] if len(known) > MAX_RELATED else []
             if lines:
                 yield [f"{title}:", *lines, *more]
+            # calls by an object whose type is not known are the usual ones of a method
+            likely = [edge for edge in edges if attribute in USES and not edge.is_certain]
+            if likely := [edge for edge in likely if _may_read(paths, edge.path)]:
+                rest = [f"… and {len(likely) - MAX_RELATED} more"] if len(likely) > MAX_RELATED else []
+                yield [f"perhaps {title}:", *map(_format_edge, likely[:MAX_RELATED]), *rest]
 
     async def _describe_edge(self, index: IndexQuery, edge: Edge) -> str:
         uri = self._project.root.as_uri()
@@ -168,6 +196,12 @@ class CodeAnswers:
         signature = overview.signature if overview else edge.name or "(outside of functions)"
         doc = f"  # {overview.doc_line}" if overview and overview.doc_line else ""
         return f"{edge.path}: {signature}{doc}"
+
+
+def _format_edge(edge: Edge) -> str:
+    through = f", through {edge.through}" if edge.through else ""
+    mark = "" if edge.is_certain else " (not proved)"
+    return f"  {edge.path}:{edge.line + 1} {edge.name or '(outside of functions)'}{through}{mark}"
 
 
 def _only(symbols: Sequence[PresentSymbol], name: str) -> PresentSymbol:

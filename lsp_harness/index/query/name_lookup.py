@@ -1,7 +1,8 @@
 """Declarations of an index by their names alone, whether a file can see them or not."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.doc_line import read_doc_line
@@ -12,6 +13,15 @@ MAX_FUNCTIONS = 4
 """Most functions of one name to read."""
 MAX_NAMES = 20_000
 """Most names to return for one range of lengths."""
+MAX_ASKED_NAMES = 64
+"""Most names whose declarations one question returns."""
+MAX_SYMBOLS_PER_NAME = 200
+MAX_SUFFIX_PATHS = 20
+"""Most files with one end of their paths."""
+MAX_NEAR_NAMES = 5
+MIN_SIMILARITY = 0.6
+LENGTH_TOLERANCE = 4
+"""Most characters by which a similar name is longer or shorter."""
 SELECT_NAMES = """
 SELECT DISTINCT name, kind FROM symbols JOIN files ON files.id = symbols.file
 WHERE language IN (?, ?) AND length(name) BETWEEN ? AND ? LIMIT ?
@@ -39,6 +49,56 @@ def find_names_by_length(view: IndexView, request: LengthRange) -> list[Declared
     """Return at most `MAX_NAMES` names in a range of lengths, without repetition."""
     rows = view.reader.rows(SELECT_NAMES, (*request.languages, request.min_chars, request.max_chars, MAX_NAMES))
     return [DeclaredName(name, kind) for name, kind in rows]
+
+
+def find_symbols_with_names(view: IndexView, names: Collection[str]) -> list[Symbol]:
+    """Return the declarations that have one of these names, without what is around them, by path and place."""
+    asked = list(dict.fromkeys(names))[:MAX_ASKED_NAMES]
+    return [symbol for name in asked for symbol in view.symbols.find_by_name(name, MAX_SYMBOLS_PER_NAME)]
+
+
+def find_near_names(view: IndexView, name: str) -> list[str]:
+    """Return the declared names that are spelled most like a name, the most similar first.
+
+    Upper and lower case are equal. A name that contains the other one counts as similar.
+    """
+    low, high = max(1, len(name) - LENGTH_TOLERANCE), len(name) + LENGTH_TOLERANCE
+    rows = view.reader.rows(
+        "SELECT DISTINCT name FROM symbols WHERE length(name) BETWEEN ? AND ? OR name LIKE ? ESCAPE '\\' LIMIT ?",
+        (low, high, f"%{_escape_like(name)}%", MAX_NAMES),
+    )
+    names: dict[str, str] = {}
+    for (declared,) in rows:
+        names.setdefault(declared.lower(), declared)
+    similar = get_close_matches(name.lower(), names, MAX_NEAR_NAMES, MIN_SIMILARITY)
+    containing = sorted((one for one in names if name.lower() in one), key=lambda one: (len(one), one))
+    return [names[one] for one in list(dict.fromkeys([*similar, *containing]))[:MAX_NEAR_NAMES]]
+
+
+def find_paths_ending(view: IndexView, ending: str) -> list[str]:
+    """Return the paths of files whose last parts are these: `utils.py` fits `src/utils.py` and not `my_utils.py`."""
+    ending = ending.replace("\\", "/").removeprefix("./").lstrip("/")
+    rows = view.reader.rows(
+        "SELECT path FROM files WHERE path = ? OR path LIKE ? ESCAPE '\\' ORDER BY length(path), path LIMIT ?",
+        (ending, f"%/{_escape_like(ending)}", MAX_SUFFIX_PATHS),
+    )
+    # the comparison of the database ignores case
+    return [path for (path,) in rows if f"/{path}".endswith(f"/{ending}")]
+
+
+def _escape_like(text: str) -> str:
+    return "".join(f"\\{char}" if char in "%_\\" else char for char in text)
+
+
+def list_file_symbols(view: IndexView, path: str) -> list[Symbol]:
+    """Return the symbols of a file in their order."""
+    entry = view.symbols.find_file(path)
+    return view.symbols.list_symbols(entry[0]) if entry else []
+
+
+def contains_word(view: IndexView, word: str) -> bool:
+    """Return whether a text of code contains a word, in whatever case."""
+    return any(word.lower() in text.lower() for _, _, text in view.symbols.find_mentions(word))
 
 
 def read_functions(view: IndexView, name: str, language: str) -> list[str]:

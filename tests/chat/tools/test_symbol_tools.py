@@ -68,7 +68,7 @@ async def test_the_present_text_counts_and_not_what_the_index_says(indexed: Desk
         "cart.py:3-4 function build\n3\tdef build(items):\n4\t    return items"
     )
     assert await indexed.error("find_symbol", name="Cart/total") == (
-        "there is no symbol Cart/total in the workspace; use grep to find similar names"
+        "there is no symbol Cart/total in the workspace; the most similar names are: total"
     )
 
 
@@ -92,7 +92,7 @@ async def test_the_symbols_of_a_file_are_listed_without_those_in_functions(desk:
         "23-24 function build",
     ]
     (desk.root / "a.txt").write_text("text\n")
-    assert "use read and edit instead" in await desk.error("symbol_overview", path="a.txt")
+    assert "so its symbols are not known; work with its text" in await desk.error("symbol_overview", path="a.txt")
 
 
 async def test_the_uses_of_a_symbol_are_found_by_the_index(indexed: Desk):

@@ -250,7 +250,10 @@ async def test_the_places_that_only_look_like_uses_are_named_and_kept(open_scrip
     [
         ("rename the parameter side of Shape.scale to factor", "there is no parameter side"),
         ("rename the parameter factor of Shape.scale to side", "side has a meaning in this function already"),
-        ("rename the parameter factor of Shape.grow to side", "there is no function Shape.grow in project"),
+        (
+            "rename the parameter factor of Shape.grow to side",
+            "Shape has no member grow; the most similar names are: scale",
+        ),
         ("rename the parameter factor of scale to ratio", "scale may be one of"),
     ],
 )

@@ -146,7 +146,7 @@ async def test_whatever_the_grammars_allow_only_the_table_is_followed(
             for name, text in (("geo", AREA), ("report", REPORT), ("show", SHOW)):
                 (project / f"{name}.py").write_text(text)
             with suppress(HarnessError):
-                await ask(opened, "let area take a unit and return it")
+                await ask(opened, "let the area take a unit and return it")
         await opened.aclose()
         events = list(read_log(opened.session.log.path))
         proposals += require_verified_proposals(events)

@@ -1,0 +1,63 @@
+"""The errors that the compiler of a project finds in a file, for callers that bring no diagnostics."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lsp_harness.text.document import Document
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.current_findings import Examination
+from lsp_harness.verify.project_tools.new_findings import NothingComparedError
+from lsp_harness.verify.project_tools.type_comparison import TypeComparison, choose_checker
+from lsp_harness.workspace.snapshot import Snapshot
+
+COMPILERS: Mapping[str, str] = {
+    "rust": "cargo check",
+    "typescript": "npx tsc --noEmit",
+    "typescriptreact": "npx tsc --noEmit",
+    "tsx": "npx tsc --noEmit",
+    "go": "go build ./...",
+    "c": "make",
+    "cpp": "make",
+    "java": "javac -d /tmp *.java",
+    "csharp": "dotnet build",
+}
+"""Id of a language → the usual command that compiles, for the advice to pipe its output."""
+
+
+async def examine_by_compiler(
+    snapshot: Snapshot, types: TypeComparison | None, examined: Examination, language: str
+) -> Examination:
+    """Return an examination with the errors that the compiler or type checker of the project finds in a text.
+
+    Args:
+        snapshot: The text.
+        types: The compilers and type checkers. None if none may run, because the folder is not trusted.
+        examined: What our own checks found, which is no error.
+        language: The id of the language.
+    """
+    if types is None:
+        reason = "this folder is not trusted, so no compiler runs"
+        return _refuse(examined, f"{reason}{_advise_pipe(snapshot, language)}")
+    document = snapshot.document
+    # everything counts as new in comparison with an empty text
+    empty = Document.from_text(document.uri, b"", language=document.language)
+    change = Change.from_documents(empty, document, snapshot.tool_path, snapshot.root)
+    choice = choose_checker(snapshot.root, snapshot.tool_path, document.language) if snapshot.root else None
+    try:
+        comparison = await types.compare(ChangeSet.of(change))
+    except NothingComparedError as error:
+        return _refuse(examined, f"{error}{_advise_pipe(snapshot, language)}")
+    found = [new.finding for new in comparison.new if new.change is change]
+    errors = sorted((one for one in found if one.severity == "error"), key=lambda one: one.start)
+    name = choice.name if choice else "types"
+    return replace(examined, findings=tuple(errors), checks=(*examined.checks, name), skip_reasons=comparison.refusals)
+
+
+def _refuse(examined: Examination, reason: str) -> Examination:
+    return replace(examined, skip_reasons=(*examined.skip_reasons, reason))
+
+
+def _advise_pipe(snapshot: Snapshot, language: str) -> str:
+    command = COMPILERS.get(language)
+    return f". Pipe its output: {command} 2>&1 | lsp-harness fix {snapshot.path} --failing -" if command else ""
