@@ -19,6 +19,7 @@ from lsp_harness.knowledge.node_packages import NodePackages
 from lsp_harness.knowledge.package_lookup import PackageSearch, Result
 from lsp_harness.knowledge.package_module import Module, PackageRules
 from lsp_harness.knowledge.package_source import TextCache
+from lsp_harness.knowledge.project_python import find_environment
 from lsp_harness.knowledge.python_packages import PythonPackages
 from lsp_harness.knowledge.rust_crates import RustCrates
 from lsp_harness.languages.language_table import find_language, shipped_languages
@@ -60,7 +61,7 @@ class InstalledPackages:
         self._python = python
         self._environ = os.environ if environ is None else environ
         self._texts = TextCache()
-        self._folders: dict[tuple[Path, Ecosystem], PackageRules] = {}
+        self._folders: dict[tuple[Path, Ecosystem, Path | None], PackageRules] = {}
         self._lock = Lock()
 
     def find_documentation(
@@ -76,7 +77,7 @@ class InstalledPackages:
             importer_folder: The folder of the importing file.
         """
         with self._lock:
-            rules = self._rules(root, language, module, name)
+            rules = self._rules(root, language, module, name, importer_folder=importer_folder)
             return _find_documentation(rules, module, name, importer_folder) if rules else None
 
     def find_absent(
@@ -85,7 +86,7 @@ class InstalledPackages:
         """Return similar names if a module or class does not have a name, or None if it has the name or this is not
         certain."""
         with self._lock:
-            rules = self._rules(root, language, module, name)
+            rules = self._rules(root, language, module, name, importer_folder=importer_folder)
             return _find_absent(rules, module, name, importer_folder) if rules else None
 
     def look_up(self, root: Path, language: str, dotted_name: str) -> DocFragment | AbsentName | None:
@@ -119,14 +120,21 @@ class InstalledPackages:
         rules = self._rules(root, language)
         return rules.searched_places if rules else []
 
-    def _rules(self, root: Path, language: str, *names: str) -> PackageRules | None:
+    def _rules(
+        self, root: Path, language: str, *names: str, importer_folder: Path | None = None
+    ) -> PackageRules | None:
         if any(len(name) > MAX_NAME_CHARS for name in names):
             return None
         ecosystem = find_language(language).packages.ecosystem
-        key = (root, ecosystem)
+        environment = None
+        if ecosystem is Ecosystem.PYPI:
+            # a project in a subfolder may have its own, and one may be made at any time
+            file = importer_folder / "module.py" if importer_folder else None
+            environment = find_environment(root, file, self._python, environ=self._environ)
+        key = (root, ecosystem, environment)
         if key not in self._folders and ecosystem is not Ecosystem.NONE:
             factories: dict[Ecosystem, Callable[[], PackageRules]] = {
-                Ecosystem.PYPI: lambda: PythonPackages(root, self._texts, self._environ, self._python),
+                Ecosystem.PYPI: lambda: PythonPackages(root, self._texts, environment),
                 Ecosystem.NPM: lambda: NodePackages(root, self._texts),
                 Ecosystem.GO_MODULES: lambda: GoModules(root, self._texts, self._environ),
                 Ecosystem.CRATES: lambda: RustCrates(root, self._texts, self._environ),

@@ -6,7 +6,7 @@ No interpreter is started. `*.dist-info` tells what is installed, `pyvenv.cfg` t
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +20,9 @@ from lsp_harness.knowledge.package_source import (
     read_text,
     resolve_links,
 )
+from lsp_harness.knowledge.project_python import ENVIRONMENT_FOLDERS
 from lsp_harness.syntax.symbols.declarations import Import
 
-ENVIRONMENT_FOLDERS = (".venv", "venv", "env")
-ENVIRONMENT_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 HEADER = re.compile(r"^(Name|Version):[ \t]*(\S+)", re.MULTILINE)
 SETTING = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.MULTILINE)
 
@@ -51,18 +50,16 @@ class Site:
 class PythonPackages:
     """The Python packages of one workspace folder. The methods are described at `PackageRules`."""
 
-    def __init__(self, root: Path, texts: TextCache, environ: Mapping[str, str], environment: str = "") -> None:
+    def __init__(self, root: Path, texts: TextCache, environment: Path | None) -> None:
         """Create empty caches.
 
         Args:
             root: The workspace folder.
             texts: The cache of parsed files.
-            environ: The environment variables.
-            environment: The virtual environment that the settings name; empty for the one of the folder.
+            environment: The environment of the project, or None if it has none.
         """
         self._root = root
         self._texts = texts
-        self._environ = environ
         self._environment = environment
         self._distributions_by_info: dict[Path, tuple[FileStamp, Distribution]] = {}
         self._listings: dict[Path, tuple[FileStamp, list[Path], list[Path]]] = {}
@@ -137,31 +134,19 @@ class PythonPackages:
 
     # -- where they are
     def _sites(self) -> Iterator[Site]:
+        prefix = self._environment
+        if prefix is None:
+            self.searched_places = [*(f"{name}/" for name in ENVIRONMENT_FOLDERS), "$VIRTUAL_ENV", "$CONDA_PREFIX"]
+            return
         self.searched_places = []
-        for prefix in self._prefixes():
-            libraries = [*sorted(prefix.glob("lib/python3*")), *prefix.glob("Lib")]
-            for library in libraries:
-                if folder := resolve_links(library / "site-packages"):
-                    self.searched_places.append(self._display_path(library / "site-packages"))
-                    yield Site(folder)
-            if standard_library := _find_standard_library(prefix, libraries):
-                self.searched_places.append(str(standard_library.folder))
-                yield standard_library
-
-    def _prefixes(self) -> list[Path]:
-        """Return the first environment of the workspace folder, or else the one that the server was started in."""
-        if self._environment:
-            return [self._root / os.path.expanduser(self._environment)]
-        for folder in ENVIRONMENT_FOLDERS:
-            if (self._root / folder / "pyvenv.cfg").is_file():
-                return [self._root / folder]
-        for name in ENVIRONMENT_VARIABLES:
-            if (value := self._environ.get(name)) and os.path.isabs(value):
-                return [Path(value)]
-        self.searched_places = [f"{folder}/" for folder in ENVIRONMENT_FOLDERS] + [
-            f"${name}" for name in ENVIRONMENT_VARIABLES
-        ]
-        return []
+        libraries = [*sorted(prefix.glob("lib/python3*")), *prefix.glob("Lib")]
+        for library in libraries:
+            if folder := resolve_links(library / "site-packages"):
+                self.searched_places.append(self._display_path(library / "site-packages"))
+                yield Site(folder)
+        if standard_library := _find_standard_library(prefix, libraries):
+            self.searched_places.append(str(standard_library.folder))
+            yield standard_library
 
     def _display_path(self, path: Path) -> str:
         return str(path.relative_to(self._root)) if path.is_relative_to(self._root) else str(path)

@@ -166,15 +166,22 @@ def test_an_environment_elsewhere_is_named_by_the_shell(tmp_path: Path, variable
     assert read_fragment(here, "requests", "get", **{variable: str(tmp_path / "other" / ".venv")}).version == "1.0"
 
 
-def test_the_folder_s_own_environment_comes_before_the_shell_s_and_a_setting_before_both(root: Path, tmp_path: Path):
+def test_the_shell_s_environment_comes_before_the_folder_s_own_and_a_setting_before_both(root: Path, tmp_path: Path):
     install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     environ = {"VIRTUAL_ENV": str(tmp_path / "other" / ".venv")}
-    assert read_fragment(root, "requests", "get", **environ).version == "2.32.3"
-    documentation = InstalledPackages(environ, python="../other/.venv").find_documentation(
-        root, "python", "requests", "get"
-    )
+    assert read_fragment(root, "requests", "get", **environ).version == "1.0"
+    documentation = InstalledPackages(environ, python=".venv").find_documentation(root, "python", "requests", "get")
     assert documentation
-    assert documentation.version == "1.0"
+    assert documentation.version == "2.32.3"
+
+
+def test_a_project_in_a_subfolder_has_its_own_environment(root: Path):
+    install(venv(root / "backend"), "requests", "1.0", REQUESTS)
+    packages = InstalledPackages({})
+    found = packages.find_documentation(root, "python", "requests", "get", importer_folder=root / "backend/src")
+    assert found
+    assert found.version == "1.0"
+    assert read_fragment(root, "requests", "get").version == "2.32.3"
 
 
 def test_packages_that_are_installed_to_be_edited_but_not_the_workspace_itself(root: Path, tmp_path: Path):

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError
-from lsp_harness.knowledge.python_packages import ENVIRONMENT_FOLDERS
+from lsp_harness.knowledge.project_python import ENVIRONMENT_FOLDERS
 from lsp_harness.process.tool_run import find_tool
 
 PYTEST_FOLDERS = ("tests", "test", "")
