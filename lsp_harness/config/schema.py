@@ -360,8 +360,8 @@ class Knowledge:
     that the failed attempts used.
     """
     python: str = ""
-    """The virtual environment with the Python packages, relative to the workspace folder. By default it is `.venv`,
-    `venv` or `env` there, or else `VIRTUAL_ENV` or `CONDA_PREFIX`.
+    """The virtual environment or the interpreter of the project, relative to the workspace folder. By default it is
+    searched for ([Which Python](knowledge.md#which-python)).
     """
     error_cache: bool = True
     """Learn the fixes that you accept, and try them before the model if the same error appears again. See [Error

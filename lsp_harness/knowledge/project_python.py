@@ -11,7 +11,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,6 +33,8 @@ SITE_FOLDERS = (
 CONDA_BASES = ("base", "root")
 """Names of the environment of conda that is not one of a project."""
 MAX_SETTINGS_BYTES = 1 << 20
+MAX_LISTED_PATHS = 2_000
+"""Number of files and folders that are looked at to find the projects of a workspace folder."""
 POETRY_UNSAFE = re.compile(r'[ $`!*@"\\\r\n\t]')
 """The characters that poetry replaces in the name of an environment."""
 
@@ -129,6 +131,23 @@ def find_project_python(
     if first is None or (module and own.has_module(module)):
         return own
     return first
+
+
+def list_project_pythons(root: Path, setting: str = "") -> Iterator[tuple[Path, ProjectPython]]:
+    """Yield the folders of the projects of Python in a workspace folder, with their Python.
+
+    The workspace folder comes first if it is one. Only folders at most two levels below it are looked at. Projects with
+    the Python of the workspace folder are left out.
+    """
+    main = find_project_python(root, None, setting)
+    if _is_project(root) or main.environment:
+        yield root, main
+    below = chain(root.glob("[!.]*"), root.glob("[!.]*/[!.]*"))
+    folders = sorted(path for path in islice(below, MAX_LISTED_PATHS) if path.is_dir() and _is_project(path))
+    for folder in folders:
+        found = find_project_python(root, folder / "file.py", setting)
+        if found != main:
+            yield folder, found
 
 
 def find_environment(

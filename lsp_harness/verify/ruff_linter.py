@@ -1,5 +1,6 @@
 """Runs ruff on a text that is not on disk, with the settings of the project."""
 
+import asyncio
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Position, decode, encode
 from lsp_harness.text.surrogates import to_valid_utf8
+from lsp_harness.verify import notebook_cell
 from lsp_harness.verify.finding import Finding, Severity
 
 Json = dict[str, Any]
@@ -34,6 +36,16 @@ CANARY_TTL_S = 10.0
 RULE_NAME = re.compile(r"(?!invalid-syntax\Z)[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 """The form of the names of ruff's rules, such as `unused-import`."""
 RUFF_SETTINGS_NAMES = (".ruff.toml", "ruff.toml")
+PLAIN_OPTIONS = (
+    *("--no-cache", "--quiet", "--exit-zero", "--output-format", "json"),
+    *("--no-fix", "--no-fix-only", "--no-show-fixes"),
+)
+"""Options that no setting of a project changes: ruff only reports, in one form, and its exit status tells failures."""
+FORMAT_VARIABLES = ("RUFF_OUTPUT_FILE", "RUFF_OUTPUT_FORMAT", "FORCE_COLOR", "CLICOLOR_FORCE")
+"""The variables of the environment that change where or how ruff writes its answer."""
+UNREAD_MESSAGE = "Expected a Jupyter Notebook"
+"""The beginning of the only finding in a text that ruff takes for a notebook."""
+MAX_SHOWN_CHARS = 200
 MAX_EXTENDED_FILES = 10
 """Most settings files to follow that extend one another."""
 
@@ -92,13 +104,15 @@ class Ruff:
         Raises:
             RuffFailed: Ruff did not check the text. No findings would be a wrong answer then.
         """
-        key = (document.hash, str(file), select, str(isolated))
+        key = (document.hash, str(file), select, str(isolated), *_stamp_notebook(file))
         if key in self._answers:
             self._answers.move_to_end(key)
             return self._answers[key]
         options = ["--preview", "--select", select] if select else []
         options += ["--isolated", "--ignore-noqa"] if isolated else []
         rows = await self._run(to_valid_utf8(document.data), file, root, options)
+        if any(str(row.get("message", "")).startswith(UNREAD_MESSAGE) for row in rows):
+            raise RuffFailed(f"ruff reads {file.name} as a notebook, which its text is not")
         if not rows:
             await self._run_canary(file, root)
         reports = tuple(_to_report(document, row) for row in rows)
@@ -139,24 +153,24 @@ class Ruff:
     async def _run(self, text: bytes, file: Path, root: Path | None, options: Sequence[str] = ()) -> list[Json]:
         if self.missing_reason:
             raise RuffFailed(self.missing_reason)
-        command = [
-            tool_run.find_tool("ruff") or "ruff",
-            "check",
-            "--no-cache",
-            "--quiet",
-            "--output-format",
-            "json",
-            *options,
-        ]
+        cell = None
+        if file.suffix == notebook_cell.SUFFIX:
+            if magic := notebook_cell.find_other_language(text):
+                raise RuffFailed(f"the cell begins with {magic}, so it is no Python")
+            cell = await asyncio.to_thread(notebook_cell.place_cell, text, file)
+        command = [tool_run.find_tool("ruff") or "ruff", "check", *PLAIN_OPTIONS, *options, *_extension_options(file)]
         if "--isolated" not in options:
             command += settings_options(file)
         command += ["--stdin-filename", str(file), "-"]
-        result = await tool_run.run_tool(command, stdin=text, cwd=root if root and root.is_dir() else None)
+        folder = root if root and root.is_dir() else None
+        stdin = cell.data if cell else text
+        result = await tool_run.run_tool(command, stdin=stdin, cwd=folder, env=_plain_environment())
         if result.exit_code is None:
             raise RuffFailed("ruff took too long")
-        if result.exit_code not in (0, 1):
+        if result.exit_code != 0:
             raise RuffFailed(f"ruff failed: {_find_cause(decode(result.stderr))}")
-        return cast("list[Json]", json.loads(result.stdout or b"[]"))
+        rows = _read_rows(result.stdout)
+        return [row for row in rows if _is_about(row, cell)] if cell else rows
 
     async def _run_canary(self, file: Path, root: Path | None) -> None:
         """Raise RuffFailed if ruff does not check this file, because it reports nothing for an excluded file."""
@@ -168,6 +182,53 @@ class Ruff:
         self._canary_times[key] = now
 
 
+def _plain_environment() -> dict[str, str]:
+    """Return the variables of the environment without those by which ruff writes something else, or elsewhere."""
+    names = [name for name in os.environ if name not in FORMAT_VARIABLES]
+    return {**{name: os.environ[name] for name in names}, "NO_COLOR": "1"}
+
+
+def _extension_options(file: Path) -> list[str]:
+    """Return the option by which ruff reads a text in Python as Python, whatever suffix its file has."""
+    suffix = file.suffix.removeprefix(".")
+    if suffix in ("", "py", "pyi", "pyw") or not suffix.isalnum():
+        return []
+    return ["--extension", f"{suffix}:{'ipynb' if file.suffix == notebook_cell.SUFFIX else 'python'}"]
+
+
+def _stamp_notebook(file: Path) -> tuple[str, ...]:
+    """Return the state of the notebook that has a cell, because the other cells may change."""
+    if file.suffix != notebook_cell.SUFFIX:
+        return ()
+    try:
+        status = os.stat(file)
+    except OSError:
+        return ("missing",)
+    return str(status.st_mtime_ns), str(status.st_size)
+
+
+def _is_about(row: Json, cell: notebook_cell.CellInNotebook) -> bool:
+    """Return whether a finding is in a cell, and is no question about the others if their order is not known."""
+    is_certain = cell.is_placed or row.get("code") not in notebook_cell.RULES_ABOUT_OTHER_CELLS
+    return row.get("cell") == cell.number and is_certain
+
+
+def _read_rows(output: bytes) -> list[Json]:
+    """Return the findings in ruff's answer.
+
+    Raises:
+        RuffFailed: The answer has another form.
+    """
+    try:
+        rows: Any = json.loads(output or b"[]")
+    except ValueError:
+        rows = None
+    if not isinstance(rows, list):
+        first = next((line.strip() for line in decode(output).splitlines() if line.strip()), "")
+        raise RuffFailed(f"ruff's answer is not understood: {first[:MAX_SHOWN_CHARS]}")
+    return cast("list[Json]", rows)
+
+
 def _has_rule_name(finding: Finding) -> bool:
     return finding.source.lower() == "ruff" and RULE_NAME.match(finding.code) is not None
 
@@ -176,7 +237,9 @@ def _find_cause(error_output: str) -> str:
     """Return the last cause in the error output of ruff, with the settings file that an earlier cause names."""
     causes = [part.strip() for part in error_output.split("Cause: ")[1:]]
     if not causes:
-        return " ".join(error_output.split()) or "it did not say why"
+        lines = [line.strip() for line in error_output.splitlines() if line.strip()]
+        says = next((line for line in lines if not line.startswith("warning:")), "")
+        return says[:MAX_SHOWN_CHARS] or "it did not say why"
     lines = [line.strip() for line in causes[-1].splitlines() if line.strip() and not SOURCE_LINE.match(line)]
     reason = ": ".join(dict.fromkeys(lines))
     place = next((match.group(1) for cause in causes[:-1] if (match := SETTINGS_PATH.search(cause))), "")

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.knowledge.project_python import find_environment, find_project_folder, find_project_python
+from lsp_harness.cli.doctor.doctor_installation import check_project_python
+from lsp_harness.config.schema import Config, Knowledge
+from lsp_harness.knowledge.project_python import (
+    find_environment,
+    find_project_folder,
+    find_project_python,
+    list_project_pythons,
+)
 
 
 def make(folder: Path, *modules: str, windows: bool = False) -> Path:
@@ -211,6 +218,25 @@ def test_the_environment_of_packages_needs_no_interpreter(tmp_path: Path):
     assert find_environment(tmp_path, tmp_path / "backend/a.py", environ={}) == tmp_path / "backend/venv"
     assert find_environment(tmp_path, tmp_path / "a.py", environ={}) is None
     assert find_environment(tmp_path, None, "e", environ={}) == tmp_path / "e"
+
+
+def test_the_projects_of_a_workspace_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    outer, backend = make(tmp_path / ".venv"), make(tmp_path / "services/backend/.venv")
+    for name in ("services/backend", "services/shared", "node_modules/x"):
+        write(tmp_path / name / "pyproject.toml")
+    found = [(folder, python.python) for folder, python in list_project_pythons(tmp_path)]
+    assert found == [(tmp_path, outer), (tmp_path / "services/backend", backend)]
+
+
+def test_doctor_shows_the_python_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    python = make(tmp_path / ".venv")
+    [row] = check_project_python(tmp_path, Config())
+    assert row == ("ok", "project python", f"{python} (.venv)")
+    [row] = check_project_python(tmp_path, Config(knowledge=Knowledge(python="gone")))
+    assert (row.state, row.says) == ("note", f"{python} (.venv (knowledge.python names gone, which has no Python))")
 
 
 def test_the_nearest_project_of_a_file(tmp_path: Path):

@@ -9,6 +9,7 @@ from lsp_harness.cli.doctor.doctor_index import check_index
 from lsp_harness.cli.doctor.doctor_installation import (
     check_model,
     check_packages,
+    check_project_python,
     check_project_tools,
     check_settings,
     check_tools,
@@ -52,4 +53,5 @@ def _check_all(folder: Path) -> Iterator[Row]:
     except (HarnessError, OSError) as error:
         yield Row("note", "index", getattr(error, "message", str(error)))
     yield from check_tools()
+    yield from check_project_python(folder, config)
     yield from check_project_tools(folder)

@@ -14,6 +14,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.target import is_remote
+from lsp_harness.knowledge.project_python import list_project_pythons
 from lsp_harness.process import tool_run
 from lsp_harness.verify.project_tools.configured_tools import list_project_tools
 
@@ -75,6 +76,15 @@ def check_tools() -> Iterator[Row]:
             yield Row("ok", tool, program)
         else:
             yield Row("note", tool, f"{consequence}; run: pip install {tool}")
+
+
+def check_project_python(folder: Path, config: Config) -> Iterator[Row]:
+    """Report the Python of each project in a folder, and why it is that one. Nothing is started."""
+    setting = config.knowledge.python
+    for place, python in list_project_pythons(folder, setting):
+        name = "project python" if place == folder else f"project python of {place.relative_to(folder)}"
+        is_missing = bool(setting) and not python.reason.startswith("knowledge.python")
+        yield Row("note" if is_missing else "ok", name, f"{python.python} ({python.reason})")
 
 
 def check_project_tools(folder: Path) -> Iterator[Row]:
