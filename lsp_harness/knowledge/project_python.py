@@ -338,12 +338,15 @@ def _find_pipenv(search: _Search, folder: Path) -> Iterator[_Environment]:
 def _find_pyenv(search: _Search, folder: Path) -> Iterator[_Environment]:
     names = (search.environ.get("PYENV_VERSION") or _read(folder / ".python-version")).split()
     root = search.variable("PYENV_ROOT") or _home(search) / ".pyenv"
-    if names and not os.path.isabs(names[0]) and ".." not in names[0]:
-        versions = root / "versions"
-        exact = versions / names[0]
-        # `3.12` means its newest release
-        releases = sorted(_list(versions, f"{names[0]}."), key=_version_key, reverse=True)
-        yield from (_Environment(place, ".python-version (pyenv)") for place in (exact, *releases))
+    yield from (_Environment(place, ".python-version (pyenv)") for place in _list_releases(root, names))
+
+
+def _list_releases(pyenv: Path, names: Sequence[str]) -> Iterator[Path]:
+    """Yield the folders of releases of Python, by names as pyenv writes them: `3.12` means its newest one."""
+    for name in names:
+        if "/" not in name and ".." not in name:
+            releases = sorted(_list(pyenv / "versions", f"{name}."), key=_version_key, reverse=True)
+            yield from (pyenv / "versions" / name, *releases)
 
 
 def _find_tox(search: _Search, folder: Path) -> Iterator[_Environment]:
@@ -363,7 +366,17 @@ def _find_on_path(search: _Search) -> Iterator[ProjectPython]:
         for name in ("python3", "python", "python.exe"):
             path = Path(folder) / name
             if os.path.isabs(folder) and path.is_file() and os.access(path, os.X_OK):
+                path = _follow_shim(path) or path
                 yield ProjectPython(path, _environment_of(path), f"{name} on PATH")
+
+
+def _follow_shim(path: Path) -> Path | None:
+    """Return the interpreter that a shim of pyenv starts by default, because the shim lies in no installation."""
+    pyenv = path.parent.parent
+    if path.parent.name != "shims" or not (pyenv / "versions").is_dir():
+        return None
+    found = (find_interpreter(place) for place in _list_releases(pyenv, _read(pyenv / "version").split()))
+    return next(filter(None, found), None)
 
 
 # -- places of other programs

@@ -185,6 +185,15 @@ def test_pipenv_and_pyenv(tmp_path: Path):
     check(root, python, ".python-version (pyenv)", PYENV_ROOT=str(tmp_path / "pyenv"))
 
 
+def test_a_shim_of_pyenv_leads_to_an_installation(tmp_path: Path):
+    shim = write(tmp_path / "pyenv/shims/python3", "#!/bin/sh\n")
+    shim.chmod(0o755)
+    check(tmp_path, shim, "python3 on PATH", PATH=str(shim.parent))
+    python = make(tmp_path / "pyenv/versions/3.12.10")
+    write(tmp_path / "pyenv/version", "3.12\n")
+    check(tmp_path, python, "python3 on PATH", PATH=str(shim.parent))
+
+
 def test_tox_and_nox(tmp_path: Path):
     nox = make(tmp_path / ".nox/tests-3-12", "pytest")
     check(tmp_path, nox, "nox (tests-3-12)")
