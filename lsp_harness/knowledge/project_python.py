@@ -19,8 +19,8 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError
 
 ENVIRONMENT_FOLDERS = (".venv", "venv", "env")
-PROJECT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "Pipfile", "requirements.txt")
-"""The files that a project of Python begins with."""
+PROJECT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile")
+"""The files that a project of Python begins with. Folders of tests or of documents may have others of its files."""
 INTERPRETERS = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 SITE_FOLDERS = (
     "lib/python3*/site-packages",
@@ -140,10 +140,10 @@ def list_project_pythons(root: Path, setting: str = "") -> Iterator[tuple[Path, 
     the Python of the workspace folder are left out.
     """
     main = find_project_python(root, None, setting)
-    if _is_project(root) or main.environment:
+    if _begins_project(root) or main.environment:
         yield root, main
     below = chain(root.glob("[!.]*"), root.glob("[!.]*/[!.]*"))
-    folders = sorted(path for path in islice(below, MAX_LISTED_PATHS) if path.is_dir() and _is_project(path))
+    folders = sorted(path for path in islice(below, MAX_LISTED_PATHS) if path.is_dir() and _begins_project(path))
     for folder in folders:
         found = find_project_python(root, folder / "file.py", setting)
         if found != main:
@@ -174,6 +174,18 @@ def find_project_folder(root: Path, file: Path, marks: Sequence[str]) -> Path:
     """
     holders = (folder for folder in folders_up_to(root, file) if any((folder / mark).is_file() for mark in marks))
     return next(holders, root)
+
+
+def find_python_project(root: Path, file: Path) -> Path:
+    """Return the nearest folder of a file, up to the workspace folder, that is a project of Python.
+
+    It begins with one of `PROJECT_MARKS` or has an environment. Without one, the workspace folder is returned.
+    """
+    return next(filter(_begins_project, folders_up_to(root, file)), root)
+
+
+def _begins_project(folder: Path) -> bool:
+    return _is_project(folder) or any((folder / name / "pyvenv.cfg").is_file() for name in ENVIRONMENT_FOLDERS)
 
 
 def folders_up_to(root: Path, file: Path) -> Iterator[Path]:

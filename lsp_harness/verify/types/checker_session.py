@@ -59,8 +59,10 @@ class CheckerSession:
         now_s: Returns the present time in seconds.
         may_run_code: Returns whether code of the folder may run without a sandbox.
         choose_sandbox: Returns the sandbox of this machine.
+        folder: The folder of the project. The default is the workspace folder.
 
     Attributes:
+        folder: The folder of the project.
         checker: The type checker.
         reason: Why it does not run, or an empty text.
     """
@@ -74,10 +76,12 @@ class CheckerSession:
         now_s: Callable[[], float] = monotonic,
         may_run_code: Callable[[], bool] = lambda: True,
         choose_sandbox: Callable[[], SandboxChoice] = machine_sandbox,
+        folder: Path | None = None,
     ) -> None:
         self.checker = checker
         self.reason = ""
         self._root = root
+        self.folder = folder or root
         self._read_python = read_python
         self._list_open_texts = list_open_texts
         self._now_s = now_s
@@ -139,7 +143,7 @@ class CheckerSession:
                 self._next_start_s = self._now_s() + LOOK_AGAIN_S
                 return
             self._conversation = await program.start(
-                await asyncio.to_thread(self._confine, program.argv), self._root, self._settings
+                await asyncio.to_thread(self._confine, program.argv), self.folder, self._settings
             )
             await self._ask(document, self._find_texts(document))
             self._is_warm, self.reason = True, ""
@@ -154,14 +158,15 @@ class CheckerSession:
         if not (confinement := self.find_confinement()):
             return argv
         # its own folder and the environment of the project may lie where a sandbox hides files of other programs
-        program, python = Path(argv[0]), self._read_python()
-        visible = (program.parent, program.resolve().parent, Path(sys.prefix), self._root / Path(python).expanduser())
-        return confinement.sandbox.wrap(argv, SandboxPolicy(self._root, visible=visible))
+        program, python = Path(argv[0]), self._root / Path(self._read_python()).expanduser()
+        visible = (program.parent, program.resolve().parent, Path(sys.prefix), python, python.resolve(), self._root)
+        return confinement.sandbox.wrap(argv, SandboxPolicy(self.folder, visible=visible))
 
     def _find_program(self, document: Document) -> Program | None:
         if not self._may_run_code():
             return self.checker.find_static_program()
-        return self.checker.find_program(self._root, local_path(document.uri) or self._root)
+        file = local_path(document.uri) or self._root / "file"
+        return self.checker.find_program(self._root, file, self._read_python())
 
     @property
     def _missing_reason(self) -> str:
@@ -170,7 +175,7 @@ class CheckerSession:
         return f"{self.checker.name} could run code of this folder without a sandbox; {trust_remedy()}"
 
     def _settings(self) -> Json:
-        return self.checker.settings(self._root, self._read_python())
+        return self.checker.settings(self.folder, self._read_python())
 
     def _record_failure(self, reason: str) -> None:
         """Record that the checker ended or does not answer. It is started again after a pause, but not always."""
@@ -265,7 +270,7 @@ class CheckerSession:
 
     def _is_ours(self, document: Document) -> bool:
         path = local_path(document.uri)
-        is_inside = path is not None and path.is_relative_to(self._root)
+        is_inside = path is not None and path.is_relative_to(self.folder)
         return is_inside and find_language(document.language).type_checker == self.checker.name
 
     # -- changes elsewhere
