@@ -48,6 +48,27 @@ def find_affected_tests(view: IndexView, path: str) -> list[AffectedTest]:
     return sorted(found.values(), key=lambda test: (test.hops, test.path))
 
 
+def find_users(view: IndexView, path: str, limit: int) -> list[str]:
+    """Return the files that import a file, directly or through others, the nearest first.
+
+    Args:
+        view: The index.
+        path: The file, relative to its workspace folder.
+        limit: The number of files.
+    """
+    found, frontier = dict[str, None](), [path]
+    for _ in range(MAX_IMPORT_HOPS):
+        entries = [view.symbols.find_file(via) for via in frontier]
+        importers = dict.fromkeys(
+            importer for entry in entries if entry for importer in view.imports.find_importers(entry[0])
+        )
+        frontier = [importer for importer in importers if importer not in found and importer != path]
+        found.update(dict.fromkeys(frontier))
+        if len(found) >= limit or not frontier:
+            break
+    return [*found][:limit]
+
+
 def _is_conftest(path: str) -> bool:
     return PurePosixPath(path).name == CONFTEST
 
