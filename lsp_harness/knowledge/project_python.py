@@ -21,7 +21,7 @@ from lsp_harness.errors import FileError
 ENVIRONMENT_FOLDERS = (".venv", "venv", "env")
 PROJECT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile")
 """The files that a project of Python begins with. Folders of tests or of documents may have others of its files."""
-INTERPRETERS = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
+INTERPRETERS = ("Scripts/python.exe", "python.exe", "bin/python", "bin/python3")
 SITE_FOLDERS = (
     "lib/python3*/site-packages",
     "lib64/python3*/site-packages",
@@ -375,7 +375,7 @@ FINDERS = (_find_uv, _find_poetry, _find_pdm, _find_hatch, _find_pipenv, _find_p
 
 def _find_on_path(search: _Search) -> Iterator[ProjectPython]:
     for folder in search.environ.get("PATH", os.defpath).split(os.pathsep):
-        for name in ("python3", "python", "python.exe"):
+        for name in dict.fromkeys(Path(place).name for place in reversed(INTERPRETERS)):
             path = Path(folder) / name
             if os.path.isabs(folder) and path.is_file() and os.access(path, os.X_OK):
                 path = _follow_shim(path) or path

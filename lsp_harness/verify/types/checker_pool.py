@@ -13,7 +13,7 @@ from lsp_harness.verify.types.type_checker import TypeChecker
 
 
 class _Key(NamedTuple):
-    """What a session is for: a checker, a workspace folder, the project in it, and the environment of that."""
+    """The key of a session: a checker, a workspace folder, the project in it, and the environment of that."""
 
     checker: str
     root: Path
@@ -60,14 +60,14 @@ class CheckerPool:
             return None
         key = self._find_key(checker, root, file)
         if key not in self._sessions:
-            self._sessions[key] = CheckerSession(
+            session = self._sessions[key] = CheckerSession(
                 checker,
                 root,
                 lambda: key.environment,
                 self._list_open_texts,
                 may_run_code=partial(self._may_run_code, root),
-                folder=key.folder,
             )
+            session.folder = key.folder
         return self._sessions[key]
 
     def _find_key(self, checker: TypeChecker, root: Path, file: Path | None) -> "_Key":

@@ -59,10 +59,9 @@ class CheckerSession:
         now_s: Returns the present time in seconds.
         may_run_code: Returns whether code of the folder may run without a sandbox.
         choose_sandbox: Returns the sandbox of this machine.
-        folder: The folder of the project. The default is the workspace folder.
 
     Attributes:
-        folder: The folder of the project.
+        folder: The folder of the project, in which it runs. At first it is the workspace folder.
         checker: The type checker.
         reason: Why it does not run, or an empty text.
     """
@@ -76,12 +75,11 @@ class CheckerSession:
         now_s: Callable[[], float] = monotonic,
         may_run_code: Callable[[], bool] = lambda: True,
         choose_sandbox: Callable[[], SandboxChoice] = machine_sandbox,
-        folder: Path | None = None,
     ) -> None:
         self.checker = checker
         self.reason = ""
         self._root = root
-        self.folder = folder or root
+        self.folder = root
         self._read_python = read_python
         self._list_open_texts = list_open_texts
         self._now_s = now_s

@@ -107,13 +107,13 @@ def test_mypy_gets_the_interpreter_of_the_project(tmp_path: Path, monkeypatch: p
     python.parent.mkdir()
     python.touch(0o755)
     tool, environment = Mypy(), tmp_path / "backend/.venv"
-    program = tool.find_program(tmp_path, tmp_path / "backend/a.py", environment)
+    program = tool.find_program(tmp_path, tmp_path / "backend/a.py", environment) or ""
     assert program == "/usr/bin/mypy"
     job = ToolJob(tmp_path / "backend", program, {Path("a.py"): tmp_path / "t"}, tmp_path / "c", (), environment)
     [command] = tool.create_commands(job)
     assert command[command.index("--python-executable") + 1] == str(python)
     (python.parent / "mypy").touch(0o755)
-    own = tool.find_program(tmp_path, tmp_path / "backend/a.py", environment)
+    own = tool.find_program(tmp_path, tmp_path / "backend/a.py", environment) or ""
     assert own == str(python.parent / "mypy")
     job = ToolJob(tmp_path / "backend", own, {Path("a.py"): tmp_path / "t"}, tmp_path / "c", (), environment)
     assert "--python-executable" not in tool.create_commands(job)[0]
