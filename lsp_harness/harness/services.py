@@ -176,14 +176,9 @@ class Services:
             self._trusts_folder,
             Reviewer(lambda: self.engines.current, self.workspace.private_files.reason),
             self.works_ahead,
-            self._find_users,
+            lambda root, path: self.index.query.users(root.as_uri(), path),
         )
         return create_verifier(supply, is_trusted=self.workspace.is_trusted)
-
-    async def _find_users(self, root: Path, path: str) -> list[str]:
-        from lsp_harness.harness.verification.verifier import MAX_FOUND_USERS
-
-        return await self.index.query.users(root.as_uri(), path, MAX_FOUND_USERS)
 
     async def _find_affected_tests(self, root: Path, path: str) -> "Sequence[AffectedTest]":
         return await self.index.query.affected_tests(root.as_uri(), path)

@@ -31,7 +31,7 @@ from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.harness.verification.check_permission import CheckPermission
-from lsp_harness.harness.verification.verifier import MAX_FOUND_USERS, CheckSupply, create_verifier
+from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model
@@ -251,7 +251,7 @@ async def _create_parts(
 
     async def find_users(root: Path, path: str) -> Sequence[str]:
         query = await index.ready(lambda line: None)
-        return await query.users(root.as_uri(), path, MAX_FOUND_USERS) if query else ()
+        return await query.users(root.as_uri(), path) if query else ()
 
     # the gate decides about each program, as it does about the commands of this session
     is_trusted = surroundings.is_trusted or is_in_trusted_folder(root, config)

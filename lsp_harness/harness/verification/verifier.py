@@ -28,8 +28,6 @@ FindAffected = Callable[[Path, str], Awaitable[Sequence[AffectedTest]]]
 
 FindUsers = Callable[[Path, str], Awaitable[Sequence[str]]]
 """Returns the files that import a file, the nearest first. It gets the folder and the path in it."""
-MAX_FOUND_USERS = 200
-"""Number of files that use a changed file and of which some are checked with it."""
 
 
 class UntrustedRuff(Ruff):

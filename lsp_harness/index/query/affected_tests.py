@@ -12,6 +12,9 @@ CONFTEST = "conftest.py"
 MAX_IMPORT_HOPS = 4
 """A longer chain of imports connects nearly everything in a project."""
 
+MAX_USERS = 200
+"""Number of files that use a changed one and of which some are checked with it."""
+
 
 @dataclass(frozen=True, slots=True)
 class AffectedTest:
