@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lsp_harness.disk.file_reading import UTF_8_BOM
 from lsp_harness.knowledge.project_python import find_environment, find_interpreter
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox import Sandbox
@@ -306,7 +307,10 @@ def _words(problem: Problem) -> Problem:
 
 def _as_finding(problem: Problem, document: Document) -> Finding:
     """Return a problem as a finding about the word at its place."""
-    start = document.offset(Position(max(0, problem.line - 1), max(0, problem.column - 1)), "utf-32")
+    # compilers and linters do not count a byte order mark, which is the first character of the text
+    has_mark = problem.line == 1 and document.data.startswith(UTF_8_BOM)
+    place = Position(max(0, problem.line - 1), max(0, problem.column - 1) + has_mark)
+    start = document.offset(place, "utf-32")
     line_end = document.line_span(document.line_of(start))[1]
     end = start
     while end < line_end and (document.data[end : end + 1].isalnum() or document.data[end : end + 1] == b"_"):
