@@ -173,6 +173,7 @@ def _read_documents(files: Iterable[Path], main: Document) -> Iterator[Document]
 async def _ask(session: CheckerSession, changes: ChangeSet, users: Sequence[Document]) -> list[NewFinding]:
     if not await session.wait_until_ready(changes.main.before):
         raise NothingComparedError(session.reason or f"{session.checker.name} did not start")
+    await _require_inclusion(session, changes)
     texts_before = [change.before for change in changes]
     texts_after = [change.after for change in changes]
     # first all texts before and then all texts after, so that each text is sent once
@@ -202,6 +203,18 @@ async def _ask(session: CheckerSession, changes: ChangeSet, users: Sequence[Docu
             message = f"{place}: {finding.message}"
             found.append(NewFinding(changes.main, replace(finding, start=start, end=start, message=message)))
     return found
+
+
+async def _require_inclusion(session: CheckerSession, changes: ChangeSet) -> None:
+    """Raise NothingComparedError if the checker says that the settings of the project leave all files out."""
+    reasons: list[str] = []
+    for change in changes:
+        configuration = session.checker.find_configuration(change.root, change.file) if change.root else ""
+        is_known = bool(configuration) and change.file.suffix in session.checker.included_suffixes
+        if not is_known or not await session.leaves_out(change.before):
+            return
+        reasons.append(f"{configuration} excludes {_display(session.folder, change.before)}")
+    raise NothingComparedError("; ".join(reasons))
 
 
 async def _require_reading(session: CheckerSession, changes: ChangeSet) -> None:

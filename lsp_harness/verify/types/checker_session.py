@@ -255,6 +255,19 @@ class CheckerSession:
             self._answers.popitem(last=False)
         return findings
 
+    async def leaves_out(self, document: Document) -> bool:
+        """Return whether the checker says that the settings of the project leave a text out.
+
+        Raises:
+            ChildFailed: The checker ended.
+            TimeoutError: The checker does not answer.
+        """
+        async with self._lock:
+            if self._conversation is None:
+                raise ChildFailed(f"{self.checker.name} has ended")
+            self._conversation.send_only(self._find_texts(document))
+            return await self._conversation.leaves_out(document, ANSWER_LIMIT_S)
+
     async def _ask(self, document: Document, texts: Sequence[Document]) -> tuple[Finding, ...]:
         async with self._lock:
             conversation = self._conversation

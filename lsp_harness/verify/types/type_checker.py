@@ -43,6 +43,7 @@ class TypeChecker(ABC):
         stands_for: The checker that a language names and that this one replaces in projects that configure it.
         canary: A text in which it finds an error, whatever its settings say, to notice that it leaves a file out. Empty
             if it never does so in silence.
+        included_suffixes: The suffixes of files of which it knows whether the settings of the project leave them out.
         only_reads: Whether it needs neither the network nor a folder to write to, so that it can run in a sandbox.
     """
 
@@ -52,6 +53,7 @@ class TypeChecker(ABC):
     stands_for: ClassVar[str] = ""
     only_reads: ClassVar[bool] = False
     canary: ClassVar[str] = ""
+    included_suffixes: ClassVar[tuple[str, ...]] = ()
 
     def configures(self, folder: Path) -> str:
         """Return how the files of one folder configure this checker, or an empty text."""

@@ -63,6 +63,8 @@ class TypeScriptChecker(TypeChecker):
         TOO_FEW_ARGUMENTS: "closed",
     }
 
+    included_suffixes: ClassVar[tuple[str, ...]] = (".ts", ".tsx", ".mts", ".cts")
+
     def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
         """Return the TypeScript of the folders of a file in the workspace folder, or else that of `tsc` on PATH."""
         node, package = shutil.which("node"), _find_package(root, file)

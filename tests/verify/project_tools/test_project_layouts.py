@@ -17,7 +17,7 @@ from lsp_harness.verify.project_tools.type_comparison import choose_checker
 from lsp_harness.verify.types import ty_checker
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.pyright_checker import PyrightChecker
-from tests.support.installed_tools import need_program
+from tests.support.installed_tools import need_node_modules, need_program
 from tests.support.real_checkers import REAL_TY
 from tests.verify.project_tools.workbench import Workbench
 
@@ -343,3 +343,25 @@ async def test_mypy_works_in_the_folder_of_its_settings(workbench: Workbench, mo
     )
     [line] = await workbench.find_types({"backend/app.py": USE.replace("int", "str")}, "python")
     assert line.startswith("TYPE ERROR at line 3: ")
+
+
+async def test_what_tsconfig_leaves_out(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_program("node", monkeypatch)
+    monkeypatch.delenv("LSP_HARNESS_TYPESCRIPT", raising=False)
+    need_node_modules(workbench.root)
+    workbench.write(
+        {
+            "tsconfig.json": '{"compilerOptions": {"strict": true}, "exclude": ["gen", "node_modules"]}\n',
+            "gen/made.ts": "export const x = 1;\n",
+            "gen/used.ts": "export const y = 1;\n",
+            "app.ts": 'import { y } from "./gen/used";\n\nexport const z = y;\n',
+        }
+    )
+    wrong = 'export const y: number = "";\n'
+    assert await workbench.find_types({"gen/made.ts": wrong}, "typescript") == [
+        "skipped: tsconfig.json excludes gen/made.ts"
+    ]
+    # a file that is not left out imports this one
+    for name in ("gen/used.ts", "app.ts"):
+        [line] = await workbench.find_types({name: wrong}, "typescript")
+        assert line.startswith("TYPE ERROR at line 1: Type 'string'")
