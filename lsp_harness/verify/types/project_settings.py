@@ -2,14 +2,13 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError
-from lsp_harness.knowledge.project_python import folders_up_to
+from lsp_harness.knowledge.project_python import folders_up_to, read_toml
 
 MAX_SETTINGS_BYTES = 1 << 20
 COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.DOTALL)
@@ -33,8 +32,7 @@ def find_configuration(root: Path, files: tuple[str, ...], table: str = "") -> s
 def read_table(file: Path, *names: str) -> Mapping[str, Any]:
     """Return a table of a TOML or JSON file, or an empty one if it cannot be read."""
     try:
-        text = read_text(file, MAX_SETTINGS_BYTES)
-        value: Any = _read_json(text) if file.suffix == ".json" else tomllib.loads(text)
+        value: Any = _read_json(read_text(file, MAX_SETTINGS_BYTES)) if file.suffix == ".json" else read_toml(file)
     except (FileError, ValueError, RecursionError):
         return {}
     table = _as_table(value)
