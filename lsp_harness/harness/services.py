@@ -176,6 +176,7 @@ class Services:
             self._trusts_folder,
             Reviewer(lambda: self.engines.current, self.workspace.private_files.reason),
             self.works_ahead,
+            lambda root, path: self.index.query.users(root.as_uri(), path),
         )
         return create_verifier(supply, is_trusted=self.workspace.is_trusted)
 

@@ -15,7 +15,7 @@ from lsp_harness.index.graph.dependents import Dependents, find_dependents
 from lsp_harness.index.index_contents import IndexContents, has_text, read_contents, read_unparsed_paths
 from lsp_harness.index.index_executor import DirectExecutor, IndexExecutor
 from lsp_harness.index.index_tables import is_complete
-from lsp_harness.index.query.affected_tests import AffectedTest, find_affected_tests
+from lsp_harness.index.query.affected_tests import MAX_USERS, AffectedTest, find_affected_tests, find_users
 from lsp_harness.index.query.anchor import FilePosition, SymbolName, find_anchors, find_declared
 from lsp_harness.index.query.code_patterns import Example, ExampleRequest, Pattern, find_examples, find_patterns
 from lsp_harness.index.query.code_search import CodeSearch, FileHit, Hit, SearchRequest
@@ -221,6 +221,10 @@ class IndexQuery:
     async def affected_tests(self, uri: str, path: str) -> list[AffectedTest]:
         """Return the test files that a change of the file `path` can break, the closest first."""
         return await self._run(uri, lambda view: find_affected_tests(view, path), [], is_slow=True)
+
+    async def users(self, uri: str, path: str, limit: int = MAX_USERS) -> list[str]:
+        """Return at most `limit` files that import the file `path`, directly or through others, the nearest first."""
+        return await self._run(uri, lambda view: find_users(view, path, limit), [], is_slow=True)
 
     # -- texts and contents
     async def has_file(self, uri: str, path: str) -> bool:

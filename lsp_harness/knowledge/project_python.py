@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
@@ -19,9 +20,9 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError
 
 ENVIRONMENT_FOLDERS = (".venv", "venv", "env")
-PROJECT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "Pipfile", "requirements.txt")
-"""The files that a project of Python begins with."""
-INTERPRETERS = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
+PROJECT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile")
+"""The files that a project of Python begins with. Folders of tests or of documents may have others of its files."""
+INTERPRETERS = ("Scripts/python.exe", "python.exe", "bin/python", "bin/python3")
 SITE_FOLDERS = (
     "lib/python3*/site-packages",
     "lib64/python3*/site-packages",
@@ -35,6 +36,8 @@ CONDA_BASES = ("base", "root")
 MAX_SETTINGS_BYTES = 1 << 20
 MAX_LISTED_PATHS = 2_000
 """Number of files and folders that are looked at to find the projects of a workspace folder."""
+MAX_PARSED_FILES = 64
+"""Number of settings files whose values are kept."""
 POETRY_UNSAFE = re.compile(r'[ $`!*@"\\\r\n\t]')
 """The characters that poetry replaces in the name of an environment."""
 
@@ -140,10 +143,10 @@ def list_project_pythons(root: Path, setting: str = "") -> Iterator[tuple[Path, 
     the Python of the workspace folder are left out.
     """
     main = find_project_python(root, None, setting)
-    if _is_project(root) or main.environment:
+    if _begins_project(root) or main.environment:
         yield root, main
     below = chain(root.glob("[!.]*"), root.glob("[!.]*/[!.]*"))
-    folders = sorted(path for path in islice(below, MAX_LISTED_PATHS) if path.is_dir() and _is_project(path))
+    folders = sorted(path for path in islice(below, MAX_LISTED_PATHS) if path.is_dir() and _begins_project(path))
     for folder in folders:
         found = find_project_python(root, folder / "file.py", setting)
         if found != main:
@@ -174,6 +177,18 @@ def find_project_folder(root: Path, file: Path, marks: Sequence[str]) -> Path:
     """
     holders = (folder for folder in folders_up_to(root, file) if any((folder / mark).is_file() for mark in marks))
     return next(holders, root)
+
+
+def find_python_project(root: Path, file: Path) -> Path:
+    """Return the nearest folder of a file, up to the workspace folder, that is a project of Python.
+
+    It begins with one of `PROJECT_MARKS` or has an environment. Without one, the workspace folder is returned.
+    """
+    return next(filter(_begins_project, folders_up_to(root, file)), root)
+
+
+def _begins_project(folder: Path) -> bool:
+    return _is_project(folder) or any((folder / name / "pyvenv.cfg").is_file() for name in ENVIRONMENT_FOLDERS)
 
 
 def folders_up_to(root: Path, file: Path) -> Iterator[Path]:
@@ -281,13 +296,13 @@ def _find_uv(search: _Search, folder: Path) -> Iterator[_Environment]:
 
 
 def _find_poetry(search: _Search, folder: Path) -> Iterator[_Environment]:
-    project = _read_toml(folder / "pyproject.toml")
+    project = read_toml(folder / "pyproject.toml")
     poetry = _table(project, "tool", "poetry")
     if not poetry and not (folder / "poetry.lock").is_file():
         return
     name = str(_table(project, "project").get("name") or poetry.get("name") or folder.name)
     settings = [
-        _table(_read_toml(place), "virtualenvs")
+        _table(read_toml(place), "virtualenvs")
         for place in (folder / "poetry.toml", _config_folder(search, "pypoetry") / "config.toml")
     ]
     stored = next((str(table["path"]) for table in settings if "path" in table), "")
@@ -295,7 +310,7 @@ def _find_poetry(search: _Search, folder: Path) -> Iterator[_Environment]:
     cache = search.environ.get("POETRY_CACHE_DIR") or str(_cache_folder(search, "pypoetry"))
     store = Path(os.path.expanduser(chosen.replace("{cache-dir}", cache))) if chosen else Path(cache) / "virtualenvs"
     base_name = f"{POETRY_UNSAFE.sub('_', name.lower())[:42]}-{_hash(os.path.realpath(folder))}"
-    used = str(_table(_read_toml(store / "envs.toml"), base_name).get("minor", ""))
+    used = str(_table(read_toml(store / "envs.toml"), base_name).get("minor", ""))
     found = sorted(_list(store, f"{base_name}-py"), key=_version_key, reverse=True)
     found.sort(key=lambda place: place.name != f"{base_name}-py{used}")
     yield from (_Environment(place, "poetry") for place in found)
@@ -308,7 +323,7 @@ def _find_pdm(search: _Search, folder: Path) -> Iterator[_Environment]:
 
 
 def _find_hatch(search: _Search, folder: Path) -> Iterator[_Environment]:
-    project = _read_toml(folder / "pyproject.toml")
+    project = read_toml(folder / "pyproject.toml")
     backend = str(_table(project, "build-system").get("build-backend", ""))
     if not _table(project, "tool", "hatch") and "hatchling" not in backend and not (folder / "hatch.toml").is_file():
         return
@@ -317,7 +332,7 @@ def _find_hatch(search: _Search, folder: Path) -> Iterator[_Environment]:
     data = search.environ.get("HATCH_DATA_DIR") or str(_data_folder(search, "hatch"))
     config = search.environ.get("HATCH_CONFIG") or str(_config_folder(search, "hatch") / "config.toml")
     stores = [Path(data) / "env" / "virtual" / name / _hash(path) for path in (str(folder), os.path.realpath(folder))]
-    if own := str(_table(_read_toml(Path(config)), "dirs", "env").get("virtual", "")):
+    if own := str(_table(read_toml(Path(config)), "dirs", "env").get("virtual", "")):
         place = folder / os.path.expanduser(own)
         stores.insert(0, place if place.is_relative_to(folder) else place / name / _hash(str(folder)))
     for store in dict.fromkeys(stores):
@@ -363,7 +378,7 @@ FINDERS = (_find_uv, _find_poetry, _find_pdm, _find_hatch, _find_pipenv, _find_p
 
 def _find_on_path(search: _Search) -> Iterator[ProjectPython]:
     for folder in search.environ.get("PATH", os.defpath).split(os.pathsep):
-        for name in ("python3", "python", "python.exe"):
+        for name in dict.fromkeys(Path(place).name for place in reversed(INTERPRETERS)):
             path = Path(folder) / name
             if os.path.isabs(folder) and path.is_file() and os.access(path, os.X_OK):
                 path = _follow_shim(path) or path
@@ -433,7 +448,21 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _read_toml(path: Path) -> Table:
+def read_toml(path: Path) -> Table:
+    """Return the value of a TOML file, or an empty table if it cannot be read.
+
+    It is parsed again only if the file changed, because a checker is found for each suggestion.
+    """
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return {}
+    return _parse_toml(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+
+@lru_cache(maxsize=MAX_PARSED_FILES)
+def _parse_toml(path: Path, stamp: tuple[int, int, int]) -> Table:
+    del stamp
     try:
         return tomllib.loads(_read(path))
     except (ValueError, RecursionError):

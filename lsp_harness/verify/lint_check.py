@@ -87,13 +87,14 @@ class LintCheck(ComparisonCheck):
 def _group(changes: ChangeSet) -> list[tuple[ProjectTool | None, ChangeSet]]:
     """Return the changes by the linter of their files. Those that ruff reads stand alone, without a tool."""
     alone: list[tuple[ProjectTool | None, ChangeSet]] = []
-    groups: dict[str, tuple[ProjectTool, list[Change]]] = {}
+    groups: dict[tuple[str, Path], tuple[ProjectTool, list[Change]]] = {}
     for change in changes:
-        tool = None
-        if change.root and not is_python(change.before, change.file):
-            tool = find_configured_tool("lint", change.root, change.file)
-        if tool is None:
+        tool, root = None, change.root
+        if root and not is_python(change.before, change.file):
+            tool = find_configured_tool("lint", root, change.file)
+        if tool is None or root is None:
             alone.append((None, ChangeSet.of(change)))
         else:
-            groups.setdefault(tool.name, (tool, []))[1].append(change)
+            key = tool.name, tool.find_folder(root, change.file)
+            groups.setdefault(key, (tool, []))[1].append(change)
     return [*alone, *((tool, ChangeSet(tuple(some))) for tool, some in groups.values())]

@@ -24,7 +24,7 @@ RULES_ABOUT_OTHER_CELLS = frozenset({"F401", "F811"})
 """Rules that depend on the place of a cell: whether an import is used, and whether a name is defined twice."""
 CELL_MAGIC = re.compile(r"(?:\s*(?:#[^\n]*)?\n)*%%(\w+)")
 """The first line of a cell that is handed to another program, after blank lines and comments."""
-PYTHON_MAGICS = frozenset({"capture", "prun", "pypy", "python", "python3", "time", "timeit"})
+PYTHON_MAGIC = re.compile(r"capture|prun|pypy|python3?|time|timeit")
 """The magics whose cells ruff reads as Python."""
 
 Json = dict[str, Any]
@@ -48,7 +48,7 @@ class CellInNotebook:
 def find_other_language(data: bytes) -> str:
     """Return the magic (`%%bash`) by which a cell is no Python, or an empty text."""
     match = CELL_MAGIC.match(decode(data))
-    return f"%%{match[1]}" if match and match[1] not in PYTHON_MAGICS else ""
+    return f"%%{match[1]}" if match and not PYTHON_MAGIC.fullmatch(match[1]) else ""
 
 
 def place_cell(data: bytes, notebook: Path) -> CellInNotebook:

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, cast
 
-from lsp_harness.disk.file_reading import read_text
+from lsp_harness.disk.file_reading import UTF_8_BOM, read_text
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.process import tool_run
@@ -292,7 +292,10 @@ def _find_endless_extension(settings: Path) -> Path | None:
 
 
 def _to_offset(document: Document, place: Json) -> int:
-    return document.offset(Position(int(place["row"]) - 1, int(place["column"]) - 1), "utf-32")
+    row, column = int(place["row"]) - 1, int(place["column"]) - 1
+    # ruff does not count a byte order mark, which is the first character of the text
+    has_mark = row == 0 and document.data.startswith(UTF_8_BOM)
+    return document.offset(Position(row, column + has_mark), "utf-32")
 
 
 def _to_report(document: Document, row: Json) -> Report:

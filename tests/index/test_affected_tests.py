@@ -68,3 +68,10 @@ def test_names_with_signs_of_patterns_are_taken_as_they_are(tmp_path: Path) -> N
 
 async def test_the_index_answers(indexed: Indexed) -> None:
     assert [test.path for test in await indexed.query.affected_tests("", "src/test_mine.py")] == ["src/test_mine.py"]
+
+
+async def test_the_files_that_use_a_file_come_with_the_nearest_first(indexed: Indexed) -> None:
+    found = await indexed.query.users("", "src/config.py", 10)
+    assert found == ["src/app.py", "tests/unit/test_import.py", "tests/test_app.py", "tests/test_far.py"]
+    assert await indexed.query.users("", "src/config.py", 2) == found[:2]
+    assert await indexed.query.users("", "nothing.py", 2) == []

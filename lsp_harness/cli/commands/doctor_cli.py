@@ -54,4 +54,4 @@ def _check_all(folder: Path) -> Iterator[Row]:
         yield Row("note", "index", getattr(error, "message", str(error)))
     yield from check_tools()
     yield from check_project_python(folder, config)
-    yield from check_project_tools(folder)
+    yield from check_project_tools(folder, config.knowledge.python)

@@ -87,12 +87,12 @@ def check_project_python(folder: Path, config: Config) -> Iterator[Row]:
         yield Row("note" if is_missing else "ok", name, f"{python.python} ({python.reason})")
 
 
-def check_project_tools(folder: Path) -> Iterator[Row]:
+def check_project_tools(folder: Path, python: str = "") -> Iterator[Row]:
     """Report the type checkers and linters that a project configures, by which its edits are checked.
 
     No program of the project is run to find out.
     """
-    for tool in list_project_tools(folder):
+    for tool in list_project_tools(folder, python):
         if tool.program:
             yield Row("ok", tool.name, f"{tool.configuration} configures it: {tool.program}")
         else:

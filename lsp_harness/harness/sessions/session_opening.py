@@ -249,6 +249,10 @@ async def _create_parts(
         query = await index.ready(lambda line: None)
         return await query.affected_tests(root.as_uri(), path) if query else ()
 
+    async def find_users(root: Path, path: str) -> Sequence[str]:
+        query = await index.ready(lambda line: None)
+        return await query.users(root.as_uri(), path) if query else ()
+
     # the gate decides about each program, as it does about the commands of this session
     is_trusted = surroundings.is_trusted or is_in_trusted_folder(root, config)
     checkers = CheckerPool(lambda: config.knowledge.python, may_run_code=lambda folder: is_trusted)
@@ -256,7 +260,14 @@ async def _create_parts(
     private_files = PrivateFiles([root])
     # the model of a session may be changed
     reviewer = Reviewer(lambda: models[0].engine, private_files.reason)
-    supply = CheckSupply(CheckPermission(lambda: gate), find_affected, checkers, lambda folder: is_trusted, reviewer)
+    supply = CheckSupply(
+        CheckPermission(lambda: gate),
+        find_affected,
+        checkers,
+        lambda folder: is_trusted,
+        reviewer,
+        find_users=find_users,
+    )
     verifier = create_verifier(supply, is_trusted=True)
     stack.push_async_callback(verifier.aclose)
     environment = ToolEnvironment(

@@ -26,6 +26,9 @@ CheckFactory = Callable[[Verification, CheckContext], list[Check]]
 FindAffected = Callable[[Path, str], Awaitable[Sequence[AffectedTest]]]
 """Returns the test files that a change of a file can break. It gets the folder and the path in it."""
 
+FindUsers = Callable[[Path, str], Awaitable[Sequence[str]]]
+"""Returns the files that import a file, the nearest first. It gets the folder and the path in it."""
+
 
 class UntrustedRuff(Ruff):
     """The linter of a workspace that the user does not trust.
@@ -86,6 +89,7 @@ class CheckSupply:
             terminal does not say so.
         reviewer: Asks the model for its opinion. None if there is no model.
         is_lasting: Whether the client stays, so that a server for the linter is worth its start.
+        find_users: Finds the files that import a changed file. None if they are not known.
     """
 
     permission: CheckPermission
@@ -94,6 +98,7 @@ class CheckSupply:
     trusts_folder: Callable[[Path], bool]
     reviewer: Reviewer | None = None
     is_lasting: bool = True
+    find_users: FindUsers | None = None
 
 
 def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
@@ -118,7 +123,8 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
         return await supply.permission.find_problem(action, Path(command[0]).name)
 
     ruff = WarmRuff(supply.checkers) if supply.is_lasting else Ruff()
-    tools = ToolComparison(ToolAccess(find_tool_objection, machine_sandbox))
+    access = ToolAccess(find_tool_objection, machine_sandbox, supply.checkers.read_python, supply.find_users)
+    tools = ToolComparison(access)
     return Verifier(
         CheckTools(
             GatedRuff(ruff, supply.permission),

@@ -12,6 +12,9 @@ CONFTEST = "conftest.py"
 MAX_IMPORT_HOPS = 4
 """A longer chain of imports connects nearly everything in a project."""
 
+MAX_USERS = 200
+"""Number of files that use a changed one and of which some are checked with it."""
+
 
 @dataclass(frozen=True, slots=True)
 class AffectedTest:
@@ -46,6 +49,27 @@ def find_affected_tests(view: IndexView, path: str) -> list[AffectedTest]:
         else:
             found.setdefault(test.path, test)
     return sorted(found.values(), key=lambda test: (test.hops, test.path))
+
+
+def find_users(view: IndexView, path: str, limit: int) -> list[str]:
+    """Return the files that import a file, directly or through others, the nearest first.
+
+    Args:
+        view: The index.
+        path: The file, relative to its workspace folder.
+        limit: The number of files.
+    """
+    found, frontier = dict[str, None](), [path]
+    for _ in range(MAX_IMPORT_HOPS):
+        entries = [view.symbols.find_file(via) for via in frontier]
+        importers = dict.fromkeys(
+            importer for entry in entries if entry for importer in view.imports.find_importers(entry[0])
+        )
+        frontier = [importer for importer in importers if importer not in found and importer != path]
+        found.update(dict.fromkeys(frontier))
+        if len(found) >= limit or not frontier:
+            break
+    return [*found][:limit]
 
 
 def _is_conftest(path: str) -> bool:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from lsp_harness.knowledge.project_python import find_project_folder, folders_up_to
 from lsp_harness.process.tool_run import find_tool
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.project_tools.project_tool import STDIN, ProjectTool, ToolJob
-from lsp_harness.verify.types.project_settings import find_configuration, folders_up_to, read_table
+from lsp_harness.verify.types.project_settings import find_configuration, read_table
 from lsp_harness.verify.types.type_checker import find_in_folder
 
 NAMES = tuple(f"eslint.config{suffix}" for suffix in (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"))
@@ -25,15 +26,22 @@ class Eslint(ProjectTool):
     install_hint = "npm install"
     needs_files = False
 
-    def find_configuration(self, root: Path, file: Path) -> str:
-        for folder in folders_up_to(root, file):
-            if name := find_configuration(folder, (*NAMES, *OLD_NAMES)):
-                return name
-            if "eslintConfig" in read_table(folder / "package.json"):
-                return "package.json"
-        return ""
+    def configures(self, folder: Path) -> str:
+        if name := find_configuration(folder, (*NAMES, *OLD_NAMES)):
+            return name
+        return "package.json" if "eslintConfig" in read_table(folder / "package.json") else ""
 
-    def find_program(self, root: Path, file: Path) -> str | None:
+    def find_folder(self, root: Path, file: Path) -> Path:
+        """Return the folder from which eslint finds its configuration.
+
+        The old kind of configuration may lie in any folder, and its plug-ins are those of the nearest package.
+        """
+        folder = super().find_folder(root, file)
+        if find_configuration(folder, NAMES):
+            return folder
+        return find_project_folder(root, folder / "file", ("package.json",))
+
+    def find_program(self, root: Path, file: Path, environment: Path | None = None) -> str | None:
         """Return the program of the folders of a file in the workspace folder. It runs by Node.js."""
         folders = (folder / "node_modules" / ".bin" for folder in folders_up_to(root, file))
         program = next(filter(None, (find_in_folder(folder, "eslint") for folder in folders)), None)

@@ -15,10 +15,10 @@ class GoTool(ProjectTool):
     suffixes = (".go",)
     install_hint = "install Go from go.dev"
 
-    def find_configuration(self, root: Path, file: Path) -> str:
-        return find_configuration(root, ("go.mod",))
+    def configures(self, folder: Path) -> str:
+        return find_configuration(folder, ("go.mod",))
 
-    def find_program(self, root: Path, file: Path) -> str | None:
+    def find_program(self, root: Path, file: Path, environment: Path | None = None) -> str | None:
         return find_tool("go")
 
     def create_environment(self, job: ToolJob) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.types.project_settings import find_configured_folder
 
 STDIN = ("/bin/sh", "-c", 'exec "$@" < "$0"')
 """The start of a command whose next word is the file that becomes its standard input."""
@@ -17,16 +18,20 @@ class ToolJob:
     """The question to a tool: what does it find in a project with other contents of some files?
 
     Attributes:
-        root: The folder of the project.
+        root: The folder in which the tool runs.
         program: The path of the tool.
-        texts: File, relative to the project → a file with its content.
+        texts: File, relative to this folder → a file with its content.
         cache: A folder of the tool that stays until the next question.
+        users: Other files, relative to this folder, that use the changed ones.
+        environment: The environment of a project of Python, or None.
     """
 
     root: Path
     program: str
     texts: Mapping[Path, Path]
     cache: Path
+    users: tuple[Path, ...] = ()
+    environment: Path | None = None
 
 
 class ProjectTool(ABC):
@@ -38,6 +43,8 @@ class ProjectTool(ABC):
         reader: The name by which `verify.digest` reads its output.
         suffixes: The suffixes of the files that it reads.
         install_hint: How to install it.
+        names_users: Whether it looks only at the files that its command names, which then also names the files that use
+            the changed ones.
         needs_files: Whether the texts must stand in the place of their files. Else the command names them.
     """
 
@@ -47,14 +54,47 @@ class ProjectTool(ABC):
     suffixes: ClassVar[tuple[str, ...]]
     install_hint: ClassVar[str]
     needs_files: ClassVar[bool] = True
+    names_users: ClassVar[bool] = False
 
-    @abstractmethod
+    def configures(self, folder: Path) -> str:
+        """Return how the files of one folder configure this tool, or an empty text."""
+        del folder
+        return ""
+
     def find_configuration(self, root: Path, file: Path) -> str:
-        """Return where a project says that it uses this tool, or an empty text."""
+        """Return where a project says that it uses this tool, or an empty text.
+
+        Args:
+            root: The workspace folder.
+            file: A file in it.
+        """
+        folder = find_configured_folder(root, file, self.configures)
+        return self.configures(folder) if folder else ""
+
+    def find_folder(self, root: Path, file: Path) -> Path:
+        """Return the folder in which the tool runs: the nearest one of a file that configures it, or the workspace
+        folder."""
+        return find_configured_folder(root, file, self.configures) or root
+
+    def find_exclusion(self, folder: Path, file: Path) -> str:
+        """Return why the settings of a project leave a file out, or an empty text.
+
+        Args:
+            folder: The folder in which the tool runs.
+            file: The file.
+        """
+        del folder, file
+        return ""
 
     @abstractmethod
-    def find_program(self, root: Path, file: Path) -> str | None:
-        """Return the path of the program for a project that the user trusts, or None if it is missing."""
+    def find_program(self, root: Path, file: Path, environment: Path | None = None) -> str | None:
+        """Return the path of the program for a project that the user trusts, or None if it is missing.
+
+        Args:
+            root: The workspace folder.
+            file: A file in it.
+            environment: The environment of a project of Python, or None.
+        """
 
     @abstractmethod
     def create_commands(self, job: ToolJob) -> Sequence[Sequence[str]]:

@@ -1,11 +1,15 @@
 """Asks the tools of a project about its files before and after proposals, in a sandbox."""
 
 import asyncio
+import os
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lsp_harness.disk.file_reading import UTF_8_BOM
+from lsp_harness.knowledge.project_python import find_environment, find_interpreter
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
@@ -25,6 +29,14 @@ from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, Pr
 from lsp_harness.verify.project_tools.new_findings import NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 
+MAX_USERS = 40
+"""Number of files that use the changed ones and that a tool looks at, too."""
+IN_FOLDER = ("/bin/sh", "-c", 'cd "$0" && exec "$@"')
+"""The start of a command whose next word is the folder in which the rest runs."""
+ERROR_WORD = re.compile(r"error|fail|fatal|exception|cannot|could not|not found|no such|invalid|unknown", re.IGNORECASE)
+"""The words by which a line tells what is wrong."""
+WARNING_LINE = re.compile(r"\s*(?:npm )?warn(?:ing)?\b|\s*\(node:\d+\)", re.IGNORECASE)
+"""The beginning of a line that is only a warning."""
 SYNTAX_ERROR = b"\n)]}\n"
 """The end of a text that no compiler accepts."""
 LIMIT_MESSAGES = {
@@ -41,20 +53,49 @@ class ToolAccess:
     Attributes:
         find_objection: Returns why a command may not run, or an empty text. It gets the command and its confinement.
         choose_sandbox: Returns the sandbox of this machine.
+        read_python: Returns the Python environment of the settings, or an empty text.
+        find_users: Returns the files that import a file, the nearest first. It gets the workspace folder and the path.
     """
 
     find_objection: Callable[[Sequence[str], Confinement | None], Awaitable[str]]
     choose_sandbox: Callable[[], SandboxChoice]
+    read_python: Callable[[], str] = str
+    find_users: Callable[[Path, str], Awaitable[Sequence[str]]] | None = None
+
+    async def list_users(
+        self, changes: ChangeSet, reads: Callable[[Path], bool], folder: Path, limit: int
+    ) -> list[Path]:
+        """Return the files on disk that use changed ones, without these, at most `limit`.
+
+        Args:
+            changes: The proposal.
+            reads: Returns whether a file counts.
+            folder: The folder in which they must lie.
+            limit: The number of files.
+        """
+        changed = {change.file for change in changes}
+        found: dict[Path, None] = {}
+        for change in changes:
+            if self.find_users is None or change.root is None or not change.file.is_relative_to(change.root):
+                continue
+            for path in await self.find_users(change.root, change.file.relative_to(change.root).as_posix()):
+                file = change.root / path
+                if reads(file) and file not in changed and file.is_relative_to(folder) and file.is_file():
+                    found.setdefault(file)
+        return [*found][:limit]
 
 
 @dataclass(frozen=True, slots=True)
 class _ToolUse:
-    """A tool that may run on a project, and the sandbox for which this was allowed."""
+    """A tool that may run in a folder of a workspace, in the sandbox for which this was allowed."""
 
     tool: ProjectTool
     program: str
     root: Path
+    folder: Path
     sandbox: Sandbox
+    environment: Path | None = None
+    users: tuple[Path, ...] = ()
 
 
 class ToolComparison:
@@ -103,12 +144,13 @@ class ToolComparison:
             after = await self._ask(use, texts)
             counting = SEVERITY_ORDER[: SEVERITY_ORDER.index(least) + 1]
             new = _find_new(
+                use.folder,
                 changes,
                 [problem for problem in before if problem.severity in counting],
                 [problem for problem in after if problem.severity in counting],
             )
             if tool.needs_files and not new:
-                known = {use.root / problem.path for problem in (*before, *after)}
+                known = {_locate(use.folder, problem) for problem in (*before, *after)}
                 await self._require_reading(use, [c for c in changes if c.file not in known])
         return new
 
@@ -116,7 +158,19 @@ class ToolComparison:
         root, main = changes.main.root, changes.main.file
         if root is None or not all(change.file.is_relative_to(root) for change in changes):
             raise NothingComparedError("the file is in no workspace folder")
-        program = await asyncio.to_thread(tool.find_program, root, main)
+        folder = await asyncio.to_thread(tool.find_folder, root, main)
+        if not all(change.file.is_relative_to(folder) for change in changes):
+            folder = root
+        users: list[Path] = []
+        if tool.names_users:
+            users = await self.access.list_users(changes, lambda file: file.suffix in tool.suffixes, folder, MAX_USERS)
+        exclusions = [tool.find_exclusion(folder, file) for file in (*(change.file for change in changes), *users)]
+        if all(exclusions):
+            raise NothingComparedError("; ".join(dict.fromkeys(exclusions[: len(changes.changes)])))
+        environment = None
+        if ".py" in tool.suffixes:
+            environment = await asyncio.to_thread(find_environment, root, main, self.access.read_python())
+        program = await asyncio.to_thread(tool.find_program, root, main, environment)
         if program is None:
             reason = tool.find_configuration(root, main)
             raise NothingComparedError(f"{reason} asks for {tool.name}, which is not installed ({tool.install_hint})")
@@ -127,7 +181,7 @@ class ToolComparison:
         command = (program, *tool.name.split()[1:])
         if objection := await self.access.find_objection(command, choice.confine(root)):
             raise NothingComparedError(objection)
-        return _ToolUse(tool, program, root, choice.sandbox)
+        return _ToolUse(tool, program, root, folder, choice.sandbox, environment, tuple(users))
 
     async def _require_reading(self, use: _ToolUse, changes: Sequence[Change]) -> None:
         """Raise NothingComparedError if a tool, which chooses its files itself, does not read a changed file.
@@ -138,25 +192,26 @@ class ToolComparison:
 
             async def ask(change: Change = change) -> bool:
                 problems = await self._ask(use, {change.file: change.before.data + SYNTAX_ERROR})
-                return any(use.root / problem.path == change.file for problem in problems)
+                return any(_locate(use.folder, problem) == change.file for problem in problems)
 
-            if not await self._readings.find((use.tool.name, use.root, change.file), ask):
+            if not await self._readings.find((use.tool.name, use.folder, change.file), ask):
                 name = change.file.relative_to(use.root).as_posix()
                 raise NothingComparedError(f"{use.tool.name} does not look at {name}, which is no part of the build")
 
     async def _find_before(self, use: _ToolUse, changes: ChangeSet) -> tuple[Problem, ...]:
-        key = use.tool.name, use.root, tuple((change.file, change.before.hash) for change in changes)
+        key = use.tool.name, use.folder, tuple((change.file, change.before.hash) for change in changes), use.users
         texts = {change.file: change.before.data for change in changes}
         return await self._baselines.find(key, lambda: self._ask(use, texts))
 
     async def _ask(self, use: _ToolUse, texts: Mapping[Path, bytes]) -> tuple[Problem, ...]:
         """Return what a tool finds in a project with other contents of some files."""
-        tool, root = use.tool, use.root
+        tool, folder = use.tool, use.folder
         try:
-            scratch = await asyncio.to_thread(self._prepare, tool, root, texts)
-            named = {file.relative_to(root): scratch / f"text-{n}" for n, file in enumerate(texts)}
-            job = ToolJob(root, use.program, named, scratch / "cache")
-            overlay = ProjectOverlay(root, texts if tool.needs_files else {}, scratch, use.sandbox)
+            scratch = await asyncio.to_thread(self._prepare, tool, folder, texts)
+            named = {file.relative_to(folder): scratch / f"text-{n}" for n, file in enumerate(texts)}
+            users = tuple(file.relative_to(folder) for file in use.users)
+            job = ToolJob(folder, use.program, named, scratch / "cache", users, use.environment)
+            overlay = ProjectOverlay(use.root, texts if tool.needs_files else {}, scratch, use.sandbox)
             problems: list[Problem] = []
             for command in tool.create_commands(job):
                 problems += await self._run(tool, overlay, command, job)
@@ -165,9 +220,9 @@ class ToolComparison:
         # a file may belong to several targets, such as a library and its tests
         return tuple(dict.fromkeys(problems))
 
-    def _prepare(self, tool: ProjectTool, root: Path, texts: Mapping[Path, bytes]) -> Path:
+    def _prepare(self, tool: ProjectTool, folder: Path, texts: Mapping[Path, bytes]) -> Path:
         """Return the folder of a tool, with the texts in it."""
-        key = tool.name, root
+        key = tool.name, folder
         if key not in self._scratch:
             self._scratch[key] = ScratchFolder()
         scratch = self._scratch[key].path
@@ -179,33 +234,61 @@ class ToolComparison:
     async def _run(
         self, tool: ProjectTool, overlay: ProjectOverlay, command: Sequence[str], job: ToolJob
     ) -> tuple[Problem, ...]:
-        folders = tool.list_folders(job.program)
+        environment = job.environment
+        folders = (*tool.list_folders(job.program), *(_list_environment(environment) if environment else ()))
+        if job.root != overlay.root:
+            # the copy of a project has the same folders
+            command = (*IN_FOLDER, str(job.root.relative_to(overlay.root)), *command)
         run = await overlay.run(ConfinedProgram(command, tool.create_environment(job), folders, self._limits))
-        result, text = run.result, run.result.output.decode("utf-8", "replace").replace(f"{overlay.copy}/", "")
+        result, text = (
+            run.result,
+            run.result.output.decode("utf-8", "replace").replace(f"{overlay.copy}/", f"{overlay.root}/"),
+        )
         if result.end != "exited":
             raise NothingComparedError(f"{tool.name} {LIMIT_MESSAGES[result.end]}")
-        digest = digest_output(text, tool.reader, str(overlay.root))
+        digest = digest_output(text, tool.reader, str(job.root))
         if refusal := tool.find_refusal(digest):
             raise NothingComparedError(refusal)
         if result.exit_code != 0 and not any(problem.path for problem in digest.problems):
-            last = read_last_line(text) or f"its exit status is {result.exit_code}"
-            raise NothingComparedError(f"{tool.name} failed: {last}")
+            first = read_first_error(text) or f"its exit status is {result.exit_code}"
+            raise NothingComparedError(f"{tool.name} failed: {first}")
         return digest.problems
 
 
-def _find_new(changes: ChangeSet, before: Sequence[Problem], after: Sequence[Problem]) -> list[NewFinding]:
+def _locate(folder: Path, problem: Problem) -> Path:
+    """Return the file of a problem, which a tool names from its own folder."""
+    return Path(os.path.normpath(folder / problem.path))
+
+
+def _list_environment(environment: Path) -> tuple[Path, ...]:
+    """Return an environment, where a link leads to, and the installation of Python that it is made from."""
+    python = find_interpreter(environment)
+    return (environment, environment.resolve(), *((python.resolve().parent.parent,) if python else ()))
+
+
+def read_first_error(text: str) -> str:
+    """Return the first line of an output that says what is wrong, or else its first line. It may be empty."""
+    lines = [line for line in text.splitlines() if line.strip(" \t-=_*!")]
+    named = (line for line in lines if ERROR_WORD.search(line) and not WARNING_LINE.match(line))
+    line = next(named, next(iter(lines), ""))
+    # the reader of last lines leaves out secrets and the middle of a long line
+    return read_last_line(line)
+
+
+def _find_new(
+    folder: Path, changes: ChangeSet, before: Sequence[Problem], after: Sequence[Problem]
+) -> list[NewFinding]:
     """Return the problems that are new: in the changed texts by place and names, elsewhere by their words."""
     found: list[NewFinding] = []
     paths = {change.file: change for change in changes}
-    root = changes.main.root or Path()
     for file, change in paths.items():
-        old = [_as_finding(problem, change.before) for problem in before if root / problem.path == file]
-        new = [_as_finding(problem, change.after) for problem in after if root / problem.path == file]
+        old = [_as_finding(problem, change.before) for problem in before if _locate(folder, problem) == file]
+        new = [_as_finding(problem, change.after) for problem in after if _locate(folder, problem) == file]
         was_broken = had_syntax_error(change)
         found += [NewFinding(change, f) for f in find_new_findings(change, old, new, was_broken=was_broken)]
-    elsewhere = Counter(_words(problem) for problem in before if root / problem.path not in paths)
+    elsewhere = Counter(_words(problem) for problem in before if _locate(folder, problem) not in paths)
     for problem in after:
-        if root / problem.path in paths:
+        if _locate(folder, problem) in paths:
             continue
         if elsewhere[_words(problem)] > 0:
             elsewhere[_words(problem)] -= 1
@@ -224,7 +307,10 @@ def _words(problem: Problem) -> Problem:
 
 def _as_finding(problem: Problem, document: Document) -> Finding:
     """Return a problem as a finding about the word at its place."""
-    start = document.offset(Position(max(0, problem.line - 1), max(0, problem.column - 1)), "utf-32")
+    # compilers and linters do not count a byte order mark, which is the first character of the text
+    has_mark = problem.line == 1 and document.data.startswith(UTF_8_BOM)
+    place = Position(max(0, problem.line - 1), max(0, problem.column - 1) + has_mark)
+    start = document.offset(place, "utf-32")
     line_end = document.line_span(document.line_of(start))[1]
     end = start
     while end < line_end and (document.data[end : end + 1].isalnum() or document.data[end : end + 1] == b"_"):

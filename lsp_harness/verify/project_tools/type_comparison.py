@@ -1,13 +1,18 @@
 """Compares the type errors of a project before and after a proposal, by the checker that the project uses."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from lsp_harness.errors import HarnessError
+from lsp_harness.disk.file_reading import read_file
+from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.languages.language_table import find_language, find_language_of_file
+from lsp_harness.text.document import Document
+from lsp_harness.text.uri import local_path
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
@@ -18,9 +23,12 @@ from lsp_harness.verify.project_tools.tool_comparison import ToolComparison
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
 from lsp_harness.verify.types.checker_session import CheckerSession
-from lsp_harness.verify.types.type_gate import is_too_large
+from lsp_harness.verify.types.project_settings import find_configured_folder
+from lsp_harness.verify.types.type_gate import MAX_TEXT_BYTES, is_too_large
 
 CHECK = "types"
+MAX_USERS = 20
+"""Number of files that use the changed ones and that a checker looks at, too, which runs all the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +39,20 @@ class CheckerChoice:
         name: Its name.
         reason: Where the project says that it uses it. Empty if it is only the usual one for the language.
         tool: The checker if it reads files. None if it runs all the time.
+        folder: The folder whose files configure it, or None.
     """
 
     name: str
     reason: str = ""
     tool: ProjectTool | None = None
+    folder: Path | None = None
 
 
 def choose_checker(root: Path, file: Path, language: str = "") -> CheckerChoice | None:
     """Return the type checker for a file: the one that the project configures, or the usual one, or None.
 
-    Of several, the fastest is chosen: one that runs all the time comes before one that reads files.
+    Of several, the one that the nearest folder configures is chosen, and then the fastest: one that runs all the time
+    comes before one that reads files.
 
     Args:
         root: The folder of the project.
@@ -50,12 +61,17 @@ def choose_checker(root: Path, file: Path, language: str = "") -> CheckerChoice 
     """
     spec = find_language_of_file(file.name)
     usual = find_language(language).type_checker or (spec.type_checker if spec else "")
+    found: list[CheckerChoice] = []
     for checker in TYPE_CHECKERS if usual else ():
         if usual in (checker.name, checker.stands_for) and (reason := checker.find_configuration(root, file)):
-            return CheckerChoice(checker.name, reason)
+            folder = find_configured_folder(root, file, checker.configures) or root
+            found.append(CheckerChoice(checker.name, reason, folder=folder))
     if tool := find_configured_tool(CHECK, root, file):
-        return CheckerChoice(tool.name, tool.find_configuration(root, file), tool)
-    return CheckerChoice(usual) if usual else None
+        reason, folder = tool.find_configuration(root, file), tool.find_folder(root, file)
+        found.append(CheckerChoice(tool.name, reason, tool, folder))
+    # the first one of those that the nearest folder configures
+    best = max(found, key=lambda choice: len((choice.folder or root).parts), default=None)
+    return best or (CheckerChoice(usual) if usual else None)
 
 
 class TypeComparison:
@@ -76,7 +92,7 @@ class TypeComparison:
         if main.root is None:
             return False
         choice = choose_checker(main.root, main.file, main.before.language)
-        return choice is not None and bool(choice.reason or self._pool.is_warm(choice.name, main.root))
+        return choice is not None and bool(choice.reason or self._pool.is_warm(choice.name, main.root, main.file))
 
     async def compare(self, changes: ChangeSet) -> Comparison:
         """Return the new errors in the changed texts, and by checkers that read files also those elsewhere.
@@ -84,10 +100,22 @@ class TypeComparison:
         Raises:
             NothingComparedError: There is no checker, or it cannot say anything about the proposal.
         """
-        groups = await asyncio.to_thread(_group, changes)
+        groups = self._group(changes)
         return await join_comparisons(
             [partial(self._compare_group, choice, ChangeSet(tuple(some))) for choice, some in groups]
         )
+
+    def _group(self, changes: ChangeSet) -> list[tuple[CheckerChoice | None, Sequence[Change]]]:
+        """Return the changes by the checker and project of their files. The group of the main change comes first."""
+        groups: dict[tuple[str, Path | None], tuple[CheckerChoice | None, list[Change]]] = {}
+        for change in changes:
+            root, choice = change.root, None
+            if root:
+                choice = choose_checker(root, change.file, change.before.language)
+            session = self._pool.find(choice.name, root, change.file) if root and choice and not choice.tool else None
+            folder = session.folder if session else choice and choice.folder
+            groups.setdefault((choice.name if choice else "", folder), (choice, []))[1].append(change)
+        return [*groups.values()]
 
     async def _compare_group(self, choice: CheckerChoice | None, changes: ChangeSet) -> list[NewFinding]:
         main = changes.main
@@ -99,29 +127,62 @@ class TypeComparison:
             raise NothingComparedError("the text is too large for a type checker")
         if choice.tool:
             return await self._tools.compare(choice.tool, changes, "error")
-        session = self._pool.find(choice.name, main.root)
+        session = self._pool.find(choice.name, main.root, main.file)
         if session is None:
             raise NothingComparedError(f"{choice.name} is not among the checkers")
+        exclusions = [session.checker.find_exclusion(session.folder, change.file) for change in changes]
+        if all(exclusions):
+            raise NothingComparedError("; ".join(dict.fromkeys(exclusions)))
         confinement = await asyncio.to_thread(session.find_confinement)
         # the command of the conversation, whose arguments are the checker's own business
         if objection := await self._tools.access.find_objection((choice.name,), confinement):
             raise NothingComparedError(objection)
         try:
-            return await _ask(session, changes)
+            users = await self._read_users(session, changes)
+            return await _ask(session, changes, users)
         except TimeoutError as error:
             raise NothingComparedError(f"{choice.name} did not answer in time") from error
         except HarnessError as error:
             raise NothingComparedError(error.message) from error
 
+    async def _read_users(self, session: CheckerSession, changes: ChangeSet) -> list[Document]:
+        """Return the texts of the files that use the changed ones. An error of an edit may be in one of them."""
+        main = changes.main
+        checker, folder = session.checker, session.folder
 
-async def _ask(session: CheckerSession, changes: ChangeSet) -> list[NewFinding]:
+        def reads(file: Path) -> bool:
+            spec = find_language_of_file(file.name)
+            return spec is not None and spec.type_checker in (checker.name, checker.stands_for)
+
+        files = await self._tools.access.list_users(changes, reads, folder, MAX_USERS)
+        included = [file for file in files if not checker.find_exclusion(folder, file)]
+        return await asyncio.to_thread(lambda: [*_read_documents(included, main.before)])
+
+
+def _read_documents(files: Iterable[Path], main: Document) -> Iterator[Document]:
+    own = local_path(main.uri)
+    for file in files:
+        spec = find_language_of_file(file.name)
+        is_same = own is not None and own.suffix == file.suffix
+        language = main.language if is_same or spec is None else next(iter(spec.lsp_ids), spec.id)
+        # a file that was removed meanwhile has no errors
+        with suppress(FileError):
+            yield Document.from_text(file.as_uri(), read_file(file, MAX_TEXT_BYTES), language=language)
+
+
+async def _ask(session: CheckerSession, changes: ChangeSet, users: Sequence[Document]) -> list[NewFinding]:
     if not await session.wait_until_ready(changes.main.before):
         raise NothingComparedError(session.reason or f"{session.checker.name} did not start")
+    await _require_inclusion(session, changes)
     texts_before = [change.before for change in changes]
     texts_after = [change.after for change in changes]
     # first all texts before and then all texts after, so that each text is sent once
     before = [await session.find_findings(text, texts_before, is_patient=True) for text in texts_before]
+    users_before = [await session.find_findings(text, texts_before, is_patient=True) for text in users]
     after = [await session.find_findings(text, texts_after, is_patient=True) for text in texts_after]
+    users_after = [await session.find_findings(text, texts_after, is_patient=True) for text in users]
+    if not any((*before, *after)):
+        await _require_reading(session, changes)
     found: list[NewFinding] = []
     for change, old, all_new in zip(changes, before, after, strict=True):
         rules, old_codes = session.checker.counting_rules, {finding.code for finding in old}
@@ -130,13 +191,49 @@ async def _ask(session: CheckerSession, changes: ChangeSet) -> list[NewFinding]:
         errors = [finding for finding in all_new if finding.severity == "error" and finding.code not in unknown]
         new = find_new_findings(change, old, errors, was_broken=had_syntax_error(change))
         found += [NewFinding(change, finding) for finding in new]
+    for text, old, all_new in zip(users, users_before, users_after, strict=True):
+        known = Counter((finding.code, finding.message) for finding in old)
+        for finding in all_new:
+            if finding.severity != "error" or known[finding.code, finding.message] > 0:
+                known[finding.code, finding.message] -= 1
+                continue
+            # the place is in a text that does not change, so the finding is shown where the proposal begins
+            start, name = changes.main.start, _display(session.folder, text)
+            place = f"{name}:{text.line_of(finding.start) + 1}"
+            message = f"{place}: {finding.message}"
+            found.append(NewFinding(changes.main, replace(finding, start=start, end=start, message=message)))
     return found
 
 
-def _group(changes: ChangeSet) -> list[tuple[CheckerChoice | None, Sequence[Change]]]:
-    """Return the changes by the checker of their files. The group of the main change comes first."""
-    groups: dict[str, tuple[CheckerChoice | None, list[Change]]] = {}
+async def _require_inclusion(session: CheckerSession, changes: ChangeSet) -> None:
+    """Raise NothingComparedError if the checker says that the settings of the project leave all files out."""
+    reasons: list[str] = []
     for change in changes:
-        choice = choose_checker(change.root, change.file, change.before.language) if change.root else None
-        groups.setdefault(choice.name if choice else "", (choice, []))[1].append(change)
-    return [*groups.values()]
+        configuration = session.checker.find_configuration(change.root, change.file) if change.root else ""
+        is_known = bool(configuration) and change.file.suffix in session.checker.included_suffixes
+        if not is_known or not await session.leaves_out(change.before):
+            return
+        reasons.append(f"{configuration} excludes {_display(session.folder, change.before)}")
+    raise NothingComparedError("; ".join(reasons))
+
+
+async def _require_reading(session: CheckerSession, changes: ChangeSet) -> None:
+    """Raise NothingComparedError if a checker that finds nothing leaves the files out.
+
+    It does if it finds no error in a text that has several.
+    """
+    if not session.checker.canary:
+        return
+    for change in changes:
+        text = Document.from_text(change.before.uri, session.checker.canary, language=change.before.language)
+        if await session.find_findings(text, (), is_patient=True):
+            return
+    name = _display(session.folder, changes.main.before)
+    raise NothingComparedError(f"{session.checker.name}'s configuration excludes {name}")
+
+
+def _display(folder: Path, document: Document) -> str:
+    path = local_path(document.uri)
+    if path is None:
+        return document.uri
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name

@@ -1,14 +1,24 @@
-"""The checkers of one client that run all the time: one process for each workspace folder and checker."""
+"""The checkers of one client that run all the time: one process for each checker, project and environment."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from lsp_harness.text.document import Document
 from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
 from lsp_harness.verify.types.checker_session import CheckerSession
 from lsp_harness.verify.types.type_checker import TypeChecker
+
+
+class _Key(NamedTuple):
+    """The key of a session: a checker, a workspace folder, the project in it, and the environment of that."""
+
+    checker: str
+    root: Path
+    folder: Path
+    environment: str
 
 
 class CheckerPool:
@@ -33,32 +43,53 @@ class CheckerPool:
         self._list_open_texts = list_open_texts
         self._may_run_code = may_run_code
         self._checkers = {checker.name: checker for checker in checkers}
-        self._sessions: dict[tuple[str, Path], CheckerSession] = {}
+        self._sessions: dict[_Key, CheckerSession] = {}
 
-    def find(self, name: str, root: Path) -> CheckerSession | None:
-        """Return the session of a checker for a workspace folder, or None without such a checker.
+    def find(self, name: str, root: Path, file: Path | None = None) -> CheckerSession | None:
+        """Return the session of a checker for the project of a file, or None without such a checker.
 
         It is not started.
+
+        Args:
+            name: The name of the checker.
+            root: The workspace folder.
+            file: The file. None for the workspace folder itself.
         """
         checker = self._checkers.get(name)
         if checker is None:
             return None
-        if (name, root) not in self._sessions:
-            self._sessions[name, root] = CheckerSession(
-                checker, root, self._read_python, self._list_open_texts, may_run_code=partial(self._may_run_code, root)
+        key = self._find_key(checker, root, file)
+        if key not in self._sessions:
+            session = self._sessions[key] = CheckerSession(
+                checker,
+                root,
+                lambda: key.environment,
+                self._list_open_texts,
+                may_run_code=partial(self._may_run_code, root),
             )
-        return self._sessions[name, root]
+            session.folder = key.folder
+        return self._sessions[key]
 
-    def is_warm(self, name: str, root: Path) -> bool:
-        """Return whether a checker runs for a workspace folder and is ready."""
-        session = self._sessions.get((name, root))
+    def _find_key(self, checker: TypeChecker, root: Path, file: Path | None) -> "_Key":
+        first = file or root / "file"
+        environment = checker.find_environment(root, first, self._read_python())
+        return _Key(checker.name, root, checker.find_folder(root, first), environment)
+
+    def read_python(self) -> str:
+        """Return the Python environment of the settings, or an empty text."""
+        return self._read_python()
+
+    def is_warm(self, name: str, root: Path, file: Path | None = None) -> bool:
+        """Return whether a checker runs for the project of a file and is ready. The arguments are those of `find`."""
+        checker = self._checkers.get(name)
+        session = self._sessions.get(self._find_key(checker, root, file)) if checker else None
         return session is not None and session.state == "ready"
 
     def state(self) -> list[dict[str, str]]:
         """Return the checkers that were wanted so far, with their state and why they do not run."""
         return [
-            {"checker": name, "folder": str(root), "state": session.state, "reason": session.reason}
-            for (name, root), session in self._sessions.items()
+            {"checker": key.checker, "folder": str(key.folder), "state": session.state, "reason": session.reason}
+            for key, session in self._sessions.items()
         ]
 
     def record_file_change(self, uri: str) -> None:

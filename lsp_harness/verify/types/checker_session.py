@@ -61,6 +61,7 @@ class CheckerSession:
         choose_sandbox: Returns the sandbox of this machine.
 
     Attributes:
+        folder: The folder of the project, in which it runs. At first it is the workspace folder.
         checker: The type checker.
         reason: Why it does not run, or an empty text.
     """
@@ -78,6 +79,7 @@ class CheckerSession:
         self.checker = checker
         self.reason = ""
         self._root = root
+        self.folder = root
         self._read_python = read_python
         self._list_open_texts = list_open_texts
         self._now_s = now_s
@@ -139,7 +141,7 @@ class CheckerSession:
                 self._next_start_s = self._now_s() + LOOK_AGAIN_S
                 return
             self._conversation = await program.start(
-                await asyncio.to_thread(self._confine, program.argv), self._root, self._settings
+                await asyncio.to_thread(self._confine, program.argv), self.folder, self._settings
             )
             await self._ask(document, self._find_texts(document))
             self._is_warm, self.reason = True, ""
@@ -154,14 +156,15 @@ class CheckerSession:
         if not (confinement := self.find_confinement()):
             return argv
         # its own folder and the environment of the project may lie where a sandbox hides files of other programs
-        program, python = Path(argv[0]), self._read_python()
-        visible = (program.parent, program.resolve().parent, Path(sys.prefix), self._root / Path(python).expanduser())
-        return confinement.sandbox.wrap(argv, SandboxPolicy(self._root, visible=visible))
+        program, python = Path(argv[0]), self._root / Path(self._read_python()).expanduser()
+        visible = (program.parent, program.resolve().parent, Path(sys.prefix), python, python.resolve(), self._root)
+        return confinement.sandbox.wrap(argv, SandboxPolicy(self.folder, visible=visible))
 
     def _find_program(self, document: Document) -> Program | None:
         if not self._may_run_code():
             return self.checker.find_static_program()
-        return self.checker.find_program(self._root, local_path(document.uri) or self._root)
+        file = local_path(document.uri) or self._root / "file"
+        return self.checker.find_program(self._root, file, self._read_python())
 
     @property
     def _missing_reason(self) -> str:
@@ -170,7 +173,7 @@ class CheckerSession:
         return f"{self.checker.name} could run code of this folder without a sandbox; {trust_remedy()}"
 
     def _settings(self) -> Json:
-        return self.checker.settings(self._root, self._read_python())
+        return self.checker.settings(self.folder, self._read_python())
 
     def _record_failure(self, reason: str) -> None:
         """Record that the checker ended or does not answer. It is started again after a pause, but not always."""
@@ -252,6 +255,19 @@ class CheckerSession:
             self._answers.popitem(last=False)
         return findings
 
+    async def leaves_out(self, document: Document) -> bool:
+        """Return whether the checker says that the settings of the project leave a text out.
+
+        Raises:
+            ChildFailed: The checker ended.
+            TimeoutError: The checker does not answer.
+        """
+        async with self._lock:
+            if self._conversation is None:
+                raise ChildFailed(f"{self.checker.name} has ended")
+            self._conversation.send_only(self._find_texts(document))
+            return await self._conversation.leaves_out(document, ANSWER_LIMIT_S)
+
     async def _ask(self, document: Document, texts: Sequence[Document]) -> tuple[Finding, ...]:
         async with self._lock:
             conversation = self._conversation
@@ -265,7 +281,7 @@ class CheckerSession:
 
     def _is_ours(self, document: Document) -> bool:
         path = local_path(document.uri)
-        is_inside = path is not None and path.is_relative_to(self._root)
+        is_inside = path is not None and path.is_relative_to(self.folder)
         return is_inside and find_language(document.language).type_checker == self.checker.name
 
     # -- changes elsewhere

@@ -66,6 +66,16 @@ class Conversation(ABC):
         """End the checker and all that it started."""
         await self._process.close()
 
+    async def leaves_out(self, document: Document, limit_s: float) -> bool:
+        """Return whether the settings of the project leave a text out that was sent before.
+
+        Raises:
+            ChildFailed: The checker ended or answered with an error.
+            TimeoutError: There was no answer within the limit.
+        """
+        del document, limit_s
+        return False
+
     # -- what depends on the protocol
     @abstractmethod
     async def find_findings(self, document: Document, limit_s: float) -> tuple[Finding, ...]:

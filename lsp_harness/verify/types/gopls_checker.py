@@ -25,7 +25,7 @@ class GoplsChecker(TypeChecker):
         "WrongArgCount": "closed",
     }
 
-    def find_program(self, root: Path, file: Path) -> Program | None:
+    def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
         """Return the program of the environment variable."""
         program = find_chosen_program(PROGRAM_VARIABLE)
         return Program([program, "serve"]) if program else None

@@ -1,15 +1,18 @@
 """The files by which a project tells which tools it uses."""
 
 import json
-import tomllib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError
+from lsp_harness.knowledge.project_python import folders_up_to, read_toml
 
 MAX_SETTINGS_BYTES = 1 << 20
+COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.DOTALL)
+"""A string, a comment, or a comma at the end of a list."""
 
 
 def find_configuration(root: Path, files: tuple[str, ...], table: str = "") -> str:
@@ -29,14 +32,21 @@ def find_configuration(root: Path, files: tuple[str, ...], table: str = "") -> s
 def read_table(file: Path, *names: str) -> Mapping[str, Any]:
     """Return a table of a TOML or JSON file, or an empty one if it cannot be read."""
     try:
-        text = read_text(file, MAX_SETTINGS_BYTES)
-        value: Any = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
+        value: Any = _read_json(read_text(file, MAX_SETTINGS_BYTES)) if file.suffix == ".json" else read_toml(file)
     except (FileError, ValueError, RecursionError):
         return {}
     table = _as_table(value)
     for name in names:
         table = _as_table(table.get(name))
     return table
+
+
+def _read_json(text: str) -> Any:
+    """Return the value of a text in JSON, which may have comments and commas at the end of lists."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return json.loads(COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else "", text))
 
 
 def _as_table(value: Any) -> Mapping[str, Any]:
@@ -51,7 +61,12 @@ def has_line(file: Path, start: str) -> bool:
         return False
 
 
-def folders_up_to(root: Path, file: Path) -> Iterator[Path]:
-    """Yield the folders of a file up to the workspace folder."""
-    if file.is_relative_to(root):
-        yield from (folder for folder in file.parents if folder.is_relative_to(root))
+def find_configured_folder(root: Path, file: Path, configures: Callable[[Path], str]) -> Path | None:
+    """Return the nearest folder of a file, up to the workspace folder, whose files configure a tool, or None.
+
+    Args:
+        root: The workspace folder.
+        file: The file.
+        configures: Returns how the files of one folder configure the tool, or an empty text.
+    """
+    return next(filter(configures, folders_up_to(root, file)), None)

@@ -18,7 +18,7 @@ class RuffServer(TypeChecker):
     install_hint: ClassVar[str] = "pip install ruff"
     counting_rules: ClassVar[Mapping[str, Condition]] = {}
 
-    def find_program(self, root: Path, file: Path) -> Program | None:
+    def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
         """Return the ruff that `ruff_linter` runs. It has no plug-ins."""
         return self.find_static_program()
 

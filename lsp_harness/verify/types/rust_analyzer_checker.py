@@ -23,7 +23,7 @@ class RustAnalyzerChecker(TypeChecker):
         "E0107": "closed",
     }
 
-    def find_program(self, root: Path, file: Path) -> Program | None:
+    def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
         """Return the program of the environment variable."""
         program = find_chosen_program(PROGRAM_VARIABLE)
         return Program([program]) if program else None

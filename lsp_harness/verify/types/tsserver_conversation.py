@@ -6,7 +6,7 @@ A request is a line of JSON, and an answer is JSON behind a `Content-Length` hea
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
@@ -22,6 +22,8 @@ SEVERITIES: Mapping[str, Severity] = {"error": "error", "warning": "warning"}
 """The names of severities. All others are hints."""
 SUGGESTED_SUFFIXES = (".js", ".jsx", ".mjs", ".cjs")
 """Names of files in which misspelt names are only suggestions, unless the project checks them."""
+MADE_UP_PROJECT = "/inferredProject"
+"""A part of the name of a project that tsserver makes up for files of no project."""
 LOOSE_FILE_OPTIONS: Json = {
     "allowJs": True,
     "allowSyntheticDefaultImports": True,
@@ -82,6 +84,12 @@ class TsserverConversation(Conversation):
             commands.append("suggestionDiagnosticsSync")
         answers = [await self._child.request(command, {"file": file}, limit_s) for command in commands]
         return tuple(_read_finding(item, document) for items in answers for item in _located(items))
+
+    async def leaves_out(self, document: Document, limit_s: float) -> bool:
+        """Return whether tsserver made a project up for a text, because it belongs to none with a configuration."""
+        arguments = {"file": _file_name(document.uri), "needFileNameList": False}
+        answer = cast("Json", await self._child.request("projectInfo", arguments, limit_s) or {})
+        return MADE_UP_PROJECT in str(answer.get("configFileName", ""))
 
     def record_file_change(self, uri: str) -> None:
         """Do nothing, because tsserver watches the files."""

@@ -10,6 +10,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.types.conversation import Start
 from lsp_harness.verify.types.lsp_conversation import start_lsp_conversation
+from lsp_harness.verify.types.project_settings import find_configured_folder
 
 Condition = Literal["always", "closed", "environment"]
 """When a finding of a rule counts against a suggestion.
@@ -40,6 +41,9 @@ class TypeChecker(ABC):
         counting_rules: The rules whose findings count, and when.
         install_hint: How to install it.
         stands_for: The checker that a language names and that this one replaces in projects that configure it.
+        canary: A text in which it finds an error, whatever its settings say, to notice that it leaves a file out. Empty
+            if it never does so in silence.
+        included_suffixes: The suffixes of files of which it knows whether the settings of the project leave them out.
         only_reads: Whether it needs neither the network nor a folder to write to, so that it can run in a sandbox.
     """
 
@@ -48,6 +52,13 @@ class TypeChecker(ABC):
     install_hint: ClassVar[str]
     stands_for: ClassVar[str] = ""
     only_reads: ClassVar[bool] = False
+    canary: ClassVar[str] = ""
+    included_suffixes: ClassVar[tuple[str, ...]] = ()
+
+    def configures(self, folder: Path) -> str:
+        """Return how the files of one folder configure this checker, or an empty text."""
+        del folder
+        return ""
 
     def find_configuration(self, root: Path, file: Path) -> str:
         """Return where a project says that it uses this checker, or an empty text.
@@ -56,16 +67,48 @@ class TypeChecker(ABC):
             root: The workspace folder.
             file: A file in it.
         """
+        folder = find_configured_folder(root, file, self.configures)
+        return self.configures(folder) if folder else ""
+
+    def find_folder(self, root: Path, file: Path) -> Path:
+        """Return the folder in which the checker of a file runs. Each has a process of its own.
+
+        Args:
+            root: The workspace folder, which is the answer of checkers that find the project of a file themselves.
+            file: The file.
+        """
+        del file
+        return root
+
+    def find_environment(self, root: Path, file: Path, setting: str) -> str:
+        """Return the Python environment of the project of a file, for a checker that needs it.
+
+        Args:
+            root: The workspace folder.
+            file: The file.
+            setting: The Python environment of the settings, or an empty text.
+        """
         del root, file
+        return setting
+
+    def find_exclusion(self, folder: Path, file: Path) -> str:
+        """Return why the settings of a project leave a file out, or an empty text.
+
+        Args:
+            folder: The folder in which the checker runs.
+            file: The file.
+        """
+        del folder, file
         return ""
 
     @abstractmethod
-    def find_program(self, root: Path, file: Path) -> Program | None:
-        """Return the program for a workspace folder that the user trusts. None if it is missing.
+    def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
+        """Return the program for a folder that the user trusts. None if it is missing.
 
         Args:
             root: The workspace folder.
             file: The file that is looked at first.
+            environment: What `find_environment` returned.
         """
         ...
 
@@ -81,8 +124,8 @@ class TypeChecker(ABC):
         """Return the settings that it gets.
 
         Args:
-            root: The workspace folder.
-            python: The Python environment of the settings, or an empty text.
+            root: The folder in which the checker runs.
+            python: What `find_environment` returned.
         """
         ...
 

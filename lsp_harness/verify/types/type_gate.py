@@ -16,6 +16,7 @@ from lsp_harness.languages.language_table import find_language
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
+from lsp_harness.text.uri import local_path
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_identity import find_new_findings
@@ -103,7 +104,7 @@ class TypeGate:
             return None, "the file is in no workspace folder"
         if is_too_large(document):
             return None, "the text is too large"
-        session = self._pool.find(name, root) if root else None
+        session = self._pool.find(name, root, local_path(document.uri)) if root else None
         if session is None:
             return None, f"no type checker is known for {document.language or 'this text'}"
         return session, ""

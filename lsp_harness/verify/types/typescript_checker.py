@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError
+from lsp_harness.knowledge.project_python import folders_up_to
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.types.project_settings import find_configuration, folders_up_to
+from lsp_harness.verify.types.project_settings import find_configuration
 from lsp_harness.verify.types.tsserver_conversation import TsserverConversation
 from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecker
 
@@ -62,7 +63,9 @@ class TypeScriptChecker(TypeChecker):
         TOO_FEW_ARGUMENTS: "closed",
     }
 
-    def find_program(self, root: Path, file: Path) -> Program | None:
+    included_suffixes: ClassVar[tuple[str, ...]] = (".ts", ".tsx", ".mts", ".cts")
+
+    def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
         """Return the TypeScript of the folders of a file in the workspace folder, or else that of `tsc` on PATH."""
         node, package = shutil.which("node"), _find_package(root, file)
         version = _major_version(package) if package else None
@@ -73,9 +76,8 @@ class TypeScriptChecker(TypeChecker):
         options = ["--disableAutomaticTypingAcquisition", "--suppressDiagnosticEvents", "--locale", "en"]
         return Program([node, str(package / "lib" / "tsserver.js"), *options], TsserverConversation.start)
 
-    def find_configuration(self, root: Path, file: Path) -> str:
-        names = (find_configuration(folder, PROJECT_FILES) for folder in folders_up_to(root, file))
-        return next(filter(None, names), "")
+    def configures(self, folder: Path) -> str:
+        return find_configuration(folder, PROJECT_FILES)
 
     def settings(self, root: Path, python: str) -> dict[str, Any]:
         """Return settings that keep it from downloading types."""

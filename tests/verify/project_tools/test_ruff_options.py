@@ -182,3 +182,14 @@ async def test_a_notebook_that_changes_on_disk_is_read_again(tmp_path: Path) -> 
     file.write_text(json.dumps(CELLS))
     found.append(await ruff.find_findings(document, file, tmp_path))
     assert [len(findings) for findings in found] == [1, 0]
+
+
+async def test_a_byte_order_mark_is_no_part_of_a_fix(tmp_path: Path) -> None:
+    file, mark = tmp_path / "a.py", b"\xef\xbb\xbf"
+    (tmp_path / "ruff.toml").write_text('lint.select = ["F", "I"]\n')
+    text = mark + b"import os\nimport sys\nprint(sys)\n"
+    document = Document.from_text(file.as_uri(), text, language="python")
+    for report in await Ruff().check(document, file, tmp_path):
+        assert document.data[report.finding.start :].startswith((b"import os", b"os"))
+        for edit in report.fix:
+            assert document.apply_edit(edit, 2).data.startswith(mark + b"import")

@@ -53,7 +53,7 @@ class WordTool(ProjectTool):
     def find_configuration(self, root: Path, file: Path) -> str:
         return "words.toml"
 
-    def find_program(self, root: Path, file: Path) -> str | None:
+    def find_program(self, root: Path, file: Path, environment: Path | None = None) -> str | None:
         return self.program
 
     def create_commands(self, job: ToolJob) -> Sequence[Sequence[str]]:

@@ -46,7 +46,7 @@ class FakeChecker(TypeChecker):
         self.log, self.manner = log, manner
         self.is_installed = True
 
-    def find_program(self, root: Path, file: Path) -> Program | None:
+    def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
         if not self.is_installed:
             return None
         if "tsserver" in self.manner:

@@ -27,7 +27,7 @@ class WritingChecker(TyChecker):
     def __init__(self) -> None:
         self.codes: list[int] = []
 
-    def find_program(self, root: Path, file: Path) -> Program | None:
+    def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
         return Program([sys.executable, "-c", WRITE], self._run)
 
     async def _run(self, argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> Conversation:

@@ -79,18 +79,37 @@ def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: p
     assert command() is None
 
 
-def test_ty_is_told_of_an_environment_that_it_would_not_find(tmp_path: Path):
-    def environment(python: str = "") -> str | None:
-        settings = TyChecker().settings(tmp_path, python)
+def test_ty_is_told_of_the_environment_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    checker, file = TyChecker(), tmp_path / "backend" / "src" / "a.py"
+
+    def environment(setting: str = "") -> str | None:
+        folder, found = checker.find_folder(tmp_path, file), checker.find_environment(tmp_path, file, setting)
+        settings = checker.settings(folder, found)
         return settings.get("configuration", {}).get("environment", {}).get("python")
 
     assert environment() is None
-    (tmp_path / "env").mkdir()
-    (tmp_path / "env" / "pyvenv.cfg").touch()
-    assert environment() == str(tmp_path / "env")
+    for folder in (tmp_path / "env", tmp_path / "backend" / ".venv"):
+        folder.mkdir(parents=True)
+        (folder / "pyvenv.cfg").touch()
+    assert environment() == str(tmp_path / "backend" / ".venv")
     assert environment("other") == str(tmp_path / "other")
-    (tmp_path / ".venv").mkdir()
+    (tmp_path / "backend" / "pyproject.toml").write_text("[tool.ty.environment]\npython = 'own'\n")
     assert environment() is None
+
+
+def test_the_project_of_a_file_is_the_nearest_one_that_configures_the_checker(tmp_path: Path):
+    checker, file = TyChecker(), tmp_path / "packages" / "a" / "src" / "a.py"
+    assert checker.find_folder(tmp_path, file) == tmp_path
+    for folder in (tmp_path, tmp_path / "packages" / "a"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "pyproject.toml").write_text("[project]\n")
+    assert checker.find_folder(tmp_path, file) == tmp_path / "packages" / "a"
+    (tmp_path / "ty.toml").touch()
+    assert checker.find_folder(tmp_path, file) == tmp_path
+    (tmp_path / "packages" / "a" / "ty.toml").touch()
+    assert checker.find_folder(tmp_path, file) == tmp_path / "packages" / "a"
 
 
 async def test_without_trust_no_checker_that_could_run_code_of_the_folder_is_started(tmp_path: Path):
