@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import read_text
-from lsp_harness.errors import FileError
-from lsp_harness.knowledge.project_python import ENVIRONMENT_FOLDERS
-from lsp_harness.process.tool_run import find_tool
+from lsp_harness.verify.project_tests.other_runners import find_cargo_runner, find_go_runner, find_node_runner
+from lsp_harness.verify.project_tests.python_runners import find_python_runner
+from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 
 Finder = Callable[[Path, Path, str], SuiteRunner | None]
 
