@@ -229,7 +229,7 @@ def _find_endless_extension(settings: Path) -> Path | None:
 
 
 def _to_offset(document: Document, place: Json) -> int:
-    return document.offset(Position(int(place["row"]) - 1, int(place["column"]) - 1), "utf-32")
+    return document.tool_offset(Position(int(place["row"]) - 1, int(place["column"]) - 1), "utf-32")
 
 
 def _to_report(document: Document, row: Json) -> Report:
