@@ -4,8 +4,8 @@ We can ask ruff about its own rules and the parser about syntax errors. A findin
 a finding of ours at the same place disappears. If we have no finding there, the check is skipped and names the tool
 that could answer.
 
-A finding is recognized by its rule, its place (moved through the edits) and the names it is about. It is never
-recognized by its message, which may quote text that the edit changes.
+A rule that is still reported at the place of the finding, moved through the edits, is still there, whatever names it
+speaks of now. Elsewhere, a finding is recognized by its rule and the names that it is about.
 """
 
 import re
@@ -19,7 +19,7 @@ from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.finding_identity import identity, is_at_place
+from lsp_harness.verify.finding_identity import find_remaining, find_targets
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.lint_check import is_python
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
@@ -38,9 +38,8 @@ class ResolvedCheck(DocumentCheck):
     title = "gone"
     feedback_label = "STILL THERE"
     criterion = (
-        "the diagnostic is gone. Two diagnostics are the same if rule, place and names are the same, even if the "
-        "messages "
-        "differ. A syntax error that only moved is still there"
+        "the diagnostic is gone. It is still there if its rule is reported at its place, whatever names the message "
+        "has now, or with its names elsewhere. A syntax error that only moved is still there"
     )
     setting = "lint"
     is_about_finding = True
@@ -77,20 +76,13 @@ class ResolvedCheck(DocumentCheck):
 
     async def _check_lint(self, change: Change) -> Outcome:
         """Return the outcome by the findings of ruff. Raises RuffFailed."""
-        place = Span(self._finding.start, self._finding.end)
         before = await self._read_findings(change.before, change)
-        at_place = [finding for finding in before if is_at_place(finding, place)]
-        if not at_place:
+        targets = find_targets(self._finding, before)
+        if not targets:
             tool = self._finding.source or "the tool that reported it"
             return Outcome(self.name, "skipped", reason=f"only {tool} can say whether it is gone")
-        identities = {identity(finding) for finding in at_place}
-        count_elsewhere = sum(identity(finding) in identities for finding in before) - len(at_place)
-        after = await self._read_findings(change.after, change)
-        remaining = [finding for finding in after if identity(finding) in identities]
-        if len(remaining) <= count_elsewhere:
-            return Outcome(self.name, "passed")
-        nearest = min(remaining, key=lambda finding: not change.touches(finding.start, finding.end))
-        return Outcome(self.name, "failed", (nearest,))
+        remaining = find_remaining(change, targets, before, await self._read_findings(change.after, change))
+        return Outcome(self.name, "failed" if remaining else "passed", tuple(remaining[:1]))
 
     async def _read_findings(self, document: Document, change: Change) -> list[Finding]:
         """Return ruff's findings by the rule of the finding, or by the shared rules. Raises RuffFailed."""
