@@ -162,7 +162,9 @@ async def test_a_finding_whose_message_counts_is_the_same_with_another_number(ru
     assert (await check(ruff, before, shorter, project)).status == "passed"
 
 
-CHAIN = "def f(a, b):\n    if {}:\n        return 1\n    elif {}:\n        return True\n    else:\n        return False\n"
+CHAIN = (
+    "def f(a, b):\n    if {}:\n        return 1\n    elif {}:\n        return True\n    else:\n        return False\n"
+)
 NESTED = "def f(a, b, c):\n    if a:\n        if b:\n            if c:\n                g()\n"
 STILL_AT_ITS_PLACE = [
     # names in the message that the edit exchanges
