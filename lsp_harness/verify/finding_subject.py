@@ -84,8 +84,12 @@ QUOTED_NAME = re.compile(
     r"[`'\"‘“](?:\$|@@?)?(?:(?:[\w$]+(?:\.|::|\\|/))+)?([^\W\d]\w*)(?:<[^<>'\"`]*>|\([^()'\"`]*\))?[`'\"’”]"
 )
 """A quoted name in a message: the last part of a path, without type arguments."""
-ANNOUNCED_NAME = re.compile(r"\b(?:named|keyword argument) [`'\"‘“]([^\W\d]\w*)[`'\"’”]")
-"""The name that a message is about if it also quotes other names: "`f` has no parameter named `x`"."""
+ANNOUNCED_NAME = re.compile(
+    r"\b(?:named|keyword argument|no (?:exported )?(?:attribute|member|method|field)|(?<!Object )attribute)"
+    r" [`'\"‘“]([^\W\d]\w*)[`'\"’”]",
+    re.IGNORECASE,
+)
+"""The name that a message is about if it also quotes others: "`f` has no parameter named `x`"."""
 UNQUOTED_NAME = re.compile(
     r"(?:undefined|undeclared name|declared and not used|unresolved reference"
     r"|unused variable):? \$?(?:[\w.]+\.)?([^\W\d]\w*)\s*(?:\(|\Z)"

@@ -22,6 +22,8 @@ from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_identity import find_remaining, find_targets
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.lint_check import is_python
+from lsp_harness.verify.project_tools.name_errors import NameErrors
+from lsp_harness.verify.project_tools.new_findings import NothingComparedError
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
 RULE_CODE = re.compile(r"[A-Z]{1,5}\d{1,4}\Z")
@@ -44,14 +46,16 @@ class ResolvedCheck(DocumentCheck):
     setting = "lint"
     is_about_finding = True
 
-    def __init__(self, ruff: Ruff, finding: Finding) -> None:
+    def __init__(self, ruff: Ruff, finding: Finding, names: NameErrors | None = None) -> None:
         self._ruff = ruff
         self._finding = finding
+        self._names = names
 
     @classmethod
     def create(cls, context: CheckContext) -> "ResolvedCheck | None":
         """Return the check for the repair of a finding."""
-        return cls(context.tools.ruff, context.finding) if context.finding else None
+        names = context.tools.names if context.settings.type_check != "off" else None
+        return cls(context.tools.ruff, context.finding, names) if context.finding else None
 
     async def run(self, change: Change) -> Outcome:
         """Look for the finding in the proposed text. Skip if neither the parser nor ruff knows it."""
@@ -75,14 +79,23 @@ class ResolvedCheck(DocumentCheck):
         return Outcome(self.name, "failed" if remaining else "passed", findings)
 
     async def _check_lint(self, change: Change) -> Outcome:
-        """Return the outcome by the findings of ruff. Raises RuffFailed."""
-        before = await self._read_findings(change.before, change)
-        targets = find_targets(self._finding, before)
-        if not targets:
-            tool = self._finding.source or "the tool that reported it"
-            return Outcome(self.name, "skipped", reason=f"only {tool} can say whether it is gone")
-        remaining = find_remaining(change, targets, before, await self._read_findings(change.after, change))
-        return Outcome(self.name, "failed" if remaining else "passed", tuple(remaining[:1]))
+        """Return the outcome by the findings of ruff, or else of the type checker. Raises RuffFailed."""
+        for read in (self._read_findings, self._read_name_errors):
+            before = await read(change.before, change)
+            if targets := find_targets(self._finding, before):
+                remaining = find_remaining(change, targets, before, await read(change.after, change))
+                return Outcome(self.name, "failed" if remaining else "passed", tuple(remaining[:1]))
+        tool = self._finding.source or "the tool that reported it"
+        return Outcome(self.name, "skipped", reason=f"only {tool} can say whether it is gone")
+
+    async def _read_name_errors(self, document: Document, change: Change) -> list[Finding]:
+        """Return the errors of the type checker about names, or none if it cannot say anything."""
+        if self._names is None or RULE_CODE.match(self._finding.code):
+            return []
+        try:
+            return [*await self._names.find(document, change.file, change.root)]
+        except NothingComparedError:
+            return []
 
     async def _read_findings(self, document: Document, change: Change) -> list[Finding]:
         """Return ruff's findings by the rule of the finding, or by the shared rules. Raises RuffFailed."""

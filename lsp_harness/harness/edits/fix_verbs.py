@@ -50,7 +50,10 @@ class FixVerbs:
             BinaryDocument: The file is binary.
         """
         tree = self._services.documents.tree(snapshot.document)
-        return await diagnosis.diagnose(snapshot, tree, self._services.verifier.linter)
+        tools = self._services.verifier.tools
+        if self._services.config.verification.type_check == "off":
+            tools = replace(tools, names=None)
+        return await diagnosis.diagnose(snapshot, tree, tools)
 
     async def name_by_code(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Return the findings of a client with the codes of ruff's rules, which it may report by their names."""

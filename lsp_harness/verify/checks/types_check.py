@@ -5,6 +5,7 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.checks.comparison_check import ComparisonCheck
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.new_findings import Comparison, NothingComparedError
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 
@@ -14,6 +15,7 @@ class TypesCheck(ComparisonCheck):
 
     Args:
         types: The type checkers. None if none may run.
+        names: Finds errors about names. With it, other errors do not count, and `types` is not used.
         is_automatic: Whether only projects that use types are checked.
     """
 
@@ -21,19 +23,28 @@ class TypesCheck(ComparisonCheck):
     title = "types"
     feedback_label = "TYPE ERROR"
     criterion = (
-        "the type checker of the project has no new error in the changed texts, which it sees together. Warnings do "
-        "not count. See [Types of edits](types.md#types-of-edits)"
+        "the type checker has no new error about a name, an attribute, an argument or an import in the changed texts, "
+        "which it sees together. With `on`, the checker of the project has no new error at all. Warnings do not count. "
+        "See [Types of edits](types.md#types-of-edits)"
     )
     setting = "type_check"
 
-    def __init__(self, types: TypeComparison | None, *, is_automatic: bool = False) -> None:
-        self._types, self._is_automatic = types, is_automatic
+    def __init__(
+        self, types: TypeComparison | None, names: NameErrors | None = None, *, is_automatic: bool = False
+    ) -> None:
+        self._types, self._names, self._is_automatic = types, names, is_automatic
 
     @classmethod
-    def create(cls, context: CheckContext) -> "TypesCheck":
-        return cls(context.tools.types, is_automatic=context.settings.type_check == "auto")
+    def create(cls, context: CheckContext) -> "TypesCheck | None":
+        """Return the check, or None if it is about names alone and this client has no such checker."""
+        mode, tools = context.settings.type_check, context.tools
+        if mode == "names":
+            return cls(None, tools.names) if tools.names else None
+        return cls(tools.types, is_automatic=mode == "auto")
 
     async def compare(self, changes: ChangeSet) -> Comparison:
+        if self._names:
+            return await self._names.compare(changes)
         if self._types is None:
             raise NothingComparedError("this workspace is not trusted, so no type checker runs on it")
         if self._is_automatic and not self._types.is_in_use(changes):
