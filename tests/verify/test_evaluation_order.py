@@ -10,7 +10,9 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.preservation.evaluation_order import check_evaluation_order
 from tests.verify.single_change import judge_repair
 
-CHAIN = "def f(a, b):\n    if {}:\n        return 1\n    elif {}:\n        return True\n    else:\n        return False\n"
+CHAIN = (
+    "def f(a, b):\n    if {}:\n        return 1\n    elif {}:\n        return True\n    else:\n        return False\n"
+)
 BRANCHES = "if {}a:\n    x = 1\nelse:\n    x = 2\n"
 TRY = "def f():\n    try:\n        x = g()\n{}    except E:\n        return h()\n"
 SCRIPT = "if (a) { return 1 } else if (b) { return 2 }"
