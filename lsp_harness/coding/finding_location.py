@@ -70,14 +70,14 @@ def locate_finding(tree: SyntaxTree, finding: Finding) -> FindingPlace | None:
 
 def find_imports_end(tree: SyntaxTree) -> int:
     """Return the start of the line after the first imports, or after the first comments and docstring of the module."""
-    document = tree.document
+    document, mark = tree.document, tree.document.mark_size
     imports = [
         span
         for span in scope.find_imports(tree)
-        if not document.data[document.line_starts[document.line_of(span.start)] : span.start].strip()
+        if not document.data[max(mark, document.line_starts[document.line_of(span.start)]) : span.start].strip()
     ]
     if imports:
         line = document.line_of(imports[-1].end) + 1
         return document.line_starts[line] if line < len(document.line_starts) else len(document.data)
-    match = MODULE_HEAD.match(document.data[:MAX_HEAD_BYTES])
-    return match.end() if match else 0
+    match = MODULE_HEAD.match(document.data, mark, MAX_HEAD_BYTES)
+    return match.end() if match else mark

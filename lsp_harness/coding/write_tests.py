@@ -187,7 +187,7 @@ class _TestFile(NamedTuple):
 def _begin_test(document: Document, target: TargetFunction) -> _TestFile:
     lead, import_line = f"def test_{target.test_name}", f"from {target.module} import {target.name}"
     text = to_lf(document.text).rstrip("\n")
-    if import_line in text.split("\n") or not text:
+    if import_line in text.removeprefix("\ufeff").split("\n") or not text:
         return _TestFile(f"{text or import_line}\n\n\n{lead}", len(document.data.rstrip(b"\r\n")), len(text))
     tree = parse(document)
     offset = find_imports_end(tree) if tree else 0

@@ -288,9 +288,11 @@ class Verification:
     edit is shown. Without a sandbox, or in a workspace that is not trusted, no tests run. See
     [Tests as a check](project-tests.md).
     """
-    type_check: str = "off"
-    """The edit must not add a type error: `off`, `on`, or `auto`, which checks only where the project configures a type
-    checker or one is running. `true` means `on`. See [Types of edits](types.md#types-of-edits).
+    type_check: str = "names"
+    """The edit must not add a type error: `names`, which counts errors about names, attributes, arguments and imports,
+    by ty or TypeScript if it is on the machine; `on`, which counts all errors of the checker of the project; `auto`,
+    which does so only where the project configures a checker or one is running; or `off`. `true` means `on`. See
+    [Types of edits](types.md#types-of-edits).
     """
     diff_review: str = "off"
     """The model is asked whether the edit addresses the task: `off`; `report`, which records the answer; or `veto`,

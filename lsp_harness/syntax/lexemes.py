@@ -54,6 +54,7 @@ def read_lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> li
     document = tree.document
     if start:
         start = document.line_span(document.line_of(start))[0]
+    start = max(start, document.mark_size)
     if end is not None:
         end = document.line_span(document.line_of(end))[1]
     lexemes: list[Lexeme] = []

@@ -8,6 +8,7 @@ from typing import Literal
 from tree_sitter import Node
 
 from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import BYTE_ORDER_MARK
 from lsp_harness.text.position import decode
 
 TokenKind = Literal["name", "literal", "keyword", "operator", "separator", "comment"]
@@ -44,6 +45,8 @@ def scan_tokens(data: bytes, start: int, end: int) -> list[Token]:
 
     The tokens are words, runs of quotes, brackets, separators and operators.
     """
+    if start == 0 and data.startswith(BYTE_ORDER_MARK):
+        start = len(BYTE_ORDER_MARK)
     text = decode(data[start:end])
     tokens: list[Token] = []
     offset, previous_end = start, 0

@@ -14,6 +14,8 @@ from lsp_harness.text.position import Encoding, Position, byte_column, column, d
 from lsp_harness.text.shifted_offsets import ShiftedOffsets
 
 LINE_END = re.compile(rb"\r\n|\n|\r")
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""The bytes before the first character of some files, often of Windows. No edit moves or removes them."""
 ColumnIndexes = dict[tuple[int, Encoding], ColumnIndex]
 """Indexes of long lines by the start of the line and the encoding."""
 
@@ -63,6 +65,11 @@ class Document:
         return b"\0" in self.data[:8192]
 
     @property
+    def mark_size(self) -> int:
+        """The number of bytes of the byte order mark at the start. Code begins behind it."""
+        return len(BYTE_ORDER_MARK) if self.data.startswith(BYTE_ORDER_MARK) else 0
+
+    @property
     def newline(self) -> str:
         """The line end of the first line, or `\\n` if there is none."""
         match = LINE_END.search(self.data)
@@ -97,6 +104,13 @@ class Document:
         if index := self._find_column_index(start, line, encoding):
             return start + index.byte_column(line, position.character)
         return start + byte_column(line, position.character, encoding)
+
+    def tool_offset(self, position: Position, encoding: Encoding) -> int:
+        """Return the byte offset of a position of a tool, which does not count the byte order mark."""
+        if position.line == 0 and self.mark_size:
+            first = Document.from_text(self.uri, self.data[self.mark_size : self.line_span(0)[1]])
+            return self.mark_size + first.offset(position, encoding)
+        return self.offset(position, encoding)
 
     def position(self, offset: int, encoding: Encoding) -> Position:
         """Return the client position of a byte offset. An offset inside a `\\r\\n` pair is the end of its line."""

@@ -11,7 +11,7 @@ from typing import Literal
 
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree, parse_within
-from lsp_harness.text.document import Document
+from lsp_harness.text.document import BYTE_ORDER_MARK, Document
 from lsp_harness.text.edit import Edit, apply, differences, line_edits
 
 Author = Literal["repair", "linter", "rewrite"]
@@ -43,7 +43,12 @@ class Change:
     def from_edits(
         cls, before: Document, edits: Sequence[Edit], file: Path, root: Path | None = None, author: Author = "rewrite"
     ) -> "Change":
-        """Return the change that some edits make. The other arguments are the attributes."""
+        """Return the change that some edits make. The other arguments are the attributes.
+
+        An edit at the start of the text begins behind a byte order mark, so the mark stays.
+        """
+        if size := before.mark_size:
+            edits = [_keep_mark(edit, size) for edit in edits]
         after = Document.from_text(
             before.uri, apply(before.data, edits), language=before.language, version=before.version
         )
@@ -118,6 +123,13 @@ class Change:
                 return True
             shift += len(edit.new) - (edit.end - edit.start)
         return False
+
+
+def _keep_mark(edit: Edit, size: int) -> Edit:
+    """Return an edit that leaves the byte order mark of so many bytes as it is."""
+    if edit.start >= size:
+        return edit
+    return Edit(size, max(size, edit.end), edit.new.removeprefix(BYTE_ORDER_MARK))
 
 
 def _parse(document: Document) -> tuple[SyntaxTree | None, str]:

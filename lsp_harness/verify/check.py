@@ -10,6 +10,7 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import Subject
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
+from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.tool_comparison import ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from lsp_harness.verify.review.reviewer import Reviewer
@@ -25,6 +26,7 @@ class CheckTools:
         suites: Runs the tests of projects. None if no tests may run.
         linters: Runs the linters that read files. None if none may run.
         types: Finds type errors. None if no type checker may run.
+        names: Finds errors about names, attributes, arguments and imports. None if no type checker may run.
         reviewer: Asks a model for its opinion. None if there is no model.
     """
 
@@ -33,6 +35,7 @@ class CheckTools:
     linters: ToolComparison | None = None
     types: TypeComparison | None = None
     reviewer: Reviewer | None = None
+    names: NameErrors | None = None
 
 
 @dataclass(frozen=True, slots=True)

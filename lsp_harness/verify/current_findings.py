@@ -8,11 +8,12 @@ from lsp_harness.syntax.syntax_errors import Fault, find_faults, find_python_fau
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding_identity import UNKNOWN_NAME
+from lsp_harness.verify.finding_rules import select_counting, sort_by_gravity
 from lsp_harness.verify.lint_check import is_python
+from lsp_harness.verify.project_tools.name_errors import NameErrors
+from lsp_harness.verify.project_tools.new_findings import NothingComparedError
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
-
-BREAKING_RULES = ("invalid-syntax", "E9", "F50", "F63", "F70", "F821", "F822", "F823")
-"""Prefixes of ruff's rules about code that fails when it runs. The other rules are about style."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Examination:
 
     Attributes:
         findings: The findings, those that break the program first.
-        checks: The names of the checks that ran: "syntax", "ruff".
+        checks: The names of the checks that ran: "syntax", "ruff", "types".
         skip_reasons: Why checks that fit the text did not run.
     """
 
@@ -31,9 +32,17 @@ class Examination:
 
 
 async def examine_text(
-    document: Document, tree: SyntaxTree | None, ruff: Ruff, file: Path, root: Path | None
+    document: Document,
+    tree: SyntaxTree | None,
+    ruff: Ruff,
+    file: Path,
+    root: Path | None,
+    names: NameErrors | None = None,
 ) -> Examination:
-    """Ask the parser and, for Python, ruff about a text. Ruff is not asked if the text has syntax errors.
+    """Ask the parser, the type checker and, for Python, ruff about a text.
+
+    If the text has syntax errors, nothing else is asked. Findings of ruff about style count only where a project has
+    settings of ruff.
 
     Args:
         document: The text.
@@ -41,6 +50,7 @@ async def examine_text(
         ruff: The linter.
         file: The path of the text, by which ruff chooses its settings.
         root: The workspace folder, or None if the file lies in none.
+        names: Finds errors about names, attributes, arguments and imports. None if types are not looked at.
     """
     if tree is None:
         return Examination((), (), (await offload(len(document.data), lambda: no_tree_reason(document, file.name)),))
@@ -50,17 +60,28 @@ async def examine_text(
             tuple(Finding(error.start, error.end, error.message, "lsp-harness", "syntax") for error in errors),
             ("syntax",),
         )
+    findings: list[Finding] = []
+    checks, reasons = ["syntax"], list[str]()
     if not is_python(document, file):
-        return Examination((), ("syntax",), (f"no linter is known for {tree.language.id}",))
-    try:
-        reports = await ruff.check(document, file, root)
-    except RuffFailed as error:
-        return Examination((), ("syntax",), (error.message,))
-    findings = sorted(
-        (report.finding for report in reports),
-        key=lambda finding: (not finding.code.startswith(BREAKING_RULES), finding.start),
-    )
-    return Examination(tuple(findings), ("syntax", "ruff"))
+        reasons.append(f"no linter is known for {tree.language.id}")
+    else:
+        try:
+            reports = await ruff.check(document, file, root)
+            findings += select_counting((report.finding for report in reports), file)
+            checks.append("ruff")
+        except RuffFailed as error:
+            reasons.append(error.message)
+    if names is not None:
+        try:
+            found = await names.find(document, file, root)
+            places = {(finding.start, finding.end) for finding in findings if finding.code == UNKNOWN_NAME}
+            # one unknown name is one finding, whoever reports it
+            findings += [finding for finding in found if (finding.start, finding.end) not in places]
+            checks.append("types")
+        except NothingComparedError as error:
+            if tree.language.type_checker:
+                reasons.append(f"types: {error}")
+    return Examination(tuple(sort_by_gravity(findings)), tuple(checks), tuple(reasons))
 
 
 def find_syntax_errors(tree: SyntaxTree) -> list[Fault]:

@@ -1,12 +1,15 @@
 """Recognizes a finding after an edit: by its rule, the names in its message, and its place.
 
-The message itself may quote text that the edit changes.
+The message itself may quote text that the edit changes. So may the names: a rule that is still reported at the place
+of a finding has not gone because it speaks of another name now.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from lsp_harness.syntax.error_regions import minimize_edits
 from lsp_harness.syntax.syntax_errors import find_error_regions
+from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding
@@ -56,6 +59,73 @@ def find_new_findings(
     if was_broken:
         new = [finding for finding in new if _is_in_repaired_text(change, finding)]
     return tuple(sorted(new, key=lambda f: f.start))
+
+
+def find_targets(finding: Finding, candidates: Iterable[Finding]) -> list[Finding]:
+    """Return the findings of a tool that are the finding to repair.
+
+    Of several at its place these are the ones with its range, or else with its message, or else all.
+
+    Args:
+        finding: The finding to repair, which may be of another tool.
+        candidates: The findings of the tool in the same text.
+    """
+    place = Span(finding.start, finding.end)
+    at_place = [other for other in candidates if is_at_place(other, place)]
+    exact = [other for other in at_place if (other.start, other.end) == place]
+    return exact or [other for other in at_place if other.message == finding.message] or at_place
+
+
+def find_remaining(
+    change: Change, targets: Sequence[Finding], before: Sequence[Finding], after: Sequence[Finding]
+) -> list[Finding]:
+    """Return the findings after a change that stand for some findings before it, the nearest first.
+
+    Each finding stands for one before it at most. Those that the other findings before it explain do not count: first
+    by the same place, then by the same names, and last by the same rule alone, away from the place of the targets.
+
+    Args:
+        change: The change.
+        targets: The findings before it that it should repair.
+        before: All findings before it, of the rules of the targets.
+        after: All findings after it, of these rules.
+    """
+    edits = minimize_edits(change.before.data, line_edits(change.before.data, change.after.data))
+    places = [map_span(Span(target.start, target.end), edits) for target in targets]
+    others = [(finding, map_span(Span(finding.start, finding.end), edits)) for finding in before]
+    others = [(finding, place) for finding, place in others if finding not in targets]
+    rest = [finding for finding in after if finding.code in {target.code for target in targets}]
+
+    def is_at_target(finding: Finding) -> bool:
+        return any(is_at_place(finding, place) for place in places)
+
+    def explain(fits: Callable[[Finding, Finding, Span], bool]) -> None:
+        for other, place in tuple(others):
+            nearest = sorted(rest, key=lambda finding: abs(finding.start - place.start))
+            if twin := next((finding for finding in nearest if fits(finding, other, place)), None):
+                rest.remove(twin)
+                others.remove((other, place))
+
+    explain(lambda new, old, place: identity(new) == identity(old) and (new.start, new.end) == place)
+    explain(lambda new, old, place: identity(new) == identity(old) and is_at_place(new, place))
+    explain(lambda new, old, place: identity(new) == identity(old) and not is_at_target(new))
+    explain(lambda new, old, place: new.code == old.code and not is_at_target(new))
+    return sorted(rest, key=lambda finding: (not is_at_target(finding), finding.start))
+
+
+def map_span(span: Span, edits: Sequence[Edit]) -> Span:
+    """Return where a span is after some edits, in the order of the text. It grows by what is written at its place."""
+    start, end, shift = span.start, span.end, 0
+    for edit in edits:
+        growth = len(edit.new) - (edit.end - edit.start)
+        if edit.end <= span.start and edit.start < span.start:
+            start, end = start + growth, end + growth
+        elif edit.start <= span.end:
+            # the edit overlaps the span, or inserts text at one of its ends
+            start = min(start, edit.start + shift)
+            end = max(end + growth, edit.start + shift + len(edit.new))
+        shift += growth
+    return Span(start, max(start, end))
 
 
 def had_syntax_error(change: Change) -> bool:

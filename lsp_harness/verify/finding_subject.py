@@ -84,8 +84,12 @@ QUOTED_NAME = re.compile(
     r"[`'\"‘“](?:\$|@@?)?(?:(?:[\w$]+(?:\.|::|\\|/))+)?([^\W\d]\w*)(?:<[^<>'\"`]*>|\([^()'\"`]*\))?[`'\"’”]"
 )
 """A quoted name in a message: the last part of a path, without type arguments."""
-ANNOUNCED_NAME = re.compile(r"\b(?:named|keyword argument) [`'\"‘“]([^\W\d]\w*)[`'\"’”]")
-"""The name that a message is about if it also quotes other names: "`f` has no parameter named `x`"."""
+ANNOUNCED_NAME = re.compile(
+    r"\b(?:named|keyword argument|no (?:exported )?(?:attribute|member|method|field)|(?<!Object )attribute)"
+    r" [`'\"‘“]([^\W\d]\w*)[`'\"’”]",
+    re.IGNORECASE,
+)
+"""The name that a message is about if it also quotes others: "`f` has no parameter named `x`"."""
 UNQUOTED_NAME = re.compile(
     r"(?:undefined|undeclared name|declared and not used|unresolved reference"
     r"|unused variable):? \$?(?:[\w.]+\.)?([^\W\d]\w*)\s*(?:\(|\Z)"
@@ -150,7 +154,11 @@ def find_subject(finding: Finding, document: Document, tree: SyntaxTree | None =
         return Subject(kind, Span(start, end), "", quoted, reported, message)
     if not quoted:
         # a message without a name is about the first name in its range
-        match = next(IDENTIFIER.finditer(document.data, start, end), None) if kind == "name" else None
+        match = (
+            next(IDENTIFIER.finditer(document.data, max(start, document.mark_size), end), None)
+            if kind == "name"
+            else None
+        )
         return Subject(kind, Span(start, end), decode(match.group()) if match else "", quoted, reported, message)
     names = tuple(match.group(1) for match in ANNOUNCED_NAME.finditer(message)) or quoted
     names += tuple(name.removesuffix(ATTRIBUTE_SUFFIX) for name in names if name[1:].endswith(ATTRIBUTE_SUFFIX))
@@ -202,7 +210,7 @@ def _clamp(finding: Finding, document: Document) -> Span:
 def _find_identifier(document: Document, place: Span, names: tuple[str, ...]) -> Span | None:
     """Return the span of an identifier that touches a place and is the first of the names to be there."""
     line = Span(*document.line_span(document.line_of(place.start)))
-    start, end = line.start, max(line.end, place.end)
+    start, end = max(line.start, document.mark_size), max(line.end, place.end)
     words = [
         (decode(match.group()), Span(start + match.start(), start + match.end()))
         for match in IDENTIFIER.finditer(document.data[start:end])

@@ -11,6 +11,7 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.checks.comparison_check import ComparisonCheck
 from lsp_harness.verify.finding_identity import find_new_findings
+from lsp_harness.verify.finding_rules import select_counting
 from lsp_harness.verify.project_tools.new_findings import Comparison, NewFinding, NothingComparedError, join_comparisons
 from lsp_harness.verify.project_tools.project_tool import ProjectTool
 from lsp_harness.verify.project_tools.project_tool_registry import find_configured_tool
@@ -40,8 +41,8 @@ class LintCheck(ComparisonCheck):
     feedback_label = "LINT"
     criterion = (
         "the linter has no new diagnostic: ruff, or else the one that the project configures "
-        "([Linters](lint.md)). For a repair of one token, new style diagnostics do not count, because the fault had "
-        "hidden them"
+        "([Linters](lint.md)). New style diagnostics do not count in a project without settings of ruff, nor for a "
+        "repair of one token, because the fault had hidden them"
     )
     setting = "lint"
 
@@ -76,11 +77,11 @@ class LintCheck(ComparisonCheck):
         except RuffFailed as error:
             raise NothingComparedError(error.message) from error
         was_broken = any(finding.code == "invalid-syntax" for finding in before)
-        new = find_new_findings(change, before, after, was_broken=was_broken)
+        new = select_counting(find_new_findings(change, before, after, was_broken=was_broken), change.file)
         if change.author == "repair":
             # a rule about style may object to the correct name and not to the misspelt one; the repair is right
             # nevertheless
-            new = tuple(finding for finding in new if finding.code.startswith(BEHAVIOUR_RULES))
+            new = [finding for finding in new if finding.code.startswith(BEHAVIOUR_RULES)]
         return [NewFinding(change, finding) for finding in new]
 
 

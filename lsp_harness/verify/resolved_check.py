@@ -4,8 +4,8 @@ We can ask ruff about its own rules and the parser about syntax errors. A findin
 a finding of ours at the same place disappears. If we have no finding there, the check is skipped and names the tool
 that could answer.
 
-A finding is recognized by its rule, its place (moved through the edits) and the names it is about. It is never
-recognized by its message, which may quote text that the edit changes.
+A rule that is still reported at the place of the finding, moved through the edits, is still there, whatever names it
+speaks of now. Elsewhere, a finding is recognized by its rule and the names that it is about.
 """
 
 import re
@@ -19,9 +19,11 @@ from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.finding_identity import identity, is_at_place
+from lsp_harness.verify.finding_identity import find_remaining, find_targets
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.lint_check import is_python
+from lsp_harness.verify.project_tools.name_errors import NameErrors
+from lsp_harness.verify.project_tools.new_findings import NothingComparedError
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
 RULE_CODE = re.compile(r"[A-Z]{1,5}\d{1,4}\Z")
@@ -38,21 +40,22 @@ class ResolvedCheck(DocumentCheck):
     title = "gone"
     feedback_label = "STILL THERE"
     criterion = (
-        "the diagnostic is gone. Two diagnostics are the same if rule, place and names are the same, even if the "
-        "messages "
-        "differ. A syntax error that only moved is still there"
+        "the diagnostic is gone. It is still there if its rule is reported at its place, whatever names the message "
+        "has now, or with its names elsewhere. A syntax error that only moved is still there"
     )
     setting = "lint"
     is_about_finding = True
 
-    def __init__(self, ruff: Ruff, finding: Finding) -> None:
+    def __init__(self, ruff: Ruff, finding: Finding, names: NameErrors | None = None) -> None:
         self._ruff = ruff
         self._finding = finding
+        self._names = names
 
     @classmethod
     def create(cls, context: CheckContext) -> "ResolvedCheck | None":
         """Return the check for the repair of a finding."""
-        return cls(context.tools.ruff, context.finding) if context.finding else None
+        names = context.tools.names if context.settings.type_check != "off" else None
+        return cls(context.tools.ruff, context.finding, names) if context.finding else None
 
     async def run(self, change: Change) -> Outcome:
         """Look for the finding in the proposed text. Skip if neither the parser nor ruff knows it."""
@@ -76,21 +79,23 @@ class ResolvedCheck(DocumentCheck):
         return Outcome(self.name, "failed" if remaining else "passed", findings)
 
     async def _check_lint(self, change: Change) -> Outcome:
-        """Return the outcome by the findings of ruff. Raises RuffFailed."""
-        place = Span(self._finding.start, self._finding.end)
-        before = await self._read_findings(change.before, change)
-        at_place = [finding for finding in before if is_at_place(finding, place)]
-        if not at_place:
-            tool = self._finding.source or "the tool that reported it"
-            return Outcome(self.name, "skipped", reason=f"only {tool} can say whether it is gone")
-        identities = {identity(finding) for finding in at_place}
-        count_elsewhere = sum(identity(finding) in identities for finding in before) - len(at_place)
-        after = await self._read_findings(change.after, change)
-        remaining = [finding for finding in after if identity(finding) in identities]
-        if len(remaining) <= count_elsewhere:
-            return Outcome(self.name, "passed")
-        nearest = min(remaining, key=lambda finding: not change.touches(finding.start, finding.end))
-        return Outcome(self.name, "failed", (nearest,))
+        """Return the outcome by the findings of ruff, or else of the type checker. Raises RuffFailed."""
+        for read in (self._read_findings, self._read_name_errors):
+            before = await read(change.before, change)
+            if targets := find_targets(self._finding, before):
+                remaining = find_remaining(change, targets, before, await read(change.after, change))
+                return Outcome(self.name, "failed" if remaining else "passed", tuple(remaining[:1]))
+        tool = self._finding.source or "the tool that reported it"
+        return Outcome(self.name, "skipped", reason=f"only {tool} can say whether it is gone")
+
+    async def _read_name_errors(self, document: Document, change: Change) -> list[Finding]:
+        """Return the errors of the type checker about names, or none if it cannot say anything."""
+        if self._names is None or RULE_CODE.match(self._finding.code):
+            return []
+        try:
+            return [*await self._names.find(document, change.file, change.root)]
+        except NothingComparedError:
+            return []
 
     async def _read_findings(self, document: Document, change: Change) -> list[Finding]:
         """Return ruff's findings by the rule of the finding, or by the shared rules. Raises RuffFailed."""

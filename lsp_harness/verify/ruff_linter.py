@@ -292,10 +292,7 @@ def _find_endless_extension(settings: Path) -> Path | None:
 
 
 def _to_offset(document: Document, place: Json) -> int:
-    row, column = int(place["row"]) - 1, int(place["column"]) - 1
-    # ruff does not count a byte order mark, which is the first character of the text
-    has_mark = row == 0 and document.data.startswith(UTF_8_BOM)
-    return document.offset(Position(row, column + has_mark), "utf-32")
+    return document.tool_offset(Position(int(place["row"]) - 1, int(place["column"]) - 1), "utf-32")
 
 
 def _to_report(document: Document, row: Json) -> Report:

@@ -162,7 +162,57 @@ async def test_a_finding_whose_message_counts_is_the_same_with_another_number(ru
     assert (await check(ruff, before, shorter, project)).status == "passed"
 
 
-async def test_a_finding_about_another_name_is_another_one(ruff: Ruff, project: Path) -> None:
-    # the name at its place is one more unknown one: that is for the check of the linter to say
-    outcome = await check(ruff, BEFORE, "def area(r):\n    return tau * r ** 2\n", project)
-    assert outcome.status == "passed"
+CHAIN = (
+    "def f(a, b):\n    if {}:\n        return 1\n    elif {}:\n        return True\n    else:\n        return False\n"
+)
+NESTED = "def f(a, b, c):\n    if a:\n        if b:\n            if c:\n                g()\n"
+STILL_AT_ITS_PLACE = [
+    # names in the message that the edit exchanges
+    ("F821", 0, "x = pi\n", "x = tau\n", "failed"),
+    ("SIM103", 0, CHAIN.format("a", "b"), CHAIN.format("b", "a"), "failed"),
+    ("SIM103", 0, CHAIN.format("a", "b"), CHAIN.format("a", "not b"), "failed"),
+    (
+        "SIM103",
+        0,
+        CHAIN.format("a", "b"),
+        "def f(a, b):\n    if a:\n        return 1\n    return bool(b)\n",
+        "passed",
+    ),
+    ("F841", 0, "def f():\n    x = 1\n", "def f():\n    y = 1\n", "failed"),
+    ("F841", 0, "def f():\n    x = 1\n", "def f():\n    return 1\n", "passed"),
+    ("F401", 0, "import os\n", "import sys\n", "failed"),
+    ("F401", 0, "import os, sys\n", "import sys\n", "passed"),
+    ("F401", 1, "import os, sys\n", "import os\n", "passed"),
+    ("F401", 0, "from m import a, b, c\n", "from m import (\n    b,\n    c,\n)\n", "passed"),
+    ("F401", 0, "from m import a, b, c\n", "from m import a as x, b, c\n", "failed"),
+    ("N806", 0, "def f():\n    Some = 1\n    return Some\n", "def f():\n    Other = 1\n    return Other\n", "failed"),
+    # the place moved
+    ("F821", 0, "x = pi\ny = 1\n", "y = 1\nx = pi\n", "failed"),
+    ("F841", 0, "def f():\n    x = 1\n    g()\n", "def f():\n    g()\n    x = 1\n", "failed"),
+    ("F841", 0, "def f():\n    x = 1\n    g()\n", "def f():\n    g()\n    y = 1\n", "failed"),
+    # one becomes two, and two become one
+    ("E701", 0, "if a: b\n", "if a: b\nif c: d\n", "failed"),
+    ("E703", 0, "a;\n", "a;\nb;\n", "failed"),
+    ("E703", 0, "a;\nb;\n", "a\nb;\n", "passed"),
+    ("E703", 1, "a;\nb;\n", "a\nb;\n", "failed"),
+    ("E711", 0, "a == None\nb == None\n", "a is None\nb == None\n", "passed"),
+    ("E711", 0, "a == None\nb == None\n", "a == None\nb is None\n", "failed"),
+    ("E711", 0, "a == None\nb == None\n", "b == None\na is None\n", "passed"),
+    ("E711", 0, "x = a == None or b == None\n", "x = a is None or b == None\n", "passed"),
+    ("E711", 0, "x = a == None or b == None\n", "x = a == None or b is None\n", "failed"),
+    ("SIM102", 0, NESTED, NESTED.replace("if c", "if not c"), "failed"),
+    ("PLR2004", 0, "def f(a):\n    return a == 3\n", "def f(a):\n    return a == 4\n", "failed"),
+]
+
+
+@pytest.mark.parametrize(("rule", "index", "before", "after", "status"), STILL_AT_ITS_PLACE)
+async def test_a_rule_that_is_reported_at_the_place_is_still_there_whatever_it_names(
+    ruff: Ruff, project: Path, rule: str, index: int, before: str, after: str, status: str
+) -> None:
+    file = project / "a.py"
+    document = Document.from_text(file.as_uri(), before, language="python")
+    finding = (await ruff.check(document, file, project, select=rule))[index].finding
+    for tail in ("", "\n\ndef other():\n    later = None\n    return later == None\n"):
+        old, new = (Document.from_text(file.as_uri(), text + tail, language="python") for text in (before, after))
+        outcome = await check_change(ResolvedCheck(ruff, finding), Change.from_documents(old, new, file, project))
+        assert outcome.status == status

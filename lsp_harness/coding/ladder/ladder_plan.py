@@ -1,17 +1,32 @@
 """The rungs of the ladder: what is replaced, by how many candidates, and in which order."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from lsp_harness.coding.candidates.sampling import CandidatePlan
+from lsp_harness.coding.ladder.operator_changes import change_operators
 from lsp_harness.coding.ladder.suspicious_code import SuspiciousStatement, find_insertion_lines
 from lsp_harness.syntax.replaceable_code import find_expressions
 from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
 
 ItemT = TypeVar("ItemT")
-HoleKind = Literal["statement fill", "sampled statement", "expression fill", "insertion", "two fills", "rewrite"]
+HoleKind = Literal[
+    "other operator",
+    "statement fill",
+    "sampled statement",
+    "expression fill",
+    "insertion",
+    "two fills",
+    "rewrite",
+]
+WITHOUT_HOLES: frozenset[HoleKind] = frozenset({"other operator", "two fills", "rewrite"})
+"""The kinds for which the model fills no hole."""
+MAX_OPERATORS = 96
+OPERATOR_GROUP_SIZE = 12
+"""Changed operators of one round."""
 MAX_STATEMENTS = 24
 MAX_EXPRESSION_STATEMENTS = 12
 MAX_INSERTIONS = 12
@@ -30,10 +45,12 @@ class HolePlan(CandidatePlan):
     Attributes:
         hole: The bytes that are replaced. It is empty for an insertion.
         is_hinted: Whether the prompt quotes the old code as wrong.
+        edits: What the candidates change, if no model writes them.
     """
 
     hole: Span = NO_HOLE
     is_hinted: bool = False
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(slots=True)
@@ -59,7 +76,10 @@ class LadderPlan:
     def rounds(self) -> Iterator[list[HolePlan]]:
         """Yield the rounds, the cheapest first."""
         statements = [statement.span for statement in self.statements[:MAX_STATEMENTS]]
-        # the most likely text of every hole, with and without a hint, costs least
+        # what needs no model costs least
+        for edits in _split(change_operators(self.tree, statements, MAX_OPERATORS), OPERATOR_GROUP_SIZE):
+            yield [replace(self._plan("other operator", NO_HOLE, len(edits), 0.0), edits=tuple(edits))]
+        # then the most likely text of every hole, with and without a hint
         for group in _split(statements, GROUP_SIZE):
             yield [
                 self._plan("statement fill", span, 1, 0.0, is_hinted=is_hinted)

@@ -61,6 +61,10 @@ class LadderSource:
         if monotonic() > self.deadline_s:
             self.refusal = "the time for this repair is over"
             return
+        if plan.edits:
+            for number, edit in zip(plan.numbers, plan.edits, strict=True):
+                yield Candidate(number, plan, (edit,), Usage())
+            return
         if plan.kind == "two fills":
             for candidate in self._pair(plan):
                 yield candidate

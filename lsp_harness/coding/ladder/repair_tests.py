@@ -9,7 +9,7 @@ from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.finding_location import MAX_REWRITE_LINES, FindingPlace, find_imports_end
-from lsp_harness.coding.ladder.ladder_plan import HolePlan, LadderPlan
+from lsp_harness.coding.ladder.ladder_plan import WITHOUT_HOLES, HolePlan, LadderPlan
 from lsp_harness.coding.ladder.ladder_source import LadderSource
 from lsp_harness.coding.ladder.suspicious_code import SuspiciousStatement, find_statements
 from lsp_harness.coding.turn.turn_context import TurnContext
@@ -121,7 +121,7 @@ class RepairTests(EditTask):
         plan = LadderPlan(self._tree, self._statements, samples, settings.max_retries, settings.temperature)
         rounds = list(plan.rounds())
         if not pace.can_infill:
-            rounds = [plans for plans in rounds if plans[0].kind == "rewrite"]
+            rounds = [plans for plans in rounds if plans[0].kind in WITHOUT_HOLES]
         return rounds
 
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:

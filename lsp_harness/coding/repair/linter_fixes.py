@@ -1,8 +1,10 @@
 """ruff's own fixes as repairs: the safe ones, and the unsafe ones, which may change what the code does."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from lsp_harness.coding.repair.repair import Repair
+from lsp_harness.coding.repair.unused_removal import remove_blank_start
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.lint_check import is_python
@@ -45,4 +47,5 @@ async def find_fix(finding: Finding, document: Document, ruff: Ruff, file: Path,
         return None
     line = document.line_of(finding.start)
     fixes = [report for report in reports if report.fix and document.line_of(report.finding.start) == line]
-    return min(fixes, key=lambda report: abs(report.finding.start - finding.start), default=None)
+    nearest = min(fixes, key=lambda report: abs(report.finding.start - finding.start), default=None)
+    return replace(nearest, fix=remove_blank_start(document, nearest.fix)) if nearest else None

@@ -53,6 +53,8 @@ SUGGESTED_COST = -0.5
 """Added cost of a name that the tool itself proposes."""
 SEVERAL_USES_COST = 0.8
 """Added cost of a name that is bound and never used, if the unknown name is used more than once."""
+IMPORT_USES = frozenset({"import", "value", "type"})
+"""Roles of the import of a name and of its uses."""
 LOCAL_ROLES = frozenset({"variable", "parameter", "import", "function", "class"})
 
 
@@ -191,6 +193,9 @@ def _is_common(name: str) -> bool:
 
 def _make_edits(place: NamePlace, name: str, other: str) -> tuple[Edit, ...]:
     spans = [place.occurrence.span]
+    if place.occurrence.role == "import" and place.occurrence.is_binding:
+        # what uses the import under its wrong name would be unknown
+        spans = [use.span for use in find_occurrences(place.tree, name) if use.role in IMPORT_USES] or spans
     if place.language.names.reports_first_use_only and place.occurrence.role in ("value", "type"):
         scope = place.occurrence.scope if place.occurrence.scope_kind == "function" else Span(0, 0)
         occurrences = [*find_occurrences(place.tree, name, scope)]

@@ -1,11 +1,13 @@
 """Repairs that remove code which nothing uses: imports, variables, and statements that are never reached."""
 
 import re
+from collections.abc import Sequence
 
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.syntax.removal.unused_code import remove_unreachable, remove_unused_variable
 from lsp_harness.syntax.removal.unused_imports import remove_unused_import
+from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 
 KIND = "removal"
@@ -13,6 +15,23 @@ UNREACHABLE_MESSAGE = re.compile(r"unreachable|dead code|never (?:be )?reached",
 MUTABLE_MESSAGE = re.compile(r"need(?:s)? to be mutable|unused_mut")
 DOTTED_NAME = re.compile(r"[`'\"]((?:\w+(?:[.\\/]|::))+\w+)[`'\"]")
 MUT_KEYWORD = re.compile(rb"\bmut\s+")
+BLANK_LINES = re.compile(rb"(?:[ \t]*\r?\n)+")
+
+
+def remove_blank_start(document: Document, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Return edits of a text that also remove blank lines which would be its first lines.
+
+    They stood below the first statement, which one of the edits removes.
+    """
+
+    def extend(edit: Edit, limit: int) -> Edit:
+        is_removal = edit.start <= document.mark_size < edit.end and not edit.new
+        blank = BLANK_LINES.match(document.data, edit.end, limit) if is_removal else None
+        return edit._replace(end=blank.end()) if blank else edit
+
+    ordered = sorted(edits)
+    limits = [*(edit.start for edit in ordered[1:]), len(document.data)]
+    return tuple(extend(edit, limit) for edit, limit in zip(ordered, limits, strict=False))
 
 
 async def remove_unused_code(request: RepairRequest) -> list[Repair]:
@@ -32,4 +51,4 @@ async def remove_unused_code(request: RepairRequest) -> list[Repair]:
         names = [*filter(None, (subject.name, *subject.quoted, *last_parts))]
         removals = remove_unused_import(tree, subject.span, names)
         removals = removals or (remove_unused_variable(tree, subject.span, subject.name) if subject.name else [])
-    return [Repair(KIND, removal.edits, removal.cost) for removal in removals]
+    return [Repair(KIND, remove_blank_start(tree.document, removal.edits), removal.cost) for removal in removals]

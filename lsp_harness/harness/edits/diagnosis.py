@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lsp_harness.knowledge.installed_packages import InstalledPackages
     from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
     from lsp_harness.syntax.tree import SyntaxTree
+    from lsp_harness.verify.check import CheckTools
     from lsp_harness.verify.current_findings import Examination
     from lsp_harness.verify.digest.digest_result import Digest
     from lsp_harness.verify.digest.problem import Problem
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 # -- findings
-async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", linter: "Ruff") -> "Examination":
+async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", tools: "CheckTools") -> "Examination":
     """Return what our own checks find in a text, for callers that bring no diagnostics.
 
     Raises:
@@ -36,7 +37,7 @@ async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", linter: "Ruff"
 
     if snapshot.document.is_binary:
         raise BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
-    return await examine_text(snapshot.document, tree, linter, snapshot.tool_path, snapshot.root)
+    return await examine_text(snapshot.document, tree, tools.ruff, snapshot.tool_path, snapshot.root, tools.names)
 
 
 async def read_output(snapshot: Snapshot, printed: str) -> "Digest":

@@ -204,7 +204,7 @@ class EditVerbs:
         document, tree = snapshot.document, self._services.documents.tree(snapshot.document)
         code = select_code(document, tree, span) or span
         function = scope.enclosing_function(tree, code.start + 1) if tree else None
-        examined = await diagnosis.diagnose(snapshot, tree, self._services.verifier.linter)
+        examined = await diagnosis.diagnose(snapshot, tree, replace(self._services.verifier.tools, names=None))
         lines = [
             f"line {document.line_of(finding.start) - document.line_of(code.start) + 1}: {finding.message}"
             for finding in examined.findings

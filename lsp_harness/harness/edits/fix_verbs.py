@@ -50,7 +50,10 @@ class FixVerbs:
             BinaryDocument: The file is binary.
         """
         tree = self._services.documents.tree(snapshot.document)
-        return await diagnosis.diagnose(snapshot, tree, self._services.verifier.linter)
+        tools = self._services.verifier.tools
+        if self._services.config.verification.type_check == "off":
+            tools = replace(tools, names=None)
+        return await diagnosis.diagnose(snapshot, tree, tools)
 
     async def compile(self, snapshot: Snapshot, examined: "Examination") -> "Examination":
         """Return an examination with the errors of the compiler or type checker of the project.

@@ -20,11 +20,12 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.session.results import FixOffer, Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding_rules import rank_finding
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
 
 MAX_FINDINGS = 3
-"""Diagnostics of one version whose fixes are prepared, the closest ones to the cursor first."""
+"""Diagnostics of one version whose fixes are prepared: errors first, and of these the closest ones to the cursor."""
 
 PROJECT_CHECKS = frozenset({"tests", "types"})
 """The checks whose outcome depends on more than one file."""
@@ -265,7 +266,9 @@ class PreparedFixes:
         snapshot = services.workspace.snapshot(text)
         await services.background.wait()
         cursor = part.opened.cursor or 0
-        closest = sorted(part.findings.values(), key=lambda finding: abs(finding.start - cursor))[:MAX_FINDINGS]
+        # errors come before style, wherever they are
+        order = {problem: (rank_finding(f), abs(f.start - cursor)) for problem, f in part.findings.items()}
+        closest = [part.findings[problem] for problem in sorted(order, key=order.__getitem__)[:MAX_FINDINGS]]
         is_delayed, tried_before = False, frozenset(part.tried)
         for offer in await self._find_offers(snapshot, closest):
             problem = _problem(offer.finding)

@@ -14,6 +14,7 @@ from lsp_harness.session.permission.action import LINT_TOOL, SUITE_TOOL, Action
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
+from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
@@ -39,6 +40,12 @@ class UntrustedRuff(Ruff):
     @property
     def missing_reason(self) -> str:
         return "this workspace is not trusted, so no linter runs on it"
+
+
+async def _refuse_untrusted(command: Sequence[str], confinement: Confinement | None) -> str:
+    """Return why no type checker runs on a workspace that the user does not trust."""
+    del command, confinement
+    return "this workspace is not trusted, so no type checker runs on it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +116,9 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
         is_trusted: Whether the user trusts the workspace.
     """
     if not is_trusted:
-        return Verifier(CheckTools(UntrustedRuff(), reviewer=supply.reviewer))
+        access = ToolAccess(_refuse_untrusted, machine_sandbox)
+        names = NameErrors(supply.checkers, access)
+        return Verifier(CheckTools(UntrustedRuff(), reviewer=supply.reviewer, names=names))
 
     def describe(tool: str, command: Sequence[str], confinement: Confinement | None) -> Action:
         is_certain = confinement is not None and supply.trusts_folder(confinement.folder)
@@ -132,5 +141,6 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
             tools,
             TypeComparison(supply.checkers, tools),
             supply.reviewer,
+            NameErrors(supply.checkers, tools.access),
         )
     )

@@ -69,7 +69,8 @@ class Occurrence:
 def find_occurrences(tree: SyntaxTree, name: str, byte_range: Span | None = None) -> Iterator[Occurrence]:
     """Yield the occurrences of a name in the code of a file, or of a byte range of it; at most `MAX_OCCURRENCES`."""
     word = encode(name)
-    pattern = re.compile(rb"(?<![\w\x80-\xff])%s(?![\w\x80-\xff])" % re.escape(word))
+    # a name may follow the byte order mark
+    pattern = re.compile(rb"(?:(?<![\w\x80-\xff])|(?<=\A\xef\xbb\xbf))%s(?![\w\x80-\xff])" % re.escape(word))
     for count, match in enumerate(pattern.finditer(tree.data, *(byte_range or (0, len(tree.data))))):
         if count >= MAX_OCCURRENCES:
             return

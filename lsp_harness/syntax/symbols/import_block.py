@@ -23,13 +23,16 @@ REQUIRE_CALL = re.compile(
 NON_IMPORT_PREFIXES = (b"package", b"namespace", b"export", b"pub use", b"pub(")
 """Starts of statements that the outline query captures as imports although they import nothing for the file itself."""
 FILE_HEAD = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?(?:#![^\n]*\n)?(?:(?:[ \t]*(?:#(?!include|!\[|\[|define|if|pragma)|//)[^\n]*)?\n"
+    rb"(?:#![^\n]*\n)?(?:(?:[ \t]*(?:#(?!include|!\[|\[|define|if|pragma)|//)[^\n]*)?\n"
     rb"|[ \t]*/\*.*?\*/[ \t]*\n|<\?php[^\n]*\n|(?:'use strict'|\"use strict\");?[^\n]*\n"
     rb"|declare\(strict_types[^\n]*\n|#!\[[^\n]*\n|(?:package|namespace)\b[^\n{]*\n|[ \t]*\n)*",
     re.DOTALL,
 )
-"""The text above the place of the first import: comments, the package declaration, directives."""
+"""The text above the place of the first import, without a byte order mark: comments, the package, directives."""
 DOCSTRING = re.compile(rb"[rRuU]?(\"\"\"|''').*?\1[^\n]*\n|[rRuU]?\"[^\n\"]*\"[^\n]*\n", re.DOTALL)
+
+BLANK_LINES = (b"\n\n", b"\n\r\n")
+"""The end of a line with a blank line below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +111,11 @@ def _group_start(tree: SyntaxTree, first: ImportStatement) -> int:
     A comment at the top of the file stays above the new group.
     """
     offset = start = _first_line_start(tree, first)
-    while start:
+    while start > tree.document.mark_size:
         above = _line_start(tree, start - 1)
         if not tree.data[above:start].lstrip().startswith((b"//", b"# ")):
-            return start if tree.data[:start].strip() and not tree.data[above:start].strip() else offset
+            is_below_code = bool(tree.data[tree.document.mark_size : start].strip())
+            return start if is_below_code and not tree.data[above:start].strip() else offset
         start = above
     return offset
 
@@ -147,7 +151,7 @@ def _sort_key(group: Sequence[ImportStatement]) -> Callable[[ImportStatement], t
 def _first_line_start(tree: SyntaxTree, statement: ImportStatement) -> int:
     """Return the start of the first line of a statement, including its attributes in Rust."""
     start = _line_start(tree, statement.span.start)
-    while tree.language.declarations.has_attribute_lines and start:
+    while tree.language.declarations.has_attribute_lines and start > tree.document.mark_size:
         above = _line_start(tree, start - 1)
         line = tree.data[above:start]
         if not tree.data.startswith(b"#[", above + len(line) - len(line.lstrip())):
@@ -184,19 +188,19 @@ def _groups(tree: SyntaxTree, statements: Sequence[ImportStatement]) -> list[lis
 
 def _insert_first(tree: SyntaxTree, new: ImportStatement, newline: str) -> Edit:
     """Return the edit that inserts a statement into a file without imports."""
-    data = tree.data
-    head = FILE_HEAD.match(data)
-    offset = head.end() if head else 0
+    data, first = tree.data, tree.document.mark_size
+    head = FILE_HEAD.match(data, first)
+    offset = head.end() if head else first
     if tree.language.imports.follows_docstring and (docstring := DOCSTRING.match(data, offset)):
         offset = docstring.end()
-    above = data[:offset].rstrip()
+    above = data[first:offset].rstrip()
     last_line = above[above.rfind(b"\n") + 1 :].lstrip()
-    blank_above = not data[:offset].strip() or data[:offset].endswith((b"\n\n", b"\r\n\r\n"))
+    blank_above = not above or data[:offset].endswith((b"\n\n", b"\r\n\r\n"))
     is_comment = last_line.startswith((b"#", b"//", b"*/")) and not last_line.startswith(b"#!")
     if not blank_above and is_comment and data[offset : offset + 1].strip():
         # The comment belongs to the first definition and stays with it.
-        block = data[:offset].rfind(b"\n\n")
-        offset = block + 2 if block >= 0 else offset
+        places = [data.rfind(end, first, offset) + len(end) for end in BLANK_LINES if end in data[first:offset]]
+        offset = max(places, default=offset)
         blank_above = True
     while data[:offset].endswith(3 * encode(newline)):
         # Of several blank lines one stays above the import, and the others stay below.
@@ -210,7 +214,7 @@ def _insert_first(tree: SyntaxTree, new: ImportStatement, newline: str) -> Edit:
 
 
 def _line_start(tree: SyntaxTree, offset: int) -> int:
-    return tree.data.rfind(b"\n", 0, offset) + 1
+    return max(tree.document.mark_size, tree.data.rfind(b"\n", 0, offset) + 1)
 
 
 def _line_end(tree: SyntaxTree, offset: int) -> int:

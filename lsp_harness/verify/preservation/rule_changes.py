@@ -1,7 +1,7 @@
 """The changes that the repair of a linter's rule may make.
 
 Such a rule asks for other code with the same effect, so tokens at the diagnostic may be replaced by others. The data
-that the code uses, the ways in which it ends, its comments and the sense of its conditions must stay.
+that the code uses, the ways in which it ends, its comments, and the sense and order of its conditions must stay.
 """
 
 import re
@@ -17,6 +17,7 @@ from lsp_harness.text.position import Span, encode
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding_subject import Subject
 from lsp_harness.verify.preservation.allowed_changes import find_lost_bindings, is_in
+from lsp_harness.verify.preservation.evaluation_order import check_evaluation_order
 from lsp_harness.verify.preservation.token_difference import TokenDifference, describe_tokens
 from lsp_harness.verify.suggested_code import find_suggestions
 
@@ -62,6 +63,7 @@ def check_rule_repair(subject: Subject, difference: TokenDifference, change: Cha
         or _check_placeholders(subject, difference)
         or _check_endings(subject, difference)
         or _check_sense(subject, difference)
+        or check_evaluation_order(change)
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.coding.ladder import ladder_plan
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import NoAnswer
@@ -83,9 +84,16 @@ class RepairBench(ProjectBench):
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncGenerator[RepairBench]:
+async def whole_bench(tmp_path: Path) -> AsyncGenerator[RepairBench]:
     async with aclosing(RepairBench(tmp_path)) as bench:
         yield bench
+
+
+@pytest.fixture
+def bench(whole_bench: RepairBench, monkeypatch: pytest.MonkeyPatch) -> RepairBench:
+    """A bench on which no operator is changed, so that the model comes first."""
+    monkeypatch.setattr(ladder_plan, "MAX_OPERATORS", 0)
+    return whole_bench
 
 
 def answer(hole_line: str, text: str) -> Reply:
@@ -183,3 +191,51 @@ async def test_the_time_of_the_settings_ends_the_ladder(bench: RepairBench) -> N
     with pytest.raises(NoAnswer, match="the time for this repair is over"):
         await bench.repair(COUNT, lambda prompt, index: "", Generation(test_repair_s=0))
     assert bench.engine.prompts == []
+
+
+AGE = """def is_expired(age, limit):
+    if age {} limit:
+        return True
+    return False
+
+
+def first_words(words, count):
+    return words[:count{}]
+"""
+AGE_TESTS = """from code_module import first_words, is_expired
+
+
+def test_old():
+    assert is_expired(3, 2)
+
+
+def test_young():
+    assert not is_expired(1, 2)
+
+
+def test_at_the_limit():
+    assert not is_expired(2, 2)
+
+
+def test_words():
+    assert first_words(["a", "b", "c"], 2) == ["a", "b"]
+"""
+AGE_RIGHT = AGE.format(">", "")
+
+
+@pytest.mark.parametrize(
+    ("broken", "right"),
+    [
+        (AGE.format("<", ""), AGE_RIGHT),
+        (AGE.format(">", " + 1"), AGE.format(">", " + 0")),
+    ],
+)
+async def test_a_fault_of_one_operator_or_constant_needs_no_model(
+    whole_bench: RepairBench, broken: str, right: str
+) -> None:
+    whole_bench.write_tests(AGE_TESTS)
+    await whole_bench.repair(broken, lambda prompt, index: "never asked")
+    assert whole_bench.new_text == right
+    assert set(whole_bench.kinds()) == {"other operator"}
+    assert whole_bench.proposal.verdict.marks == "parse ✓, lint ✓, tests ✓"
+    assert whole_bench.engine.prompts == []

@@ -52,8 +52,10 @@ async def run(client: EditorClient, snapshot: Snapshot, params: types.CodeAction
 
 async def _fix_actions(client: EditorClient, snapshot: Snapshot, params: types.CodeActionParams) -> list[Action]:
     document, capabilities, diagnostics = snapshot.document, client.capabilities, params.context.diagnostics
-    if not diagnostics or not _is_requested(params, "quickfix"):
+    if not _is_requested(params, "quickfix"):
         return []
+    if not diagnostics:
+        return await _own_fix_actions(client, snapshot, params)
     # two diagnostics of one problem, ours and that of a linter, get one fix
     problems: dict[tuple[int, str], tuple[Finding, list[types.Diagnostic]]] = {}
     harness_fixes = client.harness.fixes
@@ -72,6 +74,21 @@ async def _fix_actions(client: EditorClient, snapshot: Snapshot, params: types.C
     if capabilities.apply_edit:
         fixes += await _fix_all_actions(client, snapshot, list(diagnostics_of))
     return fixes + [action for diagnostic in diagnostics for action in _why_actions(diagnostic, capabilities)]
+
+
+async def _own_fix_actions(client: EditorClient, snapshot: Snapshot, params: types.CodeActionParams) -> list[Action]:
+    """Return fixes of what our own checks find on the lines of a request that brings no diagnostics.
+
+    The user has asked for them: an editor that only wants to show a light bulb gets none.
+    """
+    if params.context.trigger_kind != types.CodeActionTriggerKind.Invoked:
+        return []
+    document, fixes = snapshot.document, client.harness.fixes
+    start, end = byte_span(document, params.range, client.capabilities.encoding)
+    lines = range(document.line_of(start), document.line_of(end) + 1)
+    examined = await fixes.diagnose(snapshot)
+    findings = [finding for finding in examined.findings if document.line_of(finding.start) in lines]
+    return [_fix_action(client, snapshot, offer, None) for offer in await fixes.offer(snapshot, findings)]
 
 
 async def _fix_all_actions(client: EditorClient, snapshot: Snapshot, findings: list[Finding]) -> list[Action]:

@@ -197,6 +197,9 @@ def is_read_only(part: CommandPart) -> bool:
         return len(files) <= 1 and not any(re.match(r"-[a-z]*r|--r", text) for text in arguments if name == "xxd")
     if name == "ruff":
         return RUFF_READING.fullmatch(" ".join(arguments)) is not None
+    if name == "ty":
+        # the language server of a type checker, which reads files and runs none of them
+        return arguments == ["server"]
     if name == "hostname":
         return not arguments
     if name == "command":
