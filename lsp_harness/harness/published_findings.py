@@ -24,6 +24,8 @@ class PublishedFindings:
         verdict: The name of the document that lists the checks (see `verdict_document`).
         cause: Why the document was verified.
         is_complete: Whether all checks have ended.
+        outdated_by: The name of a file that changed after the checks, so that they might say something else now. Empty
+            while they are about the files as they are.
     """
 
     version: int
@@ -32,6 +34,7 @@ class PublishedFindings:
     verdict: str = ""
     cause: Cause = "accepted"
     is_complete: bool = False
+    outdated_by: str = ""
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -43,6 +43,11 @@ def create_lens(published: PublishedFindings, tree: "SyntaxTree | None") -> Verd
 
 def describe_verdict(published: PublishedFindings) -> str:
     """Return a verdict in a few words. A check that did not run is never counted as passed."""
+    text = _describe_outcomes(published)
+    return f"{text}; {published.outdated_by} has changed since" if published.outdated_by else text
+
+
+def _describe_outcomes(published: PublishedFindings) -> str:
     outcomes = published.outcomes
     if failed := [outcome.title or outcome.check for outcome in outcomes if outcome.status == "failed"]:
         return f"verification failed {STATUS_MARKS['failed']} {', '.join(failed)}"

@@ -109,9 +109,9 @@ class TypeComparison:
         try:
             return await _ask(session, changes)
         except TimeoutError as error:
-            raise NothingComparedError(f"{choice.name} did not answer in time") from error
+            raise NothingComparedError(f"{choice.name} did not answer in time", is_temporary=True) from error
         except HarnessError as error:
-            raise NothingComparedError(error.message) from error
+            raise NothingComparedError(error.message, is_temporary=True) from error
 
 
 async def _ask(session: CheckerSession, changes: ChangeSet) -> list[NewFinding]:
