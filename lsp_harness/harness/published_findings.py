@@ -8,9 +8,9 @@ from typing import Literal
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding, Outcome
 
-Cause = Literal["accepted", "saved", "agent"]
-"""Why a document is verified: the user accepted a suggestion or a proposal, or saved the document, or an agent changed
-its file."""
+Cause = Literal["accepted", "saved", "agent", "opened"]
+"""Why a document is verified: the user accepted a suggestion or a proposal, saved the document or opened it, or an
+agent changed its file."""
 
 
 @dataclass(frozen=True, slots=True)

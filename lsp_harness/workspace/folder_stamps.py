@@ -167,7 +167,11 @@ def is_walked(path: Path, root: Path) -> bool:
     for folder in path.parents:
         if folder == root or not folder.is_relative_to(root):
             return True
-        if str(folder) in own or folder.name in SKIPPED_FOLDERS or any((folder / marker).is_file() for marker in SKIP_MARKERS):
+        if (
+            str(folder) in own
+            or folder.name in SKIPPED_FOLDERS
+            or any((folder / marker).is_file() for marker in SKIP_MARKERS)
+        ):
             return False
     return True
 

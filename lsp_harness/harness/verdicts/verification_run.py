@@ -27,6 +27,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 REQUESTS: dict[Cause, str] = {
     "accepted": "a suggestion that was accepted here",
     "saved": "a change that was saved here",
+    "opened": "a document that was opened here",
 }
 """Cause of a verification → the request in words, for the log."""
 
