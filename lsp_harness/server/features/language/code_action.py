@@ -103,7 +103,7 @@ def _join_equal(actions: Sequence[Action]) -> list[Action]:
     """Return actions of which no two do the same: with one edit, or with one title at one line."""
     joined: dict[object, Action] = {}
     for action in actions:
-        place = value_at(action, "data.finding.start") if isinstance(action, types.CodeAction) else None
+        place = value_at(action.data, "finding.start") if isinstance(action, types.CodeAction) else None
         has_edit = isinstance(action, types.CodeAction) and action.edit is not None
         key = repr(action.edit) if isinstance(action, types.CodeAction) and has_edit else (action.title, place)
         known = joined.setdefault(key, action)
