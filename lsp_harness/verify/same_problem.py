@@ -90,6 +90,8 @@ LINKED_GROUPS = (
     ("B018", "no-unused-expressions"),
 )
 """Rules of two lines of `GROUPS` that are one group."""
+SYNTAX_RULES = frozenset({"", "syntax", "invalid-syntax", "syntax-error", "E999", "E902", "E0001"})
+"""Rules about texts that cannot be read. Type checkers report them without a rule, and TypeScript from 1000 to 1999."""
 PYLINT_CODE = re.compile(r"PL([CEFRW]\d{4})\Z")
 """A rule of pylint, as ruff names it."""
 PREFERRED_SOURCES = ("ruff", "lsp-harness")
@@ -195,9 +197,15 @@ def _is_same(document: Document, one: tuple[Finding, Subject], two: tuple[Findin
     is_on_line = document.line_of(first.start) == document.line_of(second.start)
     if first_subject.kind in ("rule", "test") and not (first.code and second.code):
         return first.message == second.message and first.start == second.start
-    if is_on_line and first_subject.kind == "syntax":
-        return True
+    if first_subject.kind == "syntax" and not _has_one_rule(first, second):
+        # every tool marks another part of what it could not read
+        return is_on_line and not is_one_tool and _reports_syntax(first) and _reports_syntax(second)
     return is_on_line and _touches(first, second)
+
+
+def _reports_syntax(finding: Finding) -> bool:
+    code = finding.code.removeprefix("TS")
+    return code in SYNTAX_RULES or (code.isdigit() and code.startswith("1") and len(code) == 4)
 
 
 def _has_one_rule(first: Finding, second: Finding) -> bool:
