@@ -255,6 +255,7 @@ class AcceptedEdits:
             self._finish(part)
             if self._key(part, base) != key:
                 self._mark_outdated(part, None)
+                self._retry_later(part)
 
     def _record(self, part: _DocumentVerification, published: PublishedFindings) -> None:
         part.published = published
@@ -262,18 +263,21 @@ class AcceptedEdits:
     def _finish(self, part: _DocumentVerification) -> None:
         outcomes, base = part.published.outcomes, part.base
         part.unresolved_base = None
+        part.disturbances = 0
         if part.published.findings:
             self._look_again_later(part)
         elif _is_temporary(outcomes):
             if part.retries < MAX_RETRIES:
                 part.retries += 1
-                retry = partial(self._begin_after_delay, part, part.delay_number)
-                self._services.clock.call_later(RETRY_S, retry)
+                self._retry_later(part)
         else:
             # no finding is left: the next accepted edit has its own base line, but not a text whose tests fail
             if any(outcome.is_unresolved for outcome in outcomes):
                 part.unresolved_base = base
             part.base, part.last_base = None, base
+
+    def _retry_later(self, part: _DocumentVerification) -> None:
+        self._services.clock.call_later(RETRY_S, partial(self._begin_after_delay, part, part.delay_number))
 
     def _look_again_later(self, part: _DocumentVerification) -> None:
         """While findings are shown, look now and then whether their cause is gone. Nobody may watch the disk."""

@@ -51,6 +51,9 @@ def _describe_outcomes(published: PublishedFindings) -> str:
     outcomes = published.outcomes
     if failed := [outcome.title or outcome.check for outcome in outcomes if outcome.status == "failed"]:
         return f"verification failed {STATUS_MARKS['failed']} {', '.join(failed)}"
+    if waiting := [outcome for outcome in outcomes if outcome.is_temporary]:
+        # these checks run as soon as they can, and until then nobody knows
+        return f"not verified yet {STATUS_MARKS['skipped']} {waiting[0].title or waiting[0].check}: {waiting[0].reason}"
     if not Verdict("", tuple(outcomes)).is_verified:
         unresolved = [outcome.title or outcome.check for outcome in outcomes if outcome.is_unresolved]
         remark = f", still wrong: {', '.join(unresolved)}" if unresolved else ""
