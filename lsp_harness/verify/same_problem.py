@@ -183,23 +183,24 @@ def is_same_problem(first: Finding, second: Finding, document: Document, tree: S
 def _is_same(document: Document, one: tuple[Finding, Subject], two: tuple[Finding, Subject]) -> bool:
     (first, first_subject), (second, second_subject) = one, two
     is_one_tool = first.source != "" and first.source.lower() == second.source.lower()
-    if is_one_tool and first.code != second.code:
+    has_one_rule = _has_one_rule(first, second)
+    if is_one_tool and first.code != second.code and not has_one_rule:
         # one tool does not report a problem by two rules
         return False
-    if first_subject.kind != second_subject.kind and not _has_one_rule(first, second):
+    is_on_line = document.line_of(first.start) == document.line_of(second.start)
+    if "syntax" in (first_subject.kind, second_subject.kind) and not has_one_rule:
+        # every tool marks another part of what it could not read
+        return is_on_line and not is_one_tool and _reports_syntax(first) and _reports_syntax(second)
+    if first_subject.kind != second_subject.kind and not has_one_rule:
         return False
     if first_subject.kind in ("name", "removal") and first_subject.name and second_subject.name:
         return first_subject.name == second_subject.name and first_subject.span.start == second_subject.span.start
-    if first.code and second.code and not _has_one_rule(first, second) and first_subject.kind == "rule":
+    if first.code and second.code and not has_one_rule and first_subject.kind == "rule":
         return False
     if is_one_tool and first.message != second.message:
         return first.start == second.start
-    is_on_line = document.line_of(first.start) == document.line_of(second.start)
     if first_subject.kind in ("rule", "test") and not (first.code and second.code):
         return first.message == second.message and first.start == second.start
-    if first_subject.kind == "syntax" and not _has_one_rule(first, second):
-        # every tool marks another part of what it could not read
-        return is_on_line and not is_one_tool and _reports_syntax(first) and _reports_syntax(second)
     return is_on_line and _touches(first, second)
 
 
