@@ -161,11 +161,11 @@ class AcceptedEdits:
         part = opened.find_part(_DocumentVerification)
         if part is None or part.published.version != opened.text.version:
             return
-        if part.base is None and part.published.outdated_by:
-            part.base = part.last_base
+        part.base = part.base or part.last_base
         if part.base:
             part.disturbances = 0
-            self._begin(part)
+            # what is known may be older than files that nobody watches
+            self._begin(part, may_reuse=False)
 
     def stop(self, opened: OpenDocument) -> None:
         """End the verification of a document until its next edit. The user does not want to wait for it."""
@@ -197,7 +197,7 @@ class AcceptedEdits:
         if part.delay_number == number:
             self._begin(part)
 
-    def _begin(self, part: _DocumentVerification) -> None:
+    def _begin(self, part: _DocumentVerification, *, may_reuse: bool = True) -> None:
         """Let the present text be verified, unless a run with the same texts is under way or has just ended."""
         base, text = part.base, part.opened.text
         if base is None:
@@ -207,7 +207,7 @@ class AcceptedEdits:
         if running and not running.is_over and running.key == (text.version, key):
             return
         self.abandon(part)
-        if part.known_key == key:
+        if part.known_key == key and may_reuse:
             self._reuse(part, base, text)
             return
         part.verification = Verification(
