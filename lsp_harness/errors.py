@@ -23,6 +23,7 @@
     ├── StoreError                 a database cannot be used, for example without permission
     │   ├── StoreDamaged           the file is not a valid database any more
     │   └── StoreTimeout           a query took longer than its time limit
+    ├── IndexIncomplete            the index cannot answer for the whole folder yet
     ├── NoAnswer                   no candidate passed its checks
     └── RequestSuperseded          a newer request replaced this one
 
@@ -122,6 +123,19 @@ class StoreDamaged(StoreError): ...
 
 
 class StoreTimeout(StoreError): ...
+
+
+class IndexIncomplete(HarnessError):
+    """The index does not know the whole folder as it is, so its answer would be a guess.
+
+    Args:
+        message: The reason.
+        is_temporary: Whether it passes by itself.
+    """
+
+    def __init__(self, message: str, *, is_temporary: bool = True) -> None:
+        super().__init__(message)
+        self.is_temporary = is_temporary
 
 
 class NoAnswer(HarnessError):

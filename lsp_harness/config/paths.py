@@ -77,6 +77,15 @@ def runtime_folder() -> Path:
     return path
 
 
+def list_own_folders() -> list[Path]:
+    """Return the folders in which the program writes while it works, for callers that follow changes of files."""
+    if home := os.environ.get("LSP_HARNESS_HOME"):
+        return [Path(home).absolute()]
+    folders = (platform_folder("user_state_dir"), platform_folder("user_cache_dir"))
+    temporary = Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}"
+    return [folder for folder in (*folders, temporary) if folder]
+
+
 def temporary_folder() -> Path:
     """Return a private folder for temporary files. Raise ConfigError if another user may have created it."""
     # not tempfile.gettempdir(), which writes a file to test the folder

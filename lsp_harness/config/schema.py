@@ -302,6 +302,11 @@ class Verification:
     """How many milliseconds without a change pass before an accepted or applied edit is checked again."""
     on_save: bool = False
     """When a document is saved, check what was changed since the last save. See [Verification](verification.md)."""
+    on_open: bool = True
+    """Show the errors in documents that are open: syntax errors, and rules of ruff about code that fails when it runs.
+    Findings about style are not shown, and nothing once another server reports the same error. See
+    [Errors in open files](verification.md#errors-in-open-files).
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,14 @@ class FindingsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenFindingsChanged:
+    """The errors of an open document, which nobody asked for, are other ones now. They are about this version."""
+
+    uri: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class AgentFindingsChanged:
     """The findings about a file that an agent changed are other ones now. The path has no links."""
 
@@ -97,6 +105,7 @@ HarnessEvent = (
     | ConversationReported
     | AgentReported
     | AgentFindingsChanged
+    | OpenFindingsChanged
 )
 Listener = Callable[[HarnessEvent], None]
 

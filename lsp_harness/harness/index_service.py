@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsp_harness.config.schema import Config
+from lsp_harness.errors import IndexIncomplete
+from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.engines import Engines
 from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.workspace.workspace import Workspace
@@ -17,6 +19,15 @@ if TYPE_CHECKING:
     from lsp_harness.harness.indexes.folder_indexes import FolderIndexes
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.index.unsaved_text import UnsavedText
+    from lsp_harness.workspace.folder_stamps import FileChange
+
+COMPLETE_WAIT_S = 3.0
+"""How long a question that needs the whole folder waits for the index."""
+MAX_SINGLE_FILES = 100
+"""Most changed files that are read one by one. For more, the whole folder is scanned."""
+BEING_MADE = "the index is being made"
+OFF = "the settings switch the index off, so nobody knows which tests depend on a file"
+MISSING = "this folder has no index yet, so nobody knows which tests depend on a file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +103,33 @@ class IndexService:
     def find_folder(self, root: Path) -> "FolderIndex | None":
         """Return the index that is kept for a workspace folder, or None."""
         indexes = self.folder_indexes_if_any
-        return indexes.find(root) if indexes else None
+        return indexes.find(resolve_links(root)) if indexes else None
+
+    def record_changes(self, changes: "Sequence[FileChange]") -> None:
+        """Let the indexes follow files that were created, changed or deleted."""
+        if indexes := self.folder_indexes_if_any:
+            if len(changes) > MAX_SINGLE_FILES:
+                indexes.rescan()
+            else:
+                for change in changes:
+                    indexes.report_change(change.path)
+
+    async def require_complete(self, root: Path) -> None:
+        """Wait a moment until the index of a folder knows all its files as they are.
+
+        Raises:
+            IndexIncomplete: It does not. An answer would be about a part of the folder, or about old files.
+        """
+        if self.ready.query:
+            if not await self.ready.query.is_complete(root.as_uri()):
+                raise IndexIncomplete(BEING_MADE)
+            return
+        if (folder := self.find_folder(root)) is None:
+            if not self._config().index.enabled:
+                raise IndexIncomplete(OFF, is_temporary=False)
+            raise IndexIncomplete(MISSING)
+        if reason := await folder.wait_until_complete(COMPLETE_WAIT_S):
+            raise IndexIncomplete(reason)
 
     async def find_similar(self, uri: str, task: str) -> Sequence[bytes]:
         """Return the digests of the indexed texts that are most like a task, by their vectors.

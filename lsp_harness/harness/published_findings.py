@@ -8,9 +8,9 @@ from typing import Literal
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding, Outcome
 
-Cause = Literal["accepted", "saved", "agent"]
-"""Why a document is verified: the user accepted a suggestion or a proposal, or saved the document, or an agent changed
-its file."""
+Cause = Literal["accepted", "saved", "agent", "opened"]
+"""Why a document is verified: the user accepted a suggestion or a proposal, saved the document or opened it, or an
+agent changed its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class PublishedFindings:
         verdict: The name of the document that lists the checks (see `verdict_document`).
         cause: Why the document was verified.
         is_complete: Whether all checks have ended.
+        outdated_by: The name of a file that changed after the checks, so that they might say something else now. Empty
+            while they are about the files as they are.
     """
 
     version: int
@@ -32,6 +34,7 @@ class PublishedFindings:
     verdict: str = ""
     cause: Cause = "accepted"
     is_complete: bool = False
+    outdated_by: str = ""
 
     @property
     def findings(self) -> tuple[Finding, ...]:

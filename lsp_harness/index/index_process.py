@@ -1,10 +1,10 @@
 """The process that updates the index of one workspace folder: `python -m lsp_harness.index.index_process`.
 
 It writes its status to standard output, one JSON object per line: `{"state": "scanning", "done": 3, "of": 10}`, `ready`
-with the result of a scan, `paused` and `polling` with the reason. It reads orders from standard input in the same form:
-which files to read first (`{"first": ["a.py"]}`), which files were written (`{"changed": ["a.py"]}`), as not every file
-system reports changes, and to check every file again (`{"scan": true}`). It starts with the first order and ends when
-its input ends.
+with the result of a scan and the files that had changed (null stands for any), `paused` and `polling` with the reason.
+It reads orders from standard input in the same form: which files to read first (`{"first": ["a.py"]}`), which files
+were written (`{"changed": ["a.py"]}`), as not every file system reports changes, and to check every file again
+(`{"scan": true}`). It starts with the first order and ends when its input ends.
 """
 
 import argparse
@@ -33,6 +33,8 @@ POLL_INTERVAL_S = 5.0
 RETRY_DELAY_S = 10.0
 """Time before the next attempt if the index cannot be written."""
 TICK_MS = 200
+MAX_NAMED_FILES = 100
+"""Most changed files that a status names."""
 PRIORITY_TRIES = 10
 """How often to try to lower the priority of the session: this process may work for minutes."""
 MAX_WATCH_ATTEMPTS = 2
@@ -124,7 +126,13 @@ class IndexProcess:
             if result is None:
                 self._orders.rescan.clear()
                 result = indexer.scan(self._orders.priority_paths)
-            report_state("ready", **asdict(result), seconds=round(monotonic() - start, 3))
+            report_state("ready", **asdict(result), seconds=round(monotonic() - start, 3), changed=self._names(paths))
+
+    def _names(self, paths: Collection[Path] | None) -> list[str] | None:
+        """Return changed files for the status, or None if any may have changed."""
+        if paths is None or len(paths) > MAX_NAMED_FILES:
+            return None
+        return sorted(path.relative_to(self._root).as_posix() for path in paths)
 
     def _changes(self) -> Iterator[Collection[Path] | None]:
         """Yield sets of changed files, which are empty now and then, and None if any file may have changed."""

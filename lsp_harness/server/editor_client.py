@@ -15,6 +15,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.harness.events import (
     FindingsChanged,
     HarnessEvent,
+    OpenFindingsChanged,
     StateChanged,
     TroubleReported,
     VerificationReported,
@@ -56,6 +57,7 @@ class EditorClient:
         cancellable: The tasks that show progress which can be cancelled, by progress token.
         terminals: The views of the terminals of agents.
         asked_questions: The questions about permissions of agents that wait for the user: their agents and ids.
+        is_recording_files: Whether files are recorded at the moment of which the client itself reported a change.
         text_listeners: Functions that are called with the URI of a document that was opened, changed, closed or lost.
     """
 
@@ -73,6 +75,7 @@ class EditorClient:
         self.cancellable: dict[int | str, asyncio.Task[Any]] = {}
         self.terminals = TerminalViews()
         self.asked_questions: set[tuple[str, str]] = set()
+        self.is_recording_files = False
         self.text_listeners: list[Callable[[str], None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._failure = ""
@@ -86,6 +89,10 @@ class EditorClient:
         match event:
             case FindingsChanged(uri, findings):
                 self.publish(uri, findings)
+            case OpenFindingsChanged(uri, version):
+                document = self.harness.documents.find(uri)
+                if document and document.text.version == version:
+                    self.publish(uri, self.harness.verification.findings(document.text))
             case VerificationReported(uri, version, "") if self.capabilities.code_lens:
                 # a verification that was overtaken changes no lens
                 if (document := self.harness.documents.find(uri)) and document.text.version == version:
@@ -218,12 +225,17 @@ class EditorClient:
         text = document.text
         if text.version != published.version and published.findings:
             return
-        others = self.harness.services.agent_findings.find(text)
+        others = self.other_findings(text)
         diagnostics = lsp_diagnostics(text, published, self.capabilities, others)
         part = document.part(PushedDiagnostics, partial(PushedDiagnostics, self.server, uri))
         # an empty list for an older version says nothing about the present one
         is_current = text.version == published.version or bool(others)
         part.push(self.version_of(text) if is_current else published.version, diagnostics)
+
+    def other_findings(self, text: Document) -> list[PublishedFindings]:
+        """Return what is known about a text beside the verdict of its edits: by agents, and since it was opened."""
+        own = self.harness.open_findings.find(text)
+        return [*self.harness.services.agent_findings.find(text), *own]
 
     def _schedule_refresh(self, method: str) -> None:
         """Ask the client to request something again. All results of one turn of the event loop share a request."""

@@ -23,6 +23,7 @@ SOURCE = "lsp-harness"
 CAUSES: dict[Cause, str] = {
     "accepted": "it came with a suggestion that was accepted here",
     "saved": "it came with a change that was saved here",
+    "opened": "it was here when the file was opened",
     "agent": "it came with a change of the file while an agent worked in this folder",
 }
 """Cause of a verification → the text at the changed place."""

@@ -137,7 +137,7 @@ def _create_client(
     make_harness: "MakeHarness", load: ConfigLoader, greeting: Greeting, transport: Transport
 ) -> "EditorClient":
     """Create the client. The LSP types are imported here, after `initialize` was answered."""
-    from lsp_harness.server import client_settings, index_progress, verification_progress
+    from lsp_harness.server import client_settings, file_watching, index_progress, verification_progress
     from lsp_harness.server.agents.agent_diagnostics import AgentDiagnostics
     from lsp_harness.server.agents.agent_feed import AgentFeed
     from lsp_harness.server.editor_client import EditorClient
@@ -161,6 +161,7 @@ def _create_client(
     harness.events.subscribe(verification_progress.verification_listener(client))
     harness.events.subscribe(SessionFeed(client).handle)
     harness.events.subscribe(AgentFeed(client).handle)
+    file_watching.listen(client)
     diagnostics = AgentDiagnostics(client)
     harness.events.subscribe(diagnostics.handle)
     client.text_listeners.append(diagnostics.follow)

@@ -65,6 +65,8 @@ class Outcome:
         extent: The part that was checked, such as "24 of 31 files", if it was not everything.
         is_unresolved: Whether the text was meant to repair something that is still wrong, such as failing tests. It
             may pass, because it breaks nothing, but it is never called verified.
+        is_temporary: Whether the check was skipped for a reason that passes by itself, such as an index that is being
+            made. The same text is checked again then.
     """
 
     check: str
@@ -78,6 +80,7 @@ class Outcome:
     count: int = 0
     extent: str = ""
     is_unresolved: bool = False
+    is_temporary: bool = False
 
     @property
     def mark(self) -> str:

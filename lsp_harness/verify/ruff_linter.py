@@ -121,6 +121,11 @@ class Ruff:
             self._answers.popitem(last=False)
         return reports
 
+    def forget_answers(self) -> None:
+        """Forget all answers, because a file changed on disk that may be a settings file."""
+        self._answers.clear()
+        self._canary_times.clear()
+
     async def find_findings(self, document: Document, file: Path, root: Path | None) -> tuple[Finding, ...]:
         """Return ruff's findings about a text by the settings of the project. The arguments are those of `check`.
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
+from lsp_harness.errors import IndexIncomplete
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
@@ -55,9 +56,13 @@ class SuiteCheck(Check):
 
     async def judge(self, changes: ChangeSet) -> Outcome:
         """Run the tests before and after the proposal."""
-        outcome = await self.suites.compare(
-            changes, self._must_pass, wants_repairs=self._wants_repairs, task=self._task
-        )
+        try:
+            outcome = await self.suites.compare(
+                changes, self._must_pass, wants_repairs=self._wants_repairs, task=self._task
+            )
+        except IndexIncomplete as error:
+            # nobody knows which tests depend on the change, so not even that there are none
+            outcome = Outcome(self.name, "skipped", reason=error.message, is_temporary=error.is_temporary)
         if not self._must_pass or outcome.status != "skipped":
             return outcome
         # without the tests nobody knows whether they are repaired

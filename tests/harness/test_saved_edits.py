@@ -189,6 +189,7 @@ async def test_the_same_texts_are_checked_once(bench: Make) -> None:
     assert steps.log.count("tests a.py") == 1
     assert steps.b.published[-1] == (4, [("word", 0)])
     # but another file on disk may make the tests end in another way
+    (steps.b.folder / "b.py").write_text("b = 1\n")
     steps.b.harness.record_save((steps.b.folder / "b.py").as_uri())
     steps.b.harness.verification.start(opened, base)
     await wait_until_verified()

@@ -170,10 +170,6 @@ class CompletionVerbs:
         if checkers := self._services.checkers_if_any:
             checkers.forget_document(text.uri)
 
-    def record_file_change(self, uri: str) -> None:
-        """Record that a file changed on disk."""
-        self._services.record_file_change(uri)
-
     def accept(self, opened: OpenDocument, suggestion_id: str) -> Document | None:
         """Record that the user accepted a suggestion. Return the text without it, or None if it is not known."""
         displayed = self._completer.state(opened).find(suggestion_id) if self._completer else None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lsp_harness.inference.client import Engine
     from lsp_harness.verify.current_findings import Examination
     from lsp_harness.verify.digest.digest_result import Digest
+    from lsp_harness.verify.same_problem import Problem
 
 MAX_NAMED_LINES = 5
 """Lines of a tool's output that are named if the user chose another line."""
@@ -147,20 +148,29 @@ class FixVerbs:
 
         return await self._turns.run(work, steps, lambda proposal: proposal.summary)
 
-    async def find_alike(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[list[Finding]]:
-        """Return the groups of several findings that have the rule of one of these findings.
+    def join_problems(self, snapshot: Snapshot, findings: Sequence[Finding]) -> "Sequence[Problem]":
+        """Return the problems in a text that findings of any servers are about."""
+        from lsp_harness.verify.same_problem import join_problems
 
-        They are these findings, and what our own checks find in the text.
+        return join_problems(findings, snapshot.document, self._services.documents.tree(snapshot.document))
+
+    async def find_alike(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[list[Finding]]:
+        """Return the groups of several problems that have the rule of one of these findings.
+
+        They are those of these findings, and what our own checks find in the text. A problem that several servers
+        report counts once, and rules of several tools that mean the same are one rule.
         """
-        rules = {finding.code for finding in findings if finding.code}
+        from lsp_harness.verify.same_problem import find_rule_group
+
+        rules = {find_rule_group(finding.code) for finding in findings if finding.code}
         if not rules or self._turns.refusal(snapshot, needs_model=False):
             return []
         examined = await self.diagnose(snapshot)
-        groups: dict[str, dict[int, Finding]] = {}
-        for finding in (*findings, *examined.findings):
-            if finding.code in rules:
-                groups.setdefault(finding.code, {}).setdefault(finding.start, finding)
-        return [list(group.values()) for group in groups.values() if len(group) > 1]
+        groups: dict[str, list[Finding]] = {}
+        for problem in self.join_problems(snapshot, (*findings, *examined.findings)):
+            if rule := next((rule for f in problem.findings if (rule := find_rule_group(f.code)) in rules), None):
+                groups.setdefault(rule, []).append(problem.main)
+        return [group for group in groups.values() if len(group) > 1]
 
     async def fix_all(self, snapshot: Snapshot, findings: Sequence[Finding], report: Report) -> Proposal:
         """Fix findings one after another, each on the text with the fixes before it, as one edit.

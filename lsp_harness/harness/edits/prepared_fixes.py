@@ -31,7 +31,7 @@ PROJECT_CHECKS = frozenset({"tests", "types"})
 """The checks whose outcome depends on more than one file."""
 
 Problem = tuple[int, str]
-"""The place and the rule of a finding. Two tools that report the same problem get one fix."""
+"""The place and the name or the rule of a finding. Two tools that report the same problem get one fix."""
 FindOffers = Callable[[Snapshot, Sequence[Finding]], Awaitable[list[FixOffer]]]
 ComputeFix = Callable[[Snapshot, FixOffer, Engine | None], Awaitable[Proposal]]
 """Computes and verifies a fix. Without an engine it asks no model."""
@@ -120,7 +120,9 @@ class PreparedFixes:
         if opened is None or opened.text is not snapshot.document or not findings or not self._is_wanted(snapshot):
             return
         part = self._part(opened)
-        part.findings |= {_problem(finding): finding for finding in findings}
+        problems = {_problem(snapshot.document, finding): finding for finding in findings}
+        # the first report of a problem stays
+        part.findings |= {problem: f for problem, f in problems.items() if problem not in part.findings}
         self._plan(part)
 
     def find(self, snapshot: Snapshot, finding: Finding) -> PreparedFix | None:
@@ -129,7 +131,7 @@ class PreparedFixes:
         part = opened.find_part(_Preparation) if opened else None
         if part is None or part.text is not snapshot.document:
             return None
-        return part.ready.get(_problem(finding))
+        return part.ready.get(_problem(snapshot.document, finding))
 
     def count_offers(self, snapshot: Snapshot, offers: Sequence[FixOffer]) -> None:
         """Count the diagnostics for which the user sees fixes, each once, and those of which a fix is ready."""
@@ -137,7 +139,7 @@ class PreparedFixes:
         if opened is None or opened.text is not snapshot.document or not self._is_wanted(snapshot):
             return
         part = self._part(opened)
-        new = {_problem(offer.finding) for offer in offers} - part.counted
+        new = {_problem(snapshot.document, offer.finding) for offer in offers} - part.counted
         part.counted |= new
         self._count("fixes_offered", len(new))
         self._count("fixes_ready", len(new & part.ready.keys()))
@@ -271,7 +273,7 @@ class PreparedFixes:
         closest = [part.findings[problem] for problem in sorted(order, key=order.__getitem__)[:MAX_FINDINGS]]
         is_delayed, tried_before = False, frozenset(part.tried)
         for offer in await self._find_offers(snapshot, closest):
-            problem = _problem(offer.finding)
+            problem = _problem(text, offer.finding)
             # if the first fix of a problem does not pass, the next one may
             if problem in tried_before or problem in part.ready:
                 continue
@@ -324,5 +326,7 @@ class PreparedFixes:
         self._services.statistics.add(name, count)
 
 
-def _problem(finding: Finding) -> Problem:
-    return finding.start, finding.code or finding.message
+def _problem(document: Document, finding: Finding) -> Problem:
+    from lsp_harness.verify.same_problem import name_problem
+
+    return name_problem(finding, document)

@@ -90,6 +90,9 @@ class Turns:
             NoAnswer: The text has no syntax tree, or no model may see it.
         """
         await self._services.documents.tree_when_ready(snapshot.document)
+        if snapshot.root and self._services.workspace.is_trusted:
+            # the checks compare with the other files as they are now, whether or not anybody watches them
+            await self._services.folders.refresh(snapshot.root)
         self.require_editable(snapshot, needs_model=needs_model)
 
     async def run(

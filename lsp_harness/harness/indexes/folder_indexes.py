@@ -99,6 +99,11 @@ class FolderIndexes:
                 # The process of the index does not watch an ignore file above the workspace folder.
                 folder.rescan()
 
+    def rescan(self) -> None:
+        """Look at every file of all folders again."""
+        for folder in self._folders.values():
+            folder.rescan()
+
     async def run(self, uri: str, question: "Callable[[IndexView], T]", default: T, *, is_slow: bool = False) -> T:
         """Return the result of a question to the folder that contains a document, or `default` if there is none."""
         root = self._root(uri)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lsp_harness.chat.tools.edit_tools import check_utf8, find_replacement
 from lsp_harness.chat.tools.workspace_paths import WorkspaceFile, WorkspacePaths
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import IndexIncomplete, UsageError
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness.served.served_project import ReportLine, ServedProject, ignore_line
 from lsp_harness.harness.verification.verdict_document import document_name
@@ -121,11 +121,11 @@ class TextVerifier:
     async def _verify(
         self, file: WorkspaceFile, change: Change, checks: "Sequence[Check | _PresentTests]", report: ReportLine
     ) -> TextVerdict:
+        # nobody says which files changed since the last verdict
+        await self._project.services.folders.refresh(self._project.root)
         if self._project.is_trusted:
             # the affected tests are known from the index
             await self._project.open_index(report)
-        # nobody says which files changed since the last verdict
-        self._project.services.verifier.record_file_change(None)
         changes, outcomes = ChangeSet.of(change), list[Outcome]()
         for check in checks:
             if outcomes and outcomes[0].check == SyntaxCheck.name and outcomes[0].status == "failed":
@@ -169,7 +169,7 @@ class _PresentTests:
         present = Change.from_documents(changes.main.after, changes.main.after, changes.main.file, changes.main.root)
         try:
             trace = await self._suites.trace(present)
-        except SuiteSkippedError as error:
+        except (SuiteSkippedError, IndexIncomplete) as error:
             return Outcome(self.name, "skipped", reason=str(error), title=self.title)
         if not trace.run.is_complete:
             return Outcome(self.name, "skipped", reason="the tests did not run to their end", title=self.title)

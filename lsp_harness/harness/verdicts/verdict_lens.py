@@ -43,9 +43,17 @@ def create_lens(published: PublishedFindings, tree: "SyntaxTree | None") -> Verd
 
 def describe_verdict(published: PublishedFindings) -> str:
     """Return a verdict in a few words. A check that did not run is never counted as passed."""
+    text = _describe_outcomes(published)
+    return f"{text}; {published.outdated_by} has changed since" if published.outdated_by else text
+
+
+def _describe_outcomes(published: PublishedFindings) -> str:
     outcomes = published.outcomes
     if failed := [outcome.title or outcome.check for outcome in outcomes if outcome.status == "failed"]:
         return f"verification failed {STATUS_MARKS['failed']} {', '.join(failed)}"
+    if waiting := [outcome for outcome in outcomes if outcome.is_temporary]:
+        # these checks run as soon as they can, and until then nobody knows
+        return f"not verified yet {STATUS_MARKS['skipped']} {waiting[0].title or waiting[0].check}: {waiting[0].reason}"
     if not Verdict("", tuple(outcomes)).is_verified:
         unresolved = [outcome.title or outcome.check for outcome in outcomes if outcome.is_unresolved]
         remark = f", still wrong: {', '.join(unresolved)}" if unresolved else ""

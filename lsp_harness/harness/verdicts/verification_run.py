@@ -1,7 +1,7 @@
 """One verification of one version of a document: its checks one after another, and the publication of each result."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import redact
@@ -27,6 +27,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 REQUESTS: dict[Cause, str] = {
     "accepted": "a suggestion that was accepted here",
     "saved": "a change that was saved here",
+    "opened": "a document that was opened here",
 }
 """Cause of a verification → the request in words, for the log."""
 
@@ -58,15 +59,21 @@ class VerificationRun:
         self._outcomes: list[Outcome] = []
         self._turn: Turn | None = None
 
-    async def run(self, checks: Sequence[Check], on_publish: Callable[[PublishedFindings], None]) -> bool:
+    async def run(
+        self,
+        checks: Sequence[Check],
+        on_publish: Callable[[PublishedFindings], None],
+        is_current: Callable[[], Awaitable[bool]],
+    ) -> bool:
         """Run the checks, from cheap to expensive, and publish what each of them found.
 
         Args:
             checks: The checks.
             on_publish: Called with all results until now, before the editor learns of them.
+            is_current: Returns whether the files on disk are still those at the start of the run.
 
         Returns:
-            Whether all checks ended and the text is still the present one.
+            Whether all checks ended, and the text and the files are still the present ones.
         """
         try:
             for number, check in enumerate(checks):
@@ -74,6 +81,9 @@ class VerificationRun:
                 with self._services.background.count_checks():
                     verdict = await run_checks(ChangeSet.of(self._change), [check])
                 if self._opened.text is not self._text:
+                    return False
+                is_last = check is checks[-1]
+                if (is_last or verdict.outcomes[0].status == "failed") and not await is_current():
                     return False
                 self._record(verdict.outcomes[0], on_publish)
                 # a text that does not parse fails every other check, too

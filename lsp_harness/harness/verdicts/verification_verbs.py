@@ -1,5 +1,6 @@
 """The verification of accepted and saved edits: the verdicts to show, and the saves that ask for one."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsp_harness.harness.published_findings import Cause, PublishedFindings
@@ -10,6 +11,7 @@ from lsp_harness.workspace.open_document import OpenDocument
 
 if TYPE_CHECKING:
     from lsp_harness.harness.verdicts.accepted_edits import AcceptedEdits
+    from lsp_harness.workspace.folder_stamps import FileChange
 
 
 class VerificationVerbs:
@@ -50,11 +52,13 @@ class VerificationVerbs:
         before, text = opened.save(), opened.text
         if before.data != text.data and self._services.config.verification.on_save and not text.is_binary:
             self.start(opened, before, "saved")
+        elif before.data == text.data and self._edits:
+            self._edits.check_again(opened)
 
-    def record_file_change(self, uri: str) -> None:
-        """Record that a file on disk changed, so that a check of another text may find something else."""
+    def record_file_changes(self, changes: "Sequence[FileChange]") -> None:
+        """Record that files on disk changed, so that a check of another text may find something else."""
         if self._edits:
-            self._edits.record_file_change(uri)
+            self._edits.record_file_changes(changes)
 
     def stop(self, uri: str) -> None:
         """End the verification of a document until its next edit."""

@@ -36,6 +36,9 @@ class GatedRuff(Ruff):
             raise RuffFailed(problem)
         return await self._linter.check(document, file, root, select=select, isolated=isolated)
 
+    def forget_answers(self) -> None:
+        self._linter.forget_answers()
+
     async def find_findings(self, document: Document, file: Path, root: Path | None) -> tuple[Finding, ...]:
         if not self.missing_reason and (problem := await self._permission.find_problem(LINT, "the linter")):
             raise RuffFailed(problem)

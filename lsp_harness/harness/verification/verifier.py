@@ -21,7 +21,10 @@ from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
 from lsp_harness.verify.review.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.types.checker_pool import CheckerPool
+from lsp_harness.workspace.folder_stamps import FileChange
 
+MAX_SINGLE_FILES = 50
+"""Most changed files that programs are told of one by one."""
 CheckFactory = Callable[[Verification, CheckContext], list[Check]]
 """Returns the checks that the settings enable for an edit, from cheap to expensive."""
 FindAffected = Callable[[Path, str], Awaitable[Sequence[AffectedTest]]]
@@ -64,6 +67,13 @@ class Verifier:
     def linter(self) -> Ruff:
         """The linter."""
         return self.tools.ruff
+
+    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+        """Forget what programs said about the folders in which files were created, changed or deleted."""
+        self.linter.forget_answers()
+        files = {change.path if change.scope == "file" else None for change in changes}
+        for file in files if None not in files and len(files) <= MAX_SINGLE_FILES else (None,):
+            self.record_file_change(file)
 
     def record_file_change(self, file: Path | None) -> None:
         """Forget what programs said about the files of the project, because one of them changed.

@@ -1,6 +1,12 @@
-"""Edits that a comment with `ai!` starts when its file is saved."""
+"""Edits that a comment with `ai!` starts when its file is saved.
 
-from lsp_harness.errors import DocumentNotOpen, HarnessError
+For each document the last save counts. An edit that is being made for an earlier text could not be applied any more, so
+it ends, and the edit of the present text begins. Editors that format save twice.
+"""
+
+import asyncio
+
+from lsp_harness.errors import DocumentNotOpen, HarnessError, StaleDocument
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.edit_application import apply_edit, check_apply_edit
 from lsp_harness.server.execution.quick_fix import prepare_written_edit
@@ -11,32 +17,55 @@ TITLE = "Do what the comment says"
 
 
 class CommentEdits:
-    """A part of an open document: whether an edit for one of its comments is being made."""
+    """A part of an open document: the edit that is being made for one of its comments.
+
+    Attributes:
+        snapshot: The text that the edit is about. None if no edit is being made.
+        task: Makes the edit.
+    """
 
     def __init__(self) -> None:
-        self.is_running = False
+        self.snapshot: Snapshot | None = None
+        self.task: asyncio.Task[None] | None = None
 
     def close(self) -> None:
-        """Do nothing: the edit ends by itself, because its text is no longer there."""
+        """End the edit: its text is no longer there."""
+        self.cancel()
+
+    def cancel(self) -> None:
+        """End the edit, if one is being made."""
+        if self.task:
+            self.task.cancel()
+        self.snapshot = self.task = None
 
 
 def start(client: EditorClient, uri: str) -> None:
-    """Begin the edit that the first comment with `ai!` asks for, unless one is being made for this document."""
+    """Begin the edit that the first comment with `ai!` asks for, unless it is being made for this very text."""
     opened = client.harness.documents.find(uri)
     try:
         snapshot = client.freeze(uri) if opened else None
     except DocumentNotOpen:
         return
-    if opened is None or snapshot is None or client.harness.edits.comment_request(snapshot) is None:
+    if opened is None or snapshot is None:
+        return
+    part = opened.find_part(CommentEdits)
+    if part and part.snapshot and part.snapshot.document.data == snapshot.document.data:
+        return
+    if part:
+        part.cancel()
+    if client.harness.edits.comment_request(snapshot) is None:
         return
     part = opened.part(CommentEdits, CommentEdits)
-    if not part.is_running:
-        part.is_running = True
-        client.spawn(_run(client, snapshot, part), "doing what a comment says")
+    part.snapshot = snapshot
+    client.spawn(_run(client, snapshot, part), "doing what a comment says")
 
 
 async def _run(client: EditorClient, snapshot: Snapshot, part: CommentEdits) -> None:
+    part.task = asyncio.current_task()
     try:
+        if part.snapshot is not snapshot:
+            # a later save came first
+            return
         request = client.harness.edits.comment_request(snapshot)
         if request is None:
             return
@@ -44,7 +73,11 @@ async def _run(client: EditorClient, snapshot: Snapshot, part: CommentEdits) -> 
         with show_progress(client, TITLE) as report:
             written = await client.harness.edits.follow_comment(snapshot, request.span, report)
         await apply_edit(client, snapshot.document.uri, await prepare_written_edit(client, written), TITLE)
+    except StaleDocument as error:
+        # the text was changed after the save: the next save asks again
+        client.warn(f"{snapshot.path}: {error.message}")
     except HarnessError as error:
         client.show_warning(f"{snapshot.path}: {error.message}")
     finally:
-        part.is_running = False
+        if part.snapshot is snapshot:
+            part.snapshot = part.task = None

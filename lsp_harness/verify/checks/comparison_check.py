@@ -24,7 +24,7 @@ class ComparisonCheck(Check):
         try:
             comparison = await self.compare(changes)
         except NothingComparedError as error:
-            return Outcome(self.name, "skipped", reason=str(error))
+            return Outcome(self.name, "skipped", reason=str(error), is_temporary=error.is_temporary)
         lines: list[str] = []
         for new in sorted(comparison.new, key=lambda new: new.change is not changes.main):
             line = self.format_finding(new.finding, new.change.after)

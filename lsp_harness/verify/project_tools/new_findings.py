@@ -8,7 +8,19 @@ from lsp_harness.verify.finding import Finding
 
 
 class NothingComparedError(Exception):
-    """A tool cannot say anything about a proposal. The message says why."""
+    """A tool cannot say anything about a proposal. The message says why.
+
+    Args:
+        reason: The reason.
+        is_temporary: Whether it passes by itself, as with a program that is being started.
+
+    Attributes:
+        is_temporary: See the argument.
+    """
+
+    def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
+        super().__init__(reason)
+        self.is_temporary = is_temporary
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +55,13 @@ async def join_comparisons(parts: Sequence[Callable[[], Awaitable[Sequence[NewFi
     """
     found: list[NewFinding] = []
     refusals: list[str] = []
+    is_temporary = False
     for part in parts:
         try:
             found += await part()
         except NothingComparedError as error:
             refusals.append(str(error))
+            is_temporary |= error.is_temporary
     if len(refusals) == len(parts):
-        raise NothingComparedError("; ".join(dict.fromkeys(refusals)))
+        raise NothingComparedError("; ".join(dict.fromkeys(refusals)), is_temporary=is_temporary)
     return Comparison(tuple(found), tuple(dict.fromkeys(refusals)))

@@ -141,9 +141,9 @@ class TypeComparison:
             users = await self._read_users(session, changes)
             return await _ask(session, changes, users)
         except TimeoutError as error:
-            raise NothingComparedError(f"{choice.name} did not answer in time") from error
+            raise NothingComparedError(f"{choice.name} did not answer in time", is_temporary=True) from error
         except HarnessError as error:
-            raise NothingComparedError(error.message) from error
+            raise NothingComparedError(error.message, is_temporary=True) from error
 
     async def _read_users(self, session: CheckerSession, changes: ChangeSet) -> list[Document]:
         """Return the texts of the files that use the changed ones. An error of an edit may be in one of them."""

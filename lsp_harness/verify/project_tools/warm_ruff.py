@@ -17,6 +17,7 @@ from lsp_harness.verify.ruff_linter import CANARY, CANARY_TTL_S, RUFF_SETTINGS_N
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.checker_session import CheckerSession
 from lsp_harness.verify.types.ruff_server import RuffServer
+from lsp_harness.workspace.folder_stamps import FileChange
 
 Stamp = tuple[tuple[str, int, int], ...]
 
@@ -64,9 +65,9 @@ class WarmRuff(Ruff):
         if self._stamps.setdefault(file.parent, stamp) != stamp:
             self._stamps[file.parent] = stamp
             self._included_until_s.clear()
-            for folder in file.parents:
-                for name in (*RUFF_SETTINGS_NAMES, "pyproject.toml"):
-                    session.record_file_change((folder / name).as_uri())
+            names = (*RUFF_SETTINGS_NAMES, "pyproject.toml")
+            changes = [FileChange(folder / name, "changed") for folder in file.parents for name in names]
+            session.record_file_changes(changes)
 
     async def _is_included(self, session: CheckerSession, document: Document) -> bool:
         """Return whether the server lints a file at all, because it reports nothing for an excluded one."""

@@ -10,6 +10,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
 from lsp_harness.verify.types.checker_session import CheckerSession
 from lsp_harness.verify.types.type_checker import TypeChecker
+from lsp_harness.workspace.folder_stamps import FileChange
 
 
 class _Key(NamedTuple):
@@ -92,10 +93,10 @@ class CheckerPool:
             for key, session in self._sessions.items()
         ]
 
-    def record_file_change(self, uri: str) -> None:
-        """Tell all checkers that a file changed on disk."""
+    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+        """Tell all checkers which files were created, changed or deleted on disk."""
         for session in self._sessions.values():
-            session.record_file_change(uri)
+            session.record_file_changes(changes)
 
     def forget_document(self, uri: str) -> None:
         """Tell all checkers that a document was closed."""

@@ -25,6 +25,7 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.types.conversation import Conversation
 from lsp_harness.verify.types.message_child import ChildFailed, Json
 from lsp_harness.verify.types.type_checker import Program, TypeChecker
+from lsp_harness.workspace.folder_stamps import FileChange
 
 State = Literal["off", "starting", "ready", "missing", "failed"]
 """The state of a session: `failed` means that it is not started again."""
@@ -38,10 +39,13 @@ ANSWER_LIMIT_S = 30.0
 MAX_WAITING_TEXTS = 2
 """How many texts may wait for the checker. Further ones are not checked."""
 MAX_ANSWERS = 64
+MAX_CHANGES = 500
+"""Most changed files that a checker is told. For more, as after a change of the branch, it is started again."""
 
 
-Key = tuple[str, tuple[tuple[str, str], ...]]
-"""The URI of a document, and the URI and hash of each text that the checker has meanwhile."""
+Key = tuple[int, str, tuple[tuple[str, str], ...]]
+"""The number of the state of the files on disk, the URI of a document, and the URI and hash of each text that the
+checker has meanwhile."""
 
 
 class CheckerBusy(HarnessError):
@@ -89,8 +93,10 @@ class CheckerSession:
         self._starting: asyncio.Task[None] | None = None
         self._is_warm = False
         self._is_missing = False
+        self._must_restart = False
         self._failures = 0
         self._next_start_s = float("-inf")
+        self._state_number = 0
         self._answers: OrderedDict[Key, tuple[Finding, ...]] = OrderedDict()
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[tuple[Finding, ...]]] = set()
@@ -140,10 +146,14 @@ class CheckerSession:
                 self.reason = self._missing_reason
                 self._next_start_s = self._now_s() + LOOK_AGAIN_S
                 return
-            self._conversation = await program.start(
-                await asyncio.to_thread(self._confine, program.argv), self.folder, self._settings
-            )
-            await self._ask(document, self._find_texts(document))
+            argv = await asyncio.to_thread(self._confine, program.argv)
+            while self._conversation is None:
+                self._must_restart = False
+                self._conversation = await program.start(argv, self.folder, self._settings)
+                await self._ask(document, self._find_texts(document))
+                if self._must_restart:
+                    # packages were installed while it started
+                    self._end_conversation()
             self._is_warm, self.reason = True, ""
         except TimeoutError:
             self._record_failure("it did not answer")
@@ -185,12 +195,15 @@ class CheckerSession:
         self.reason = f"{self.checker.name} failed: {reason}" + (f" ({words})" if words else "")
         if self._failures > MAX_RESTARTS:
             self.reason += "; it is not started again"
-        self._answers.clear()
+        self._forget_answers()
         if conversation:
-            closing = asyncio.ensure_future(conversation.close())
-            # the loop keeps only a weak reference to a task
-            self._closings.add(closing)
-            closing.add_done_callback(self._closings.discard)
+            self._close_later(conversation)
+
+    def _close_later(self, conversation: Conversation) -> None:
+        closing = asyncio.ensure_future(conversation.close())
+        # the loop keeps only a weak reference to a task
+        self._closings.add(closing)
+        closing.add_done_callback(self._closings.discard)
 
     async def aclose(self) -> None:
         """End the checker."""
@@ -219,7 +232,7 @@ class CheckerSession:
             TimeoutError: The checker does not answer.
         """
         texts = self._find_texts(document, others)
-        key = document.uri, tuple((text.uri, text.hash) for text in texts)
+        key = self._state_number, document.uri, tuple((text.uri, text.hash) for text in texts)
         if key in self._answers:
             self._answers.move_to_end(key)
             return self._answers[key]
@@ -250,7 +263,8 @@ class CheckerSession:
             if conversation is self._conversation:
                 self._record_failure("it did not answer")
             raise
-        self._answers[key] = findings
+        if key[0] == self._state_number:
+            self._answers[key] = findings
         while len(self._answers) > MAX_ANSWERS:
             self._answers.popitem(last=False)
         return findings
@@ -289,10 +303,33 @@ class CheckerSession:
         """Let the checker read a document from disk again. It was closed."""
         if self._conversation:
             self._conversation.forget_text(uri)
+        self._forget_answers()
+
+    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+        """Tell the checker which files were created, changed or deleted on disk.
+
+        For other installed packages, or for very many files, it is started again: no checker follows them for sure.
+        """
+        self._forget_answers()
+        has_other_packages = any(change.scope == "packages" for change in changes)
+        if has_other_packages and self._is_missing:
+            # it may be installed now
+            self._next_start_s = float("-inf")
+        if has_other_packages or len(changes) > MAX_CHANGES:
+            self._must_restart = True
+            if self._is_warm:
+                self._end_conversation()
+        elif self._conversation:
+            self._conversation.record_file_changes(changes)
+
+    def _forget_answers(self) -> None:
+        """Forget what was found, also by the questions under way."""
+        self._state_number += 1
         self._answers.clear()
 
-    def record_file_change(self, uri: str) -> None:
-        """Tell the checker that a file changed on disk."""
-        self._answers.clear()
-        if self._conversation:
-            self._conversation.record_file_change(uri)
+    def _end_conversation(self) -> None:
+        """End the process. The next question starts another one."""
+        conversation, self._conversation, self._is_warm = self._conversation, None, False
+        self._next_start_s = float("-inf")
+        if conversation:
+            self._close_later(conversation)

@@ -8,6 +8,7 @@ from pathlib import Path
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.types.message_child import Json, MessageChild
+from lsp_harness.workspace.folder_stamps import FileChange
 
 
 @dataclass(slots=True)
@@ -88,8 +89,8 @@ class Conversation(ABC):
         ...
 
     @abstractmethod
-    def record_file_change(self, uri: str) -> None:
-        """Tell the checker that a file changed on disk."""
+    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+        """Tell the checker which files were created, changed or deleted on disk."""
         ...
 
     @abstractmethod

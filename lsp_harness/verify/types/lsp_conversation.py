@@ -10,7 +10,9 @@ from lsp_harness.verify.finding import Finding, Severity
 from lsp_harness.verify.types.conversation import Conversation
 from lsp_harness.verify.types.lsp_child import LspChild
 from lsp_harness.verify.types.message_child import Json
+from lsp_harness.workspace.folder_stamps import ChangeKind, FileChange
 
+CHANGE_TYPES: dict[ChangeKind, int] = {"created": 1, "changed": 2, "deleted": 3}
 SEVERITIES: dict[int, Severity] = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
 
@@ -29,8 +31,10 @@ class LspConversation(Conversation):
         super().__init__(child)
         self._child = child
 
-    def record_file_change(self, uri: str) -> None:
-        self._child.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri, "type": 2}]})
+    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+        # a checker does nothing about a changed file that it does not know, so a new one must be called new
+        items = [{"uri": change.path.as_uri(), "type": CHANGE_TYPES[change.kind]} for change in changes]
+        self._child.notify("workspace/didChangeWatchedFiles", {"changes": items})
 
     def _open(self, document: Document) -> None:
         item = {"uri": document.uri, "languageId": document.language, "version": 1, "text": document.text}
@@ -75,6 +79,14 @@ class PushConversation(LspConversation):
         if key not in self._published:
             await self._child.wait_for(key, limit_s)
         return self._read_findings(self._published[key], document)
+
+    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+        super().record_file_changes(changes)
+        # what was published is about the old files, and a new version of each text makes the server look again
+        self._published.clear()
+        for sent in self._sent_texts.values():
+            sent.version += 1
+            super()._change(sent.document, sent.document, sent.version)
 
     def _record(self, name: str, params: Json) -> None:
         if name != "textDocument/publishDiagnostics":

@@ -15,6 +15,7 @@ from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding, Severity
 from lsp_harness.verify.types.conversation import Conversation
 from lsp_harness.verify.types.message_child import Json, MessageChild, start_process
+from lsp_harness.workspace.folder_stamps import FileChange
 
 START_LIMIT_S = 20.0
 """How long tsserver may take for its first answer."""
@@ -91,8 +92,10 @@ class TsserverConversation(Conversation):
         answer = cast("Json", await self._child.request("projectInfo", arguments, limit_s) or {})
         return MADE_UP_PROJECT in str(answer.get("configFileName", ""))
 
-    def record_file_change(self, uri: str) -> None:
-        """Do nothing, because tsserver watches the files."""
+    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+        """Let tsserver look at the folder again if files are new or gone. It watches the others by itself."""
+        if any(change.kind != "changed" for change in changes):
+            self._child.tell("reloadProjects", {})
 
     def _open(self, document: Document) -> None:
         file = {"file": _file_name(document.uri), "fileContent": document.text}

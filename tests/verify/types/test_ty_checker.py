@@ -10,6 +10,7 @@ from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.ty_checker import PROGRAM_VARIABLE, TyChecker
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
+from lsp_harness.workspace.folder_stamps import FileChange
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import settings
 from tests.support.real_checkers import REAL_TY
@@ -52,7 +53,7 @@ async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pyt
         statuses.append(outcome.status)
     # a file that is written by another program
     (tmp_path / "other.py").write_text("class Shape:\n    title: str = ''\n")
-    pool.record_file_change((tmp_path / "other.py").as_uri())
+    pool.record_file_changes([FileChange(tmp_path / "other.py", "changed")])
     document = Document.from_text(uri, HEAD, language="python")
     [outcome] = await gate.check(Cursor(document, None, len(HEAD), "a.py"), ["Shape().name"])
     await gate.aclose()

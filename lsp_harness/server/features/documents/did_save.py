@@ -15,7 +15,7 @@ METHOD = types.TEXT_DOCUMENT_DID_SAVE
 
 
 def run(client: EditorClient, params: types.DidSaveTextDocumentParams) -> None:
-    file_watching.handle_changes(client, [params.text_document.uri])
+    file_watching.handle_changes(client, [(params.text_document.uri, "changed")])
     client.harness.verification.record_save(params.text_document.uri)
     client.harness.completions.warm(params.text_document.uri)
     if client.harness.config.actions.comment_trigger:

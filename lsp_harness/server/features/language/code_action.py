@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from lsp_harness.harness.edits.edit_verbs import EditVerb
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.commands import docstring_command, explain_command, fix_command, tests_command, why_command
 from lsp_harness.server.commands.edits import (
@@ -20,7 +21,7 @@ from lsp_harness.server.commands.edits import (
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution import quick_fix
 from lsp_harness.server.json_value import value_at
-from lsp_harness.server.lsp_conversion import SOURCE, byte_offset, byte_span, to_finding
+from lsp_harness.server.lsp_conversion import SOURCE, byte_offset, byte_span, lsp_diagnostics, to_finding
 from lsp_harness.session.results import FixOffer
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
@@ -51,28 +52,31 @@ async def run(client: EditorClient, snapshot: Snapshot, params: types.CodeAction
 
 
 async def _fix_actions(client: EditorClient, snapshot: Snapshot, params: types.CodeActionParams) -> list[Action]:
-    document, capabilities, diagnostics = snapshot.document, client.capabilities, params.context.diagnostics
+    document, capabilities = snapshot.document, client.capabilities
     if not _is_requested(params, "quickfix"):
         return []
+    diagnostics = [*params.context.diagnostics, *_own_diagnostics(client, snapshot, params)]
     if not diagnostics:
         return await _own_fix_actions(client, snapshot, params)
-    # two diagnostics of one problem, ours and that of a linter, get one fix
-    problems: dict[tuple[int, str], tuple[Finding, list[types.Diagnostic]]] = {}
     harness_fixes = client.harness.fixes
-    reported = [to_finding(document, diagnostic, capabilities.encoding) for diagnostic in diagnostics]
-    for finding, diagnostic in zip(await harness_fixes.name_by_code(reported), diagnostics, strict=True):
-        key = (finding.start, finding.code or finding.message)
-        problems.setdefault(key, (finding, []))[1].append(diagnostic)
-    findings = [finding for finding, _ in problems.values()]
+    reported = await harness_fixes.name_by_code(
+        [to_finding(document, diagnostic, capabilities.encoding) for diagnostic in diagnostics]
+    )
+    # one problem that several servers report gets one fix
+    problems = harness_fixes.join_problems(snapshot, reported)
+    diagnostics_of = {
+        problem.main: [d for finding, d in zip(reported, diagnostics, strict=True) if finding in problem.findings]
+        for problem in problems
+    }
+    findings = [*diagnostics_of]
     offers = await harness_fixes.offer(snapshot, findings)
     if params.context.trigger_kind != types.CodeActionTriggerKind.Automatic:
         harness_fixes.prepared.count_offers(snapshot, offers)
     # for the next time, if they still stand
     harness_fixes.prepared.record(snapshot, findings)
-    diagnostics_of = dict(problems.values())
-    fixes = [_fix_action(client, snapshot, offer, diagnostics_of.get(offer.finding)) for offer in offers]
+    fixes = _join_equal([_fix_action(client, snapshot, offer, diagnostics_of.get(offer.finding)) for offer in offers])
     if capabilities.apply_edit:
-        fixes += await _fix_all_actions(client, snapshot, list(diagnostics_of))
+        fixes += await _fix_all_actions(client, snapshot, findings)
     return fixes + [action for diagnostic in diagnostics for action in _why_actions(diagnostic, capabilities)]
 
 
@@ -89,6 +93,38 @@ async def _own_fix_actions(client: EditorClient, snapshot: Snapshot, params: typ
     examined = await fixes.diagnose(snapshot)
     findings = [finding for finding in examined.findings if document.line_of(finding.start) in lines]
     return [_fix_action(client, snapshot, offer, None) for offer in await fixes.offer(snapshot, findings)]
+
+
+def _own_diagnostics(
+    client: EditorClient, snapshot: Snapshot, params: types.CodeActionParams
+) -> list[types.Diagnostic]:
+    """Return our errors at the place of a request that the client did not send, as some send only those of a cursor."""
+    document, capabilities, sent = snapshot.document, client.capabilities, params.context.diagnostics
+    foreign = [to_finding(document, each, capabilities.encoding) for each in sent if each.source != SOURCE]
+    if foreign:
+        client.harness.open_findings.record_foreign(document, foreign)
+    own = lsp_diagnostics(document, PublishedFindings(0), capabilities, client.harness.open_findings.find(document))
+    lines = range(params.range.start.line, params.range.end.line + 1)
+    known = {(each.range.start.line, each.range.start.character, each.message) for each in sent}
+    return [
+        each
+        for each in own
+        if each.range.start.line in lines
+        and (each.range.start.line, each.range.start.character, each.message) not in known
+    ]
+
+
+def _join_equal(actions: Sequence[Action]) -> list[Action]:
+    """Return actions of which no two do the same: with one edit, or with one title at one line."""
+    joined: dict[object, Action] = {}
+    for action in actions:
+        place = value_at(action.data, "finding.start") if isinstance(action, types.CodeAction) else None
+        has_edit = isinstance(action, types.CodeAction) and action.edit is not None
+        key = repr(action.edit) if isinstance(action, types.CodeAction) and has_edit else (action.title, place)
+        known = joined.setdefault(key, action)
+        if known is not action and isinstance(known, types.CodeAction) and isinstance(action, types.CodeAction):
+            known.diagnostics = [*(known.diagnostics or ()), *(action.diagnostics or ())] or None
+    return [*joined.values()]
 
 
 async def _fix_all_actions(client: EditorClient, snapshot: Snapshot, findings: list[Finding]) -> list[Action]:

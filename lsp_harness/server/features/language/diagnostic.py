@@ -26,7 +26,7 @@ async def run(
     document = snapshot.document
     # only the findings of this version; a refresh announces new ones
     published = client.harness.verification.findings(document)
-    others = client.harness.services.agent_findings.find(document)
+    others = client.other_findings(document)
     items = lsp_diagnostics(document, published, client.capabilities, others)
     key = hash(tuple((results.findings, results.verdict) for results in (published, *others)))
     result_id = f"{document.hash}-{key & 0xFFFFFFFF:08x}"

@@ -91,7 +91,7 @@ def server_capabilities(client: ClientCapabilities) -> dict[str, Any]:
     if client.pull_diagnostics:
         result["diagnosticProvider"] = {
             "identifier": "lsp-harness",
-            "interFileDependencies": False,
+            "interFileDependencies": True,
             "workspaceDiagnostics": False,
         }
     return result

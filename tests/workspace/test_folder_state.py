@@ -1,0 +1,159 @@
+"""What the state of a folder reports: each change once, with its kind, whoever saw it."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.workspace import folder_stamps
+from lsp_harness.workspace.folder_state import FolderState
+from lsp_harness.workspace.folder_stamps import FileChange
+
+
+class Watch:
+    """The state of one folder, and what it reported since the last look."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.state = FolderState(lambda: [root])
+        self._reported: list[tuple[str, str]] = []
+        self.state.listeners.append(self._hear)
+
+    def _hear(self, changes: Sequence[FileChange]) -> None:
+        self._reported += [(str(change.path.relative_to(self.root)), change.kind) for change in changes]
+
+    async def look(self) -> list[tuple[str, str]]:
+        await self.state.refresh()
+        return self.take()
+
+    def take(self) -> list[tuple[str, str]]:
+        reported, self._reported = sorted(self._reported), []
+        return reported
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Watch:
+    for name in ("a.py", "b.py", "data/one.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+    return Watch(tmp_path)
+
+
+def rename_folder(root: Path) -> None:
+    (root / "data").rename(root / "input")
+
+
+def swap_files(root: Path) -> None:
+    (root / "a.py").rename(root / "c.py")
+    (root / "b.py").rename(root / "a.py")
+    (root / "c.py").rename(root / "b.py")
+
+
+def keep_the_time(root: Path) -> None:
+    status = (root / "a.py").stat()
+    (root / "a.py").write_text("2")
+    os.utime(root / "a.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def install(root: Path) -> None:
+    (root / ".venv/lib/python3.11/site-packages/tables").mkdir(parents=True)
+    (root / ".venv/pyvenv.cfg").write_text("")
+
+
+def write_caches(root: Path) -> None:
+    for folder in (".git/objects", "__pycache__", ".mypy_cache"):
+        (root / folder).mkdir(parents=True)
+        (root / folder / "x").write_text("1")
+    (root / ".mypy_cache/CACHEDIR.TAG").write_text("")
+
+
+@pytest.mark.parametrize(
+    ("act", "expected"),
+    [
+        (lambda root: (root / "new.py").write_text("1"), [("new.py", "created")]),
+        # of the same size, and perhaps within one tick of the clock of the disk
+        (lambda root: (root / "a.py").write_text("2"), [("a.py", "changed")]),
+        (keep_the_time, [("a.py", "changed")]),
+        (lambda root: (root / "a.py").unlink(), [("a.py", "deleted")]),
+        (swap_files, [("a.py", "changed"), ("b.py", "changed")]),
+        (rename_folder, [("data/one.json", "deleted"), ("input/one.json", "created")]),
+        (install, [(".venv/lib/python3.11/site-packages/tables", "created")]),
+        (write_caches, []),
+    ],
+)
+async def test_a_look_says_what_happened_to_each_file(
+    watch: Watch, act: Callable[[Path], object], expected: list[tuple[str, str]]
+) -> None:
+    assert await watch.look() == []
+    act(watch.root)
+    assert await watch.look() == expected
+    assert await watch.look() == []
+
+
+async def test_a_branch_is_a_change(watch: Watch) -> None:
+    (watch.root / ".git").mkdir()
+    (watch.root / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    await watch.look()
+    (watch.root / ".git/HEAD").write_text("ref: refs/heads/next\n")
+    assert await watch.look() == [(".git/HEAD", "changed")]
+
+
+async def test_two_watchers_count_once_and_the_disk_decides_about_the_kind(watch: Watch) -> None:
+    await watch.look()
+    (watch.root / "new.py").write_text("1")
+    for kind in ("changed", "created"):
+        watch.state.record([(watch.root / "new.py", kind)])  # type: ignore[list-item]
+    assert watch.take() == [("new.py", "created")]
+    assert await watch.look() == []
+    # nothing happened, whatever is said
+    watch.state.record([(watch.root / "a.py", "changed"), (watch.root / "gone.py", "deleted")])
+    assert watch.take() == []
+
+
+async def test_before_the_first_look_the_report_is_believed(watch: Watch) -> None:
+    watch.state.record([(watch.root / "a.py", "created"), (watch.root / "gone.py", "deleted")])
+    assert watch.take() == [("a.py", "created"), ("gone.py", "deleted")]
+    (watch.root / "a.py").unlink()
+    assert await watch.look() == [("a.py", "deleted")]
+
+
+async def test_a_report_about_a_folder_is_about_its_files(watch: Watch) -> None:
+    await watch.look()
+    rename_folder(watch.root)
+    watch.state.record([(watch.root / "data", "deleted"), (watch.root / "input", "created")])
+    assert await watch.look() == [("data/one.json", "deleted"), ("input/one.json", "created")]
+
+
+async def test_changes_of_the_file_itself_are_told_apart(watch: Watch) -> None:
+    await watch.look()
+    before = watch.state.changes_without(watch.root / "a.py")
+    (watch.root / "a.py").write_text("2")
+    await watch.look()
+    assert watch.state.changes_without(watch.root / "a.py") == before
+    (watch.root / "b.py").write_text("2")
+    await watch.look()
+    assert watch.state.changes_without(watch.root / "a.py") == before + 1
+
+
+async def test_a_folder_with_too_many_files_may_always_be_another_one(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_stamps, "MAX_ENTRIES", 1)
+    monkeypatch.setattr("lsp_harness.workspace.folder_state.FEW_ENTRIES", 1)
+    monkeypatch.setattr(folder_stamps.look_at_folder, "__defaults__", (1,))
+    await watch.look()
+    before = watch.state.changes_without(None)
+    await watch.look()
+    assert watch.state.changes_without(None) > before
+
+
+async def test_another_settings_file_of_the_user_is_a_change(watch: Watch, tmp_path_factory: pytest.TempPathFactory):
+    file = tmp_path_factory.mktemp("home") / "config.toml"
+    heard: list[FileChange] = []
+    watch.state.listeners = [heard.extend]
+    watch.state.extra_files = lambda: [file]
+    await watch.state.refresh()
+    file.write_text("a = 1\n")
+    await watch.state.refresh()
+    assert [change.path for change in heard] == [file]
