@@ -9,6 +9,8 @@ from lsp_harness.verify.check import Check, CheckContext
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
 
+NO_TESTS = "this workspace is not trusted, so no tests run"
+
 
 class SuiteCheck(Check):
     """Fails an edit that breaks a test, or that does not repair the tests that it has to repair.
@@ -20,6 +22,7 @@ class SuiteCheck(Check):
         suites: Runs the tests.
         must_pass: Ids of failing tests that the edit has to repair.
         wants_repairs: Whether the edit has to repair the failing tests that are about what it changes.
+        mends_tests: Whether the edit is to repair what fails, so that tests that still fail are no success.
     """
 
     name = "tests"
@@ -34,19 +37,35 @@ class SuiteCheck(Check):
     is_slow: ClassVar[bool] = True
 
     def __init__(
-        self, suites: SuiteComparison, must_pass: frozenset[str] = frozenset(), *, wants_repairs: bool = False
+        self,
+        suites: SuiteComparison,
+        must_pass: frozenset[str] = frozenset(),
+        *,
+        wants_repairs: bool = False,
+        mends_tests: bool = False,
     ) -> None:
         self.suites, self._must_pass, self._wants_repairs = suites, must_pass, wants_repairs
+        self._mends_tests = mends_tests
 
     @classmethod
     def create(cls, context: CheckContext) -> "SuiteCheck | None":
         """Return the check, or None if no tests may run."""
         suites = context.tools.suites
-        return cls(suites, context.must_pass, wants_repairs=context.wants_repairs) if suites else None
+        if suites is None:
+            return None
+        return cls(suites, context.must_pass, wants_repairs=context.wants_repairs, mends_tests=context.mends_tests)
+
+    @classmethod
+    def explain_absence(cls, context: CheckContext) -> str:
+        """Return why no tests run."""
+        return super().explain_absence(context) or NO_TESTS
 
     async def judge(self, changes: ChangeSet) -> Outcome:
         """Run the tests before and after the proposal."""
         outcome = await self.suites.compare(changes, self._must_pass, wants_repairs=self._wants_repairs)
+        if outcome.status == "passed" and outcome.still_failing and (self._mends_tests or self._must_pass):
+            # the edit broke nothing, but the tests that it was to mend are not all mended
+            return replace(outcome, status="skipped", is_unresolved=True)
         if not self._must_pass or outcome.status != "skipped":
             return outcome
         # without the tests nobody knows whether they are repaired

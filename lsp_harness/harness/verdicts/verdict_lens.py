@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.text.wording import format_count
-from lsp_harness.verify.finding import STATUS_MARKS, Verdict
+from lsp_harness.verify.finding import Verdict
 
 if TYPE_CHECKING:
     from lsp_harness.syntax.tree import SyntaxTree
@@ -42,15 +42,14 @@ def create_lens(published: PublishedFindings, tree: "SyntaxTree | None") -> Verd
 
 
 def describe_verdict(published: PublishedFindings) -> str:
-    """Return a verdict in a few words. A check that did not run is never counted as passed."""
-    outcomes = published.outcomes
-    if failed := [outcome.title or outcome.check for outcome in outcomes if outcome.status == "failed"]:
-        return f"verification failed {STATUS_MARKS['failed']} {', '.join(failed)}"
-    if not Verdict("", tuple(outcomes)).is_verified:
-        unresolved = [outcome.title or outcome.check for outcome in outcomes if outcome.is_unresolved]
-        remark = f", still wrong: {', '.join(unresolved)}" if unresolved else ""
-        return f"not verified {STATUS_MARKS['skipped']}{remark}"
+    """Return a verdict in a few words. A check that did not run is never counted as passed.
+
+    Without tests that ran the change, it is not called verified: "form ✓, behaviour not checked".
+    """
+    outcomes, verdict = published.outcomes, Verdict("", tuple(published.outcomes))
+    if not verdict.is_verified:
+        return f"verification {verdict.words}" if verdict.standing == "failed" else verdict.words
     passed = [outcome for outcome in outcomes if outcome.status == "passed"]
     counts = ((outcome, TEST_COUNT.match(outcome.reason)) for outcome in passed)
     tests = [match[0] + (f" in {outcome.extent}" if outcome.extent else "") for outcome, match in counts if match]
-    return ", ".join([f"verified {STATUS_MARKS['passed']} {format_count(len(passed), 'check')}", *tests])
+    return ", ".join([f"{verdict.words} {format_count(len(passed), 'check')}", *tests])

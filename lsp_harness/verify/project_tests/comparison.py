@@ -178,7 +178,10 @@ class SuiteComparison:
         if is_about or (not must_pass and await self._is_run_by_failing_tests(suite, changes, after)):
             # nothing broke, but the proposal is about failing tests that still fail, so this is no success
             return Outcome(CHECK, "skipped", reason=_describe(suite, after), extent=suite.extent, is_unresolved=True)
-        return Outcome(CHECK, "passed", reason=_describe(suite, after), extent=suite.extent)
+        still_failing = len(_find_failing(after))
+        return Outcome(
+            CHECK, "passed", reason=_describe(suite, after), extent=suite.extent, still_failing=still_failing
+        )
 
     async def trace(self, change: Change, *, records_lines: bool = True) -> "FailureTrace":
         """Run the affected tests on the text before a change, and return which of its lines they run.
