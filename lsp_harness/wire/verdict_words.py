@@ -27,6 +27,7 @@ BEHAVIOUR_CHECKS = frozenset({"tests"})
 GOAL_CHECKS = frozenset({"gone"})
 """The checks that decide whether an edit has repaired the finding that it is about."""
 SYNTAX_CHECK = "syntax"
+OPINION_CHECK = "review"
 CHECK_TITLES = {SYNTAX_CHECK: "parse"}
 """Names of checks that people see under another name."""
 MAX_REASON_CHARS = 110
