@@ -22,7 +22,9 @@ def test_the_figures_of_an_arm_keep_the_categories_apart():
         result("a", "best8", "pass", seconds=2.0, kind="rewrite", checks={"syntax": "passed", "tests": "passed"}),
         result("b", "best8", "fail", seconds=4.0, checks={"lint": "passed", "tests": "passed"}, is_false_verified=True),
         # the form alone was checked, whatever an older program wrote into the file
-        result("g", "best8", "fail", seconds=5.0, checks={"lint": "passed", "tests": "skipped"}, is_false_verified=True),
+        result(
+            "g", "best8", "fail", seconds=5.0, checks={"lint": "passed", "tests": "skipped"}, is_false_verified=True
+        ),
         result("h", "best8", "pass", seconds=5.0, checks={"syntax": "passed", "review": "passed"}),
         result("c", "best8", "no answer", seconds=6.0),
         result("f", "best8", "fail", seconds=6.0, checks={"syntax": "passed", "tests": UNRESOLVED}),
