@@ -45,6 +45,7 @@ STILL = Outcome("tests", "skipped", reason="65 tests; 232 failed before and stil
 GONE = Outcome("gone", "passed")
 OPINION = Outcome("review", "passed", reason="YES, probability 0.9", is_opinion=True)
 
+UNRESOLVED = "not verified –, still wrong: tests"
 CASES: list[tuple[Standing, tuple[Outcome, ...], str]] = [
     ("verified", (PARSED, LINTED, TESTED), "verified ✓"),
     ("verified", (PARSED, GONE, NO_TEST), "verified ✓"),
@@ -105,8 +106,7 @@ def test_the_names_of_the_words_are_those_of_checks() -> None:
         ),
         (
             (PARSED, STILL),
-            "[VERIFY] Candidate 3: not verified –, still wrong: tests "
-            "(parse ✓, tests – (65 tests; 232 failed before and still fail))",
+            f"[VERIFY] Candidate 3: {UNRESOLVED} (parse ✓, tests – (65 tests; 232 failed before and still fail))",
         ),
         ((PARSED, BROKEN), ""),
     ],
