@@ -10,8 +10,10 @@ Generated from the classes in `lsp_harness/verify/check_registry.py` by `make do
 
 An edit must pass these checks, from cheap to expensive, before it is offered. The first failure ends the run, and its
 line is part of the next prompt. A check that is not possible is shown as `skipped` with its reason, and never counts as
-passed. The settings belong to [`[verification]`](config.md#verification). What a [verdict](verification.md#what-a-verdict-says)
-is called depends on what was looked at: only `tests` decide what an edit does, and only `gone` whether a diagnostic is gone.
+passed. The settings belong to [`[verification]`](config.md#verification).
+
+What a verdict [is called](verification.md#what-a-verdict-says) depends on what was looked at: only `tests` decide what an
+edit does, and only `gone` decides whether a diagnostic is gone.
 
 | check | for | setting | passes if | a finding begins with |
 | --- | --- | --- | --- | --- |
