@@ -8,8 +8,8 @@ from lsp_harness.cli.console import encodable_mark
 from lsp_harness.session.events.code_events import CandidateGenerated, CandidateRejected, ChecksCompleted
 from lsp_harness.session.events.event_codec import decode_event
 from lsp_harness.verify.check_registry import check_titles
-from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
+from lsp_harness.wire.verdict_words import STATUS_MARKS, explain_standing, find_standing
 
 STATUS_COLOURS = {"passed": "green", "failed": "red"}
 MAX_TEXT_CHARS = 48
@@ -20,7 +20,8 @@ class VerdictTable:
     """A listener of a session that keeps one row for each candidate.
 
     Attributes:
-        rows: The rows as JSON: `candidate`, `kind`, `text`, `checks` (the name of each check → its status), `reason`.
+        rows: The rows as JSON: `candidate`, `kind`, `text`, `checks` (the name of each check → its status),
+            `standing` (what the verdict says; empty without one), `reason`.
     """
 
     def __init__(self) -> None:
@@ -33,8 +34,15 @@ class VerdictTable:
             case ChecksCompleted(candidate=int(number)) as checks:
                 row = self._row(number)
                 row["checks"] = {report.check: report.status for report in checks.outcomes}
+                row["standing"] = standing = find_standing(checks.outcomes)
                 reasons = "; ".join(report.reason for report in checks.outcomes if report.reason)
-                row["reason"] = "passes" if checks.passed else reasons
+                row["reason"] = (
+                    "passes"
+                    if standing == "verified"
+                    else explain_standing(checks.outcomes)
+                    if checks.passed
+                    else reasons
+                )
             case CandidateRejected(candidate=number, reason=reason):
                 self._row(number)["reason"] = reason
             case _:
@@ -65,7 +73,7 @@ class VerdictTable:
 
 
 def _create_row(number: int, kind: str, text: str) -> dict[str, Any]:
-    return {"candidate": number, "kind": kind, "text": text, "checks": {}, "reason": ""}
+    return {"candidate": number, "kind": kind, "text": text, "checks": {}, "standing": "", "reason": ""}
 
 
 def _colour_mark(status: str) -> str:

@@ -12,7 +12,9 @@ from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.text.wording import format_count
-from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.resolved_check import ResolvedCheck
+from lsp_harness.wire.verdict_words import GOAL_CHECKS
 
 FixOne = Callable[[Document, Finding], Awaitable[Proposal]]
 """Returns the verified fix of a finding in a version of the text. Raises NoAnswer."""
@@ -31,6 +33,7 @@ class FixSequence:
         fixed_count: The number of findings that are fixed.
         reasons: Why the others are not.
         is_by_model: Whether the model wrote or chose one of the fixes.
+        gone_count: The number of fixes whose finding is known to be gone.
     """
 
     document: Document
@@ -39,6 +42,7 @@ class FixSequence:
     fixed_count: int = field(default=0, init=False)
     reasons: list[str] = field(default_factory=list[str], init=False)
     is_by_model: bool = field(default=False, init=False)
+    gone_count: int = field(default=0, init=False)
 
     async def run(self, fix: FixOne) -> None:
         """Fix the findings in the order of the text. Raise NoAnswer if none can be fixed."""
@@ -54,12 +58,23 @@ class FixSequence:
                 continue
             self.changed = proposal.changes.main.after
             self.fixed_count += 1
+            self.gone_count += any(o.check in GOAL_CHECKS and o.status == "passed" for o in proposal.verdict.outcomes)
             self.is_by_model |= proposal.is_by_model
             open_findings = [moved for other in open_findings if (moved := move_finding(other, proposal.edits))]
         if not self.fixed_count:
             raise NoAnswer(
                 f"none of {format_count(len(self.findings), 'diagnostic')} could be fixed: {self.reasons[0]}"
             )
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Whether the findings that were fixed are gone."""
+        name, title, total = ResolvedCheck.name, ResolvedCheck.title, len(self.findings)
+        if self.gone_count < self.fixed_count:
+            reason = f"only {self.gone_count} of {format_count(self.fixed_count, 'fix', 'fixes')} could be looked at"
+            return (Outcome(name, "skipped", reason=reason, title=title),)
+        extent = f"{self.gone_count} of {format_count(total, 'diagnostic')}" if self.gone_count < total else ""
+        return (Outcome(name, "passed", title=title, extent=extent),)
 
     @property
     def title(self) -> str:
@@ -98,7 +113,8 @@ class JoinFixes(EditTask):
 
     async def try_existing_edits(self, driver: TurnDriver) -> Proposal | None:
         edits = line_edits(self.context.document.data, self.fixes.changed.data)
-        return await driver.check_edits(edits, self.fixes.title)
+        # each fix was looked at by itself, on the text with those before it
+        return await driver.check_edits(edits, self.fixes.title, self.fixes.outcomes)
 
     async def create_source(self) -> CandidateSource:
         raise NoAnswer("there is nothing to join")

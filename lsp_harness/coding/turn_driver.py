@@ -25,12 +25,15 @@ from lsp_harness.session.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.wording import format_count
+from lsp_harness.verify.absent_check import AbsentCheck
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check
-from lsp_harness.verify.finding import Verdict
+from lsp_harness.verify.finding import Outcome, Verdict
+from lsp_harness.wire.verdict_words import BEHAVIOUR_CHECKS
 
 AMBIGUOUS_COST = 0.3
 """Repairs are equally likely if their costs differ by no more."""
+SHOWN_BEFORE_TESTS = "a fix without the model is shown before its tests run"
 MAX_REPAIRS = 12
 """Most repairs of one finding that are checked."""
 UNCHANGED = "UNCHANGED: this is the code as it was; the instruction is not done yet"
@@ -127,11 +130,17 @@ class TurnDriver:
                 self.states.enter("CANCELLED")
             raise
 
-    async def check_edits(self, edits: Sequence[Edit], maker: str) -> Proposal:
-        """Check the edits of a linter and propose them. `maker` is the subject of the message to the user."""
+    async def check_edits(self, edits: Sequence[Edit], maker: str, earlier: Sequence[Outcome] = ()) -> Proposal:
+        """Check the edits of a linter and propose them.
+
+        Args:
+            edits: The edits.
+            maker: The subject of the message to the user.
+            earlier: The outcomes of checks that the edits have passed already.
+        """
         self.states.enter("VERIFY")
         changes = create_changes(self.context, edits, "linter")
-        verdict = await self.candidates.judge(changes, self._quick_checks, 0)
+        verdict = await self.candidates.judge(changes, self._quick_checks, 0, earlier)
         if not verdict.passed:
             raise self.fail(f"{maker} does not pass the checks here")
         return self._propose(changes, verdict, maker, is_by_model=False)
@@ -278,11 +287,17 @@ class TurnDriver:
     @property
     def _quick_checks(self) -> list[Check]:
         """The checks of an edit that no model made. It is shown at once, and the slow checks follow when it is made."""
-        return [check for check in self.checks if not check.is_slow]
+        quick: list[Check] = []
+        for check in self.checks:
+            if not check.is_slow:
+                quick.append(check)
+            elif check.name in BEHAVIOUR_CHECKS:
+                quick.append(AbsentCheck(check, SHOWN_BEFORE_TESTS))
+        return quick
 
     def _propose(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool = True) -> Proposal:
         text = _create_diff(self.context, changes)
-        summary = f"{maker} passes ({verdict.marks})"
+        summary = verdict.conclude(maker)
         if self.context.item is not None:
             return Proposal("", changes, verdict, text, summary, self.context.turn.number, is_by_model)
         event = self.context.turn.append(EditProposed(verdict.hash, text, summary))

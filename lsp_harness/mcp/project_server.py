@@ -20,7 +20,8 @@ from lsp_harness.mcp.verdict_tools import VerdictTools
 from lsp_harness.wire.version import VERSION
 
 INSTRUCTIONS = """Code and checks of one project. Answers are code. Before you write a file, call verify_change with its
-new text, and write only what passed. propose_edit lets a local model write a small edit that has passed already."""
+new text, and write nothing that failed. Only the first word passed means that tests ran the change. propose_edit lets
+a local model write a small edit that no check fails."""
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ALWAYS_SHOWN = {"anthropic/alwaysLoad": True}
 """Claude Code shows the other tools to its model only after a search for them."""

@@ -49,7 +49,10 @@ class TurnTools:
         context: CallContext,
         task: Annotated[str, Field(description="What to change, and where if you know it")],
     ) -> CallToolResult:
-        """Let the local model write an edit that passes the checks, and return it as a diff. It is not applied."""
+        """Let the local model write an edit that no check fails, and return it as a diff. It is not applied.
+
+        The first line says what was looked at. Without tests that ran the change it is form ✓, behaviour not checked.
+        """
 
         async def run(report: Callable[[str], None]) -> ServedTurn:
             return await self._sessions.run(
@@ -59,8 +62,11 @@ class TurnTools:
         turn = await follow_call(context, run)
         if not (proposals := turn.find("edit.proposed")):
             return _answer(turn, turn.text or turn.detail, {})
-        diff = proposals[-1]["diff"]
-        return _answer(turn, f"{turn.text}\n{diff}", {"text": turn.text, "hash": proposals[-1]["hash"], "diff": diff})
+        diff, verdicts = proposals[-1]["diff"], turn.find("verify.completed")[::-1]
+        verdict = next((data for data in verdicts if data["hash"] == proposals[-1]["hash"]), {})
+        standing = {"standing": verdict.get("standing", ""), "words": verdict.get("words", "")}
+        fields = {"text": turn.text, "hash": proposals[-1]["hash"], "diff": diff, **standing}
+        return _answer(turn, f"{turn.text}\n{diff}", fields)
 
     async def run_turn(
         self,
@@ -69,7 +75,7 @@ class TurnTools:
         session: Annotated[str, Field(description="The id of a session to continue. Empty begins a new one")] = "",
         driver: Annotated[
             Literal["chat", "code"],
-            Field(description="chat: a conversation with tools; code: one verified edit, which is applied if allowed"),
+            Field(description="chat: a conversation with tools; code: one checked edit, which is applied if allowed"),
         ] = "chat",
     ) -> CallToolResult:
         """Send a prompt to the local model, which works with its own tools. Returns its answer.

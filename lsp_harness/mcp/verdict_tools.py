@@ -9,10 +9,12 @@ from pydantic import BaseModel, Field
 from lsp_harness.harness.served.text_verification import Replacement, TextVerdict, TextVerifier
 from lsp_harness.mcp.call_progress import CallContext, follow_call
 from lsp_harness.mcp.resource_names import verdict_uri
+from lsp_harness.verify.finding import Outcome
+from lsp_harness.wire.verdict_words import BEHAVIOUR_CHECKS
 
 MAX_FINDINGS = 4
 MAX_FINDING_CHARS = 90
-MAX_REASON_CHARS = 45
+MAX_REASON_CHARS = 100
 MAX_PATH_CHARS = 60
 
 Path = Annotated[str, Field(description="The file, relative to the project")]
@@ -36,7 +38,10 @@ class VerdictTools:
         self._verifier = verifier
 
     async def verify_file(self, context: CallContext, path: Path) -> CallToolResult:
-        """Check a file as it is on disk: syntax, linter, types and its tests. Returns a short verdict."""
+        """Check a file as it is on disk by what is here: syntax, linter, types, its tests. Returns a short verdict.
+
+        Its first word is passed only if tests ran the file. What did not run is listed as skipped, with the reason.
+        """
         return _answer(await follow_call(context, lambda report: self._verifier.verify_file(path, report)))
 
     async def verify_change(
@@ -50,8 +55,9 @@ class VerdictTools:
     ) -> CallToolResult:
         """Check a change of a file before it is written: nothing that was right may be wrong after it.
 
-        Returns passed or failed for exactly these bytes, each check with its status, and their hash. Call it before you
-        write, and again until it passes. It writes nothing.
+        Returns a verdict on exactly these bytes, each check with its status, and their hash. passed: tests ran the
+        changed lines. form ✓: no test decided the behaviour. incomplete: only the syntax was looked at. Call it before
+        you write, and again until nothing is failed. It writes nothing.
         """
         replacements = [Replacement(edit.old, edit.new) for edit in edits or ()]
         return _answer(
@@ -68,19 +74,17 @@ def _answer(verdict: TextVerdict) -> CallToolResult:
         for status in ("failed", "passed", "skipped")
     }
     path = verdict.path if len(verdict.path) <= MAX_PATH_CHARS else f"…{verdict.path[1 - MAX_PATH_CHARS :]}"
-    lines = [f"{verdict.word}: {path} {verdict.verdict.hash}"]
+    lines = [f"{verdict.heading}: {path} {verdict.verdict.hash}"]
     for status, some in by_status.items():
         if some:
-            shown = (
-                f"{one.check} ({_shorten(one.reason, MAX_REASON_CHARS)})" if _is_explained(one) else one.check
-                for one in some
-            )
+            shown = (f"{one.check} ({remark})" if (remark := _remark(one)) else one.check for one in some)
             lines.append(f"{status}: {', '.join(shown)}")
     lines += findings
     if hidden > 0:
         lines.append(f"{hidden} more in {verdict_uri(verdict.document)}")
     fields: dict[str, Any] = {
         "verdict": verdict.word,
+        "words": verdict.verdict.words,
         "path": path,
         "hash": verdict.verdict.hash,
         "checks": {outcome.check: outcome.status for outcome in outcomes},
@@ -90,8 +94,10 @@ def _answer(verdict: TextVerdict) -> CallToolResult:
     return CallToolResult(content=_texts(lines), structured_content=fields)
 
 
-def _is_explained(outcome: Any) -> bool:
-    return outcome.status == "skipped" and bool(outcome.reason)
+def _remark(outcome: Outcome) -> str:
+    """Return why a check was skipped, what part was checked, or which tests ran."""
+    parts = [outcome.extent, outcome.reason if outcome.status == "skipped" or outcome.check in BEHAVIOUR_CHECKS else ""]
+    return _shorten("; ".join(part for part in parts if part), MAX_REASON_CHARS)
 
 
 def _texts(lines: Sequence[str]) -> list[Any]:

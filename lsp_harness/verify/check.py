@@ -50,6 +50,7 @@ class CheckContext:
         must_pass: Ids of failing tests that the edit has to repair.
         wants_repairs: Whether the edit has to repair the failing tests that are about what it changes.
         settings: The settings of the checks.
+        mends_tests: Whether the turn is to repair what fails, so that tests that still fail are no success.
     """
 
     tools: CheckTools
@@ -59,6 +60,7 @@ class CheckContext:
     must_pass: frozenset[str] = frozenset()
     wants_repairs: bool = False
     settings: Verification = field(default_factory=Verification)
+    mends_tests: bool = False
 
 
 class Check(ABC):
@@ -92,6 +94,17 @@ class Check(ABC):
         """Return the check, or None if an edit of this purpose is not checked."""
         del context
         return cls()
+
+    @classmethod
+    def explain_absence(cls, context: CheckContext) -> str:
+        """Return why an edit of this purpose is not checked although it could be, or an empty text.
+
+        It is asked if there is no check. A check that is about a finding is not missed by edits without one.
+        """
+        if cls.is_about_finding and context.finding is None:
+            return ""
+        value = getattr(context.settings, cls.setting, True) if cls.setting else True
+        return f"verification.{cls.setting} is off" if value in (False, "off") else ""
 
     @abstractmethod
     async def judge(self, changes: ChangeSet) -> Outcome:

@@ -3,10 +3,18 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lsp_harness.wire.verdict_words import (
+    Standing,
+    conclude,
+    describe_standing,
+    explain_check,
+    explain_standing,
+    find_standing,
+    mark_check,
+)
+
 Severity = Literal["error", "warning", "information", "hint"]
 Status = Literal["passed", "failed", "skipped"]
-STATUS_MARKS: dict[str, str] = {"passed": "✓", "failed": "✗", "skipped": "–"}
-"""Status of an outcome → the sign that people see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,7 @@ class Outcome:
             may pass, because it breaks nothing, but it is never called verified.
         is_temporary: Whether the check was skipped for a reason that passes by itself, such as an index that is being
             made. The same text is checked again then.
+        still_failing: The number of tests that failed before and still fail, if the check ran tests.
     """
 
     check: str
@@ -81,11 +90,17 @@ class Outcome:
     extent: str = ""
     is_unresolved: bool = False
     is_temporary: bool = False
+    still_failing: int = 0
 
     @property
     def mark(self) -> str:
         """The check with a sign for its status, such as "parse ✓" or "tests ✓ (24 of 31 files)"."""
-        return f"{self.title or self.check} {STATUS_MARKS[self.status]}" + (f" ({self.extent})" if self.extent else "")
+        return mark_check(self, self.title or self.check)
+
+    @property
+    def explained_mark(self) -> str:
+        """The mark with why the check was skipped, or which tests ran: "tests – (no test depends on a.py)"."""
+        return explain_check(self, self.title or self.check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +112,41 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """True if no check failed and at least one ran that is no opinion."""
+        """True if no check failed and at least one ran that is no opinion. Such a text may be offered.
+
+        It says nothing about what the checks did not look at, so people read `words`.
+        """
         ran = [outcome for outcome in self.outcomes if outcome.status != "skipped"]
         return any(not outcome.is_opinion for outcome in ran) and all(outcome.status == "passed" for outcome in ran)
 
     @property
+    def standing(self) -> Standing:
+        """What the outcomes say together. Only `verified` is success."""
+        return find_standing(self.outcomes)
+
+    @property
     def is_verified(self) -> bool:
-        """True if the text passed, and nothing that it was meant to repair is still wrong."""
-        return self.passed and not any(outcome.is_unresolved for outcome in self.outcomes)
+        """True if nothing failed and something decided the matter: tests of it, or a finding that is gone."""
+        return self.standing == "verified"
+
+    @property
+    def words(self) -> str:
+        """The verdict in a few words, such as "form ✓, behaviour not checked"."""
+        return describe_standing(self.outcomes)
+
+    @property
+    def explanation(self) -> str:
+        """The words of the verdict, with the reason if no test decided the behaviour."""
+        return explain_standing(self.outcomes)
+
+    @property
+    def label(self) -> str:
+        """The verdict for a title: each check with its mark, after the words if it is not verified."""
+        return self.short_marks if self.is_verified else f"{self.words} ({self.short_marks})"
+
+    def conclude(self, subject: str) -> str:
+        """Return a sentence about the text: "`subject` passes (…)" if it is verified, else the words of the verdict."""
+        return conclude(subject, self.standing, self.words, self.marks)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -113,7 +155,12 @@ class Verdict:
 
     @property
     def marks(self) -> str:
-        """Each check with a mark for its outcome, such as "parse ✓, kept ✗"."""
+        """Each check with a mark, and why it was skipped: "parse ✓, tests – (no test depends on a.py)"."""
+        return ", ".join(outcome.explained_mark for outcome in self.outcomes)
+
+    @property
+    def short_marks(self) -> str:
+        """Each check with a mark for its outcome only, for titles: "parse ✓, tests –"."""
         return ", ".join(outcome.mark for outcome in self.outcomes)
 
     @property

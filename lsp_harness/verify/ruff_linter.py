@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, cast
 
-from lsp_harness.disk.file_reading import UTF_8_BOM, read_text
+from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.process import tool_run

@@ -288,10 +288,15 @@ class VerifyEvent(ClientEvent):
     Attributes:
         status: "started", "passed", "failed", "skipped" or "completed".
         check: The name of the check, if it is about one.
-        passed: Whether the verdict is passed, or None if there is none yet.
+        passed: Whether nothing failed, or None if that is not known. It does not say that the text is verified.
         lines: The findings of a failed check.
         candidate: The number of the candidate, or None if the text is already in the editor.
-        checks: The names of the checks that begin, or each check with a mark for its outcome if they are completed.
+        checks: The names of the checks that begin. If they are completed, each check with a mark for its outcome, and
+            why it was skipped or which tests ran.
+        standing: If the checks are completed, "verified", "form" (no test decided the behaviour), "incomplete" (only
+            the syntax was looked at), "unresolved" (what was to be repaired is still wrong), "failed" or "unchecked".
+        words: The verdict as people read it.
+        reason: Why the check was skipped, or another remark.
     """
 
     status: str
@@ -300,6 +305,9 @@ class VerifyEvent(ClientEvent):
     lines: tuple[str, ...] = ()
     candidate: int | None = None
     checks: tuple[str, ...] = ()
+    standing: str = ""
+    words: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

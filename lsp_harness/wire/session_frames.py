@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from lsp_harness.wire.event import Event
+from lsp_harness.wire.verdict_words import ReportedResult, describe_standing, explain_check, find_standing
 
 WIRE_VERSION = 1
 """The major version of this protocol. A client refuses a server with a larger one."""
 
-CHECK_MARKS = {"passed": "✓", "failed": "✗"}
-"""Status of a check → the sign that people see. A check that was skipped has a dash."""
 Data = Mapping[str, Any]
 Frame = dict[str, Any]
 Encoder = Callable[[Data, Event], Frame]
@@ -79,18 +78,25 @@ def _tool_failed(data: Data, event: Event) -> Frame:
 def _check_lines(data: Data, event: Event) -> Frame:
     report = _mapping(data.get("report"))
     names = {"status": report.get("status"), "check": report.get("check"), "lines": report.get("said", [])}
-    return {"type": "verify", **names, "passed": report.get("status") != "failed", "candidate": data.get("candidate")}
+    # a check that was skipped says nothing
+    passed = {"passed": True, "failed": False}.get(str(report.get("status")))
+    reason = report.get("reason") or ""
+    return {"type": "verify", **names, "passed": passed, "reason": reason, "candidate": data.get("candidate")}
 
 
 def _checks_completed(data: Data, event: Event) -> Frame:
     reports = [_mapping(report) for report in _sequence(data.get("outcomes"))]
     lines = [line for report in reports for line in _sequence(report.get("said"))]
+    # the log of an older version has no words
+    results = [ReportedResult.from_data(report) for report in reports]
     return {
         "type": "verify",
         "status": "completed",
         "check": "",
-        "checks": [f"{report.get('check')} {CHECK_MARKS.get(str(report.get('status')), '–')}" for report in reports],
+        "checks": [explain_check(result, result.check) for result in results],
         "passed": data.get("passed"),
+        "standing": data.get("standing") or find_standing(results),
+        "words": data.get("words") or describe_standing(results),
         "lines": lines,
         "candidate": data.get("candidate"),
     }

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-SHOWN_NAMES = {"syntax": "parse"}
-"""Names of checks that people see under another name."""
+from lsp_harness.wire.verdict_words import CHECK_TITLES, conclude
 
 
 def describe_stage(frame: Mapping[str, Any]) -> str:
-    """Return a line such as "[VERIFY] Candidate 3 passes (parse ✓, lint ✓)" for a frame, or an empty text.
+    """Return one line for a frame, or an empty text.
 
-    A state that begins has a line if it says what it does, and one that ends has a line if something was found.
+    A verdict has its words and its checks: "[VERIFY] Candidate 3: form ✓, behaviour not checked (parse ✓, tests – (no
+    test depends on a.py))". A state that begins has a line if it says what it does, and one that ends has a line if
+    something was found.
     """
     candidate = f"Candidate {frame.get('candidate')}" if frame.get("candidate") else "The edit"
     match frame.get("type"), frame.get("status"):
@@ -21,7 +22,8 @@ def describe_stage(frame: Mapping[str, Any]) -> str:
         case "candidate", "rejected":
             return f"[VERIFY] {candidate} is rejected: {frame.get('reason')}"
         case "verify", "completed" if frame.get("passed") and frame.get("candidate") is not None:
-            return f"[VERIFY] {candidate} passes ({', '.join(map(_show_check, frame.get('checks') or ()))})"
+            marks = ", ".join(map(_show_check, frame.get("checks") or ()))
+            return f"[VERIFY] {conclude(candidate, str(frame.get('standing')), str(frame.get('words')), marks)}"
         case _:
             return ""
 
@@ -29,4 +31,4 @@ def describe_stage(frame: Mapping[str, Any]) -> str:
 def _show_check(text: str) -> str:
     """Return a check and its mark, such as "parse ✓"."""
     name, _, mark = text.partition(" ")
-    return f"{SHOWN_NAMES.get(name, name)} {mark}"
+    return f"{CHECK_TITLES.get(name, name)} {mark}"

@@ -21,7 +21,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.process.tool_run import find_tool
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import decode, encode
-from lsp_harness.verify.finding import STATUS_MARKS
+from lsp_harness.wire.verdict_words import STATUS_MARKS
 
 DIAGNOSTICS_LIMIT_S = 5.0
 """Time until ruff must have reported about a version."""

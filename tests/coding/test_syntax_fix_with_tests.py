@@ -56,7 +56,7 @@ async def test_the_tests_choose_among_equally_likely_repairs(bench: SyntaxBench)
     assert text_of(proposal) == CLOSED_LIST
     assert not proposal.is_by_model
     assert proposal.verdict.is_verified
-    assert proposal.verdict.marks.endswith("gone ✓, tests ✓")
+    assert proposal.verdict.short_marks.endswith("gone ✓, tests ✓")
     # the log says which repairs were as likely, and that the tests fail the others
     reasons = [data["reason"] for data in of_type(bench.events, "candidate.rejected")]
     assert any(reason.startswith("TEST FAIL: ") for reason in reasons)

@@ -19,19 +19,27 @@ def result(task: str, arm: str, category: Category, **more: object) -> TaskResul
 
 def test_the_figures_of_an_arm_keep_the_categories_apart():
     results = [
-        result("a", "best8", "pass", seconds=2.0, kind="rewrite", checks={"syntax": "passed", "tests": "skipped"}),
-        result("b", "best8", "fail", seconds=4.0, checks={"syntax": "passed"}, is_false_verified=True),
+        result("a", "best8", "pass", seconds=2.0, kind="rewrite", checks={"syntax": "passed", "tests": "passed"}),
+        result("b", "best8", "fail", seconds=4.0, checks={"lint": "passed", "tests": "passed"}, is_false_verified=True),
+        # the form alone was checked, whatever an older program wrote into the file
+        result(
+            "g", "best8", "fail", seconds=5.0, checks={"lint": "passed", "tests": "skipped"}, is_false_verified=True
+        ),
+        result("h", "best8", "pass", seconds=5.0, checks={"syntax": "passed", "review": "passed"}),
         result("c", "best8", "no answer", seconds=6.0),
         result("f", "best8", "fail", seconds=6.0, checks={"syntax": "passed", "tests": UNRESOLVED}),
         result("d", "best8", "tool missing"),
         result("e", "best8", "error"),
     ]
     figures = compute_figures("best8", results)
-    assert (figures.total, figures.judged, figures.pass_share) == (6, 4, 1 / 4)
+    assert (figures.total, figures.judged, figures.pass_share) == (8, 6, 2 / 6)
     assert figures.median_s == 5.0
     assert (figures.verified, figures.false_verified) == (2, 1)
-    assert figures.false_by_checks == {"syntax": (1, 2)}
-    assert figures.kinds == {"rewrite": 1}
+    assert (figures.form_only, figures.form_only_wrong, figures.unverified) == (2, 1, 1)
+    assert figures.false_by_checks == {"syntax, tests": (0, 1), "lint, tests": (1, 1)}
+    assert figures.kinds == {"rewrite": 1, "": 1}
+    page = render_results(results)
+    assert "<td>best8</td><td>2</td><td>1</td><td>2</td><td>1</td><td>1</td><td>1</td>" in page
 
 
 def test_two_arms_are_compared_on_the_same_tasks():

@@ -207,7 +207,10 @@ async def test_all_findings_of_a_kind_are_one_verified_edit(bench: Make) -> None
     assert (
         apply(snapshot.document.data, proposal.edits).decode() == "import re\n\n\ndef f(x):\n    return re.escape(x)\n"
     )
-    assert proposal.summary == "the fix of 3 of 3 diagnostics passes (parse ✓, lint ✓)"
+    assert proposal.summary == (
+        "the fix of 3 of 3 diagnostics passes (gone ✓, parse ✓, lint ✓, types – (verification.type_check is off), "
+        "tests – (this workspace is not trusted, so no tests run))"
+    )
     assert (proposal.is_by_model, b.engine.foreground_requests) == (False, [])
     assert [item.message for item in progress if item.message.startswith("line ")] == [
         "line 1: `os` imported but unused",
@@ -226,9 +229,8 @@ async def test_the_summary_says_what_is_left_and_the_model_helps(bench: Make) ->
     examined = await b.harness.fixes.diagnose(snapshot)
     proposal = await b.harness.fixes.fix_all(snapshot, examined.findings, no_report)
     assert b"a = foo(1)\nb = qqqqqq(2)\n" in apply(snapshot.document.data, proposal.edits)
-    assert proposal.summary.startswith(
-        "the fix of 1 of 2 diagnostics passes (parse ✓, lint ✓); left: line 6: No candid"
-    )
+    assert proposal.summary.startswith("the fix of 1 of 2 diagnostics passes (gone ✓ (1 of 2 diagnostics), parse ✓, ")
+    assert "so no tests run); left: line 6: No candid" in proposal.summary.replace("))", ")")
     assert proposal.is_by_model
 
 

@@ -26,8 +26,9 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import encode
-from lsp_harness.verify.finding import STATUS_MARKS, Finding
+from lsp_harness.verify.finding import Finding
 from lsp_harness.wire.event import Event
+from lsp_harness.wire.verdict_words import STATUS_MARKS
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import Script, checked, settings
 from tests.support import markup

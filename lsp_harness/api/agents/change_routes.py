@@ -83,9 +83,15 @@ FILES = schemas.list_of(
 )
 REVIEW = schemas.answer(
     reviewId=schemas.text("The review, for POST /agents/{id}/apply: the hash of the changes. Empty without changes."),
-    passed=schemas.flag("Whether the changes passed the checks, so that they can be applied."),
+    passed=schemas.flag(
+        "Whether no check failed, so that they can be applied. It does not say that they are verified."
+    ),
+    standing=schemas.text(
+        "verified, form (no test decided the behaviour), incomplete (only the syntax was looked at), unresolved, "
+        "failed or unchecked."
+    ),
     isChecked=schemas.flag("Whether a check could read a change. Else only `unchecked` applies them."),
-    verdict=schemas.text("The outcome of each check in words, or `not checked`."),
+    verdict=schemas.text("The verdict in words, and each check with its outcome and why it was skipped."),
     findings=schemas.list_of(schemas.text(), "What the checks report."),
     hash=schemas.text("The hash of the changed texts."),
     files=FILES,

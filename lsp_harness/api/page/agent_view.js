@@ -1,6 +1,7 @@
 // One agent: how its state is known, its terminal, its events and questions, and the changes that it proposes.
 
 import { badge, button, element, emptyNote, show, table } from "./dom.js";
+import { standingKind, standingWords } from "./verdict_words.js";
 import { diffView } from "./diff_view.js";
 import { tabList } from "./keyboard.js";
 import { shownLine, shownText, shownTime } from "./shown_text.js";
@@ -177,7 +178,7 @@ export class AgentView {
       ),
       isEmpty
         ? emptyNote("The agent has changed nothing that is not applied.")
-        : element("p", {}, badge(isUnchecked ? "not checked" : review.passed ? "passed" : "failed"), ` ${shownLine(review.verdict || "no check could run", 300)}`),
+        : element("p", {}, badge(isUnchecked ? "not checked" : standingWords(review.standing), isUnchecked ? "unknown" : standingKind(review.standing)), ` ${shownLine(review.verdict || "no check could run", 1_000)}`),
       findings.length > 0 ? element("ul", { "aria-label": "Findings" }, findings.map((finding) => element("li", {}, shownText(finding, 600)))) : null,
       files.length > 0 ? table(["file", "change"], files.map((file) => [shownLine(file.path, 200), badge(shownLine(file.kind ?? "changed", 20))]), "Changed files") : null,
       leftOut.length > 0 ? table(["left out", "why"], leftOut.map(([path, reason]) => [shownLine(path, 200), shownLine(reason, 200)]), "Files that are neither checked nor applied") : null,

@@ -1,6 +1,7 @@
 // One line for each event of a session or an agent, and the group by which the timeline filters it.
 
 import { shownDuration, shownLine } from "./shown_text.js";
+import { MARKS, standingKind } from "./verdict_words.js";
 
 /** The groups of events, in the order of the filter. */
 export const GROUPS = ["prompt", "model", "tool", "permission", "candidate", "check", "edit", "task", "error", "other"];
@@ -33,6 +34,14 @@ export function groupOf(type) {
   return BY_PREFIX.find(([prefix]) => type.startsWith(prefix))?.[1] ?? "other";
 }
 
+/** Returns the kind by which an event is coloured: its group, or what the verdict of a check says. */
+export function kindOf(event) {
+  const data = event.data ?? {};
+  if (event.type === "verify.completed") return standingKind(data.standing || (data.passed ? "form" : "failed"));
+  if (event.type === "verify.step") return { passed: "passed", failed: "failed" }[data.report?.status] ?? "unknown";
+  return groupOf(event.type);
+}
+
 /** Returns one line about an event. */
 export function summaryOf(event) {
   const data = event.data ?? {};
@@ -43,8 +52,12 @@ export function summaryOf(event) {
 
 const plain = (value) => (typeof value === "object" && value !== null ? JSON.stringify(value) : String(value));
 const joined = (...parts) => parts.filter((part) => part !== undefined && part !== null && part !== "").join(" · ");
-const marks = { passed: "✓", failed: "✗", skipped: "–" };
-const marked = (report) => `${report?.check} ${marks[report?.status] ?? "?"}`;
+/** Returns a check with its sign, the part that was checked, and why it was skipped or which tests ran. */
+const marked = (report) => {
+  const says = report?.status === "skipped" || report?.check === "tests";
+  const remark = [report?.extent, says ? report?.reason : ""].filter(Boolean).join("; ");
+  return `${report?.check} ${MARKS[report?.status] ?? "?"}${remark ? ` (${remark})` : ""}`;
+};
 
 /** Returns the foreign agent that a question is about, if there is one. */
 const asker = (data) => (data.agent_id ? `agent ${data.agent_id}` : "");
@@ -73,8 +86,8 @@ const SUMMARIES = {
   "candidate.rejected": (data) => joined(`candidate ${data.candidate}`, data.reason),
   "candidate.selected": (data) => joined(`candidate ${data.candidate}`, `${data.passed} passed`),
   "verify.started": (data) => joined(data.candidate === undefined ? "" : `candidate ${data.candidate}`, (data.checks ?? []).join(", ")),
-  "verify.step": (data) => joined(data.candidate === undefined ? "" : `candidate ${data.candidate}`, marked(data.report), data.report?.reason, (data.report?.said ?? []).join(" ")),
-  "verify.completed": (data) => joined(data.passed ? "passed" : "failed", (data.outcomes ?? []).map(marked).join(" ")),
+  "verify.step": (data) => joined(data.candidate === undefined ? "" : `candidate ${data.candidate}`, marked(data.report), (data.report?.said ?? []).join(" ")),
+  "verify.completed": (data) => joined(data.words || (data.passed ? "nothing failed" : "failed"), (data.outcomes ?? []).map(marked).join(", ")),
   "edit.proposed": (data) => data.summary,
   "edit.reverted": (data) => (data.paths ?? []).join(", "),
   "state.entered": (data) => joined(data.state, data.reason),

@@ -85,7 +85,7 @@ export class Navigation {
       "New agent",
       [
         element("div", { class: "fields" }, field("type", "Kind", { list: "kinds", required: true, autocomplete: "off" }), kinds, field("name", "Name"), field("workdir", "Folder", { placeholder: "." }), field("model", "Model"), field("runner", "Runs in", { list: "runners", placeholder: "as the settings say", autocomplete: "off" }), runners),
-        element("label", {}, element("input", { type: "checkbox", name: "isolation", value: "worktree" }), " in a git worktree of its own, with verified changes"),
+        element("label", {}, element("input", { type: "checkbox", name: "isolation", value: "worktree" }), " in a git worktree of its own, with checked changes"),
         element("label", {}, element("input", { type: "checkbox", name: "terminal", value: "1" }), " in a terminal, also if it has a protocol"),
       ],
       async (values) => {

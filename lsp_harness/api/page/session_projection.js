@@ -80,7 +80,7 @@ export class SessionProjection {
     const key = `${event.turn ?? 0}/${number}`;
     let candidate = this.candidates.get(key);
     if (!candidate) {
-      candidate = { key, turn: event.turn ?? 0, number, kind: "", text: "", edits: [], status: "generated", reason: "", checks: [], passed: null, hash: "" };
+      candidate = { key, turn: event.turn ?? 0, number, kind: "", text: "", edits: [], status: "generated", reason: "", checks: [], passed: null, standing: "", words: "", hash: "" };
       this.candidates.set(key, candidate);
     }
     return candidate;
@@ -162,6 +162,9 @@ const HANDLERS = {
     const candidate = state.candidateOf(event);
     if (!candidate) return;
     candidate.passed = data.passed === true;
+    // the log of an older version does not say what was looked at
+    candidate.standing = data.standing || (data.passed === true ? "form" : "failed");
+    candidate.words = String(data.words ?? "");
     candidate.hash = data.hash ?? "";
     const outcomes = list(data.outcomes).map(readCheck);
     if (outcomes.length > 0) candidate.checks = outcomes;
@@ -205,6 +208,7 @@ const readCheck = (report) => ({
   check: String(report?.check ?? ""),
   status: String(report?.status ?? ""),
   reason: String(report?.reason ?? ""),
+  extent: String(report?.extent ?? ""),
   said: list(report?.said),
 });
 

@@ -3,11 +3,12 @@
 import { button, badge, element, emptyNote, show, table } from "./dom.js";
 import { diffView } from "./diff_view.js";
 import { followEvents } from "./event_stream.js";
-import { GROUPS, groupOf, summaryOf } from "./event_summary.js";
+import { GROUPS, groupOf, kindOf, summaryOf } from "./event_summary.js";
 import { tabList } from "./keyboard.js";
 import { SessionProjection } from "./session_projection.js";
 import { shownCount, shownLine, shownSize, shownText, shownTime } from "./shown_text.js";
 import { usageChart } from "./usage_chart.js";
+import { standingKind, standingWords } from "./verdict_words.js";
 import { VirtualList } from "./virtual_list.js";
 
 const ROW_HEIGHT = 26;
@@ -160,11 +161,10 @@ export class SessionView {
   }
 
   #row(event) {
-    const group = groupOf(event.type);
     return [
       element("span", { class: "seq" }, String(event.seq)),
       element("span", { class: "time" }, shownTime(event.ts)),
-      element("span", { class: `type type-${group}` }, shownLine(event.type, 60)),
+      element("span", { class: `type type-${kindOf(event)}` }, shownLine(event.type, 60)),
       element("span", { class: "what" }, summaryOf(event)),
     ];
   }
@@ -222,16 +222,17 @@ export class SessionView {
   }
 
   #candidate(row) {
-    const verdict = row.passed === null ? row.status : row.passed ? "passed" : "failed";
+    const verdict = row.passed === null ? badge(row.status) : badge(standingWords(row.standing), standingKind(row.standing));
     return element(
       "section",
       { class: "card" },
-      element("h4", {}, badge(verdict), row.status === "selected" ? [" ", badge("selected")] : null, ` turn ${row.turn}, candidate ${row.number}: ${shownLine(row.kind, 80)}`),
+      element("h4", {}, verdict, row.status === "selected" ? [" ", badge("selected")] : null, ` turn ${row.turn}, candidate ${row.number}: ${shownLine(row.kind, 80)}`),
+      row.words ? element("p", {}, shownLine(row.words, 300)) : null,
       row.reason ? element("p", {}, shownText(row.reason, 600)) : null,
       row.checks.length > 0
         ? table(
             ["check", "result", "what it says"],
-            row.checks.map((check) => [shownLine(check.check, 60), badge(check.status || "skipped"), shownText([check.reason, ...check.said].filter(Boolean).join("\n"), 2_000)]),
+            row.checks.map((check) => [shownLine(check.check, 60), badge(check.status || "skipped"), shownText([check.extent, check.reason, ...check.said].filter(Boolean).join("\n"), 2_000)]),
             `Verdict on candidate ${row.number}`,
           )
         : null,

@@ -178,7 +178,7 @@ def _print_figures(results: Sequence[TaskResult]) -> None:
 
     groups = group_results(results)
     table = Table(box=None)
-    for heading in ("arm", *CATEGORIES, "of judged", "median s", "tokens", "verified", "wrong"):
+    for heading in ("arm", *CATEGORIES, "of judged", "median s", "tokens", "verified", "wrong", "form only", "wrong"):
         table.add_column(heading, justify="left" if heading == "arm" else "right", no_wrap=True)
     figures = [compute_figures(arm, found) for arm, found in groups.items()]
     for item in figures:
@@ -201,7 +201,8 @@ def _figure_cells(item: ArmFigures) -> tuple[str, ...]:
     share = "–" if item.pass_share is None else f"{item.pass_share:.0%}"
     counts = (str(item.counts[category]) for category in CATEGORIES)
     costs = (f"{item.median_s:.1f}", f"{item.mean_tokens:.0f}")
-    return (item.arm, *counts, share, *costs, str(item.verified), str(item.false_verified))
+    told = (item.verified, item.false_verified, item.form_only, item.form_only_wrong)
+    return (item.arm, *counts, share, *costs, *map(str, told))
 
 
 def _print_weaknesses(rows: Sequence[WeaknessRow]) -> None:

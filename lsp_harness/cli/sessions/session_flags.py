@@ -77,7 +77,7 @@ class SessionFlags:
     json_schema: Annotated[str, Parameter(help="A JSON schema of the answer, or a file with it.")] = ""
     no_session_persistence: Annotated[bool, Parameter(negative="", help="Do not save the session.")] = False
     driver: Annotated[
-        str, Parameter(help="chat: a conversation with tools. code: each prompt is one verified edit of the code.")
+        str, Parameter(help="chat: a conversation with tools. code: each prompt is one checked edit of the code.")
     ] = "chat"
     bare: Annotated[bool, Parameter(negative="", help="Use no settings, hooks, skills and MCP servers of files.")] = (
         False

@@ -121,7 +121,10 @@ class CandidateChecks:
             earlier: The outcomes of checks that the edits have passed already. The verdict begins with them.
         """
         verdict = await run_checks(changes, checks)
-        verdict = replace(verdict, outcomes=(*earlier, *verdict.outcomes))
+        # a check that was left out before may have run now
+        names = {outcome.check for outcome in verdict.outcomes}
+        kept = [outcome for outcome in earlier if outcome.check not in names]
+        verdict = replace(verdict, outcomes=(*kept, *verdict.outcomes))
         self.context.turn.append(ChecksCompleted.from_verdict(verdict, number))
         return verdict
 

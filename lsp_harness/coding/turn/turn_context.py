@@ -51,6 +51,7 @@ class TurnContext:
         states: The states of a turn that has begun already, or None.
         item: The number of this edit among the items of a plan, from 0, or None. The edits of all items are proposed
             together, so that one of them neither completes nor fails the turn.
+        mends_tests: Whether the turn is to repair what fails, so that tests that still fail are no success.
     """
 
     engine: Engine
@@ -74,6 +75,7 @@ class TurnContext:
     item: int | None = None
     base: Document | None = None
     learned: LearnedFixes | None = None
+    mends_tests: bool = False
 
     @property
     def owner(self) -> Owner:
@@ -106,5 +108,7 @@ class TurnContext:
             must_pass: Ids of failing tests that the edit has to repair.
             wants_repairs: Whether the edit has to repair the failing tests that are about what it changes.
         """
-        context = CheckContext(self.tools, finding, subject, self.task, must_pass, wants_repairs)
+        context = CheckContext(
+            self.tools, finding, subject, self.task, must_pass, wants_repairs, mends_tests=self.mends_tests
+        )
         return self.make_checks(self.config.verification, context)

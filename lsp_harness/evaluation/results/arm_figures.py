@@ -24,6 +24,9 @@ class ArmFigures:
         mean_tokens: The mean of the generated tokens of a task.
         mean_calls: The mean of the requests to the model.
         verified: The number of answers that were shown as verified.
+        form_only: The number of answers that were shown with "form ✓, behaviour not checked".
+        form_only_wrong: The number of these that fail the hidden check.
+        unverified: The number of other answers: what they were to repair was still wrong, or nothing was checked.
         false_verified: The number of these that fail the hidden check.
         false_by_checks: The checks that had passed → the false ones and all that were verified by just these.
         kinds: How right answers were made → their number.
@@ -35,6 +38,9 @@ class ArmFigures:
     mean_tokens: float
     mean_calls: float
     verified: int
+    form_only: int
+    form_only_wrong: int
+    unverified: int
     false_verified: int
     false_by_checks: dict[str, tuple[int, int]]
     kinds: dict[str, int]
@@ -96,11 +102,13 @@ def compute_figures(arm: str, results: Sequence[TaskResult]) -> ArmFigures:
     counts = Counter(result.category for result in results)
     judged = [result for result in results if result.is_judged]
     verified = [result for result in results if result.is_verified]
+    form_only = [result for result in results if result.is_form_only]
+    shown = sum(result.category in ("pass", "fail") for result in results)
     by_checks: dict[str, tuple[int, int]] = {}
     for result in verified:
         passed = ", ".join(name for name, status in result.checks.items() if status == "passed") or UNCHECKED
         wrong, total = by_checks.get(passed, (0, 0))
-        by_checks[passed] = wrong + result.is_false_verified, total + 1
+        by_checks[passed] = wrong + (result.category == "fail"), total + 1
     return ArmFigures(
         arm,
         {category: counts.get(category, 0) for category in CATEGORIES},
@@ -108,7 +116,11 @@ def compute_figures(arm: str, results: Sequence[TaskResult]) -> ArmFigures:
         sum(result.generated for result in judged) / max(1, len(judged)),
         sum(result.calls for result in judged) / max(1, len(judged)),
         len(verified),
-        sum(result.is_false_verified for result in verified),
+        len(form_only),
+        sum(result.category == "fail" for result in form_only),
+        shown - len(verified) - len(form_only),
+        # the file may be older than the words that are said today
+        sum(result.category == "fail" for result in verified),
         by_checks,
         dict(Counter(result.kind for result in results if result.category == "pass").most_common()),
     )

@@ -39,7 +39,8 @@ def render_results(results: Sequence[TaskResult]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE}{OWN_STYLE}</style></head><body><h1>lsp-harness evaluation</h1>"
         f"<p>{escape(suites)}; model {escape(models)}; commit {escape(commits)}; {escape(period)}</p>"
-        f"{_arm_table(figures)}{_pair_table(compare_pairs(groups))}{_verified_table(figures)}"
+        f"{_arm_table(figures)}{_pair_table(compare_pairs(groups))}{_standing_table(figures)}"
+        f"{_verified_table(figures)}"
         f"<h2>Tasks</h2>{_task_table(results, list(groups))}<h2>Arms</h2><ul>{titles}</ul></body></html>\n"
     )
 
@@ -76,6 +77,23 @@ def _pair_table(pairs: Sequence[PairedDifference]) -> str:
         for pair in pairs
     ]
     return f"<h2>Paired differences</h2>{_table(heads, rows)}"
+
+
+def _standing_table(figures: Sequence[ArmFigures]) -> str:
+    """Return what users were told about the answers: only what was said to be verified can be falsely verified."""
+    heads = (
+        *("arm", "verified", "of these wrong", "form only, behaviour not checked", "of these wrong"),
+        *("neither", "no answer or failed checks"),
+    )
+    rows = [
+        (
+            item.arm,
+            *map(str, (item.verified, item.false_verified, item.form_only, item.form_only_wrong, item.unverified)),
+            str(item.judged - item.verified - item.form_only - item.unverified),
+        )
+        for item in figures
+    ]
+    return f"<h2>What was said about the answers</h2>{_table(heads, rows)}"
 
 
 def _verified_table(figures: Sequence[ArmFigures]) -> str:

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-from lsp_harness.evaluation.attempt import CATEGORIES, Category
+from lsp_harness.evaluation.attempt import CATEGORIES, UNRESOLVED, Category
+from lsp_harness.wire.verdict_words import OPINION_CHECK, ReportedResult, Standing, find_standing
 
 ResultKey = tuple[str, str, str, str, str]
 """The suite, the task, the arm, the model, and the ablations."""
@@ -29,8 +30,8 @@ class TaskResult:
         calls: The number of requests to the model.
         candidates: The number of candidates.
         kind: How the answer was made, such as "fill".
-        checks: Name of a check → its status for the answer, or `UNRESOLVED`. A user reads it as "verified" if all that
-            ran passed.
+        checks: Name of a check → its status for the answer, or `UNRESOLVED`. What a user reads about them is
+            `standing`.
         gate: The origin of the visible tests.
         is_false_verified: Whether the answer was shown as verified, and fails the hidden check.
         diff: The answer as a diff.
@@ -71,10 +72,29 @@ class TaskResult:
         return self.category not in ("tool missing", "error")
 
     @property
+    def standing(self) -> Standing | Literal[""]:
+        """What the user was told about the answer, or an empty text if none was shown or nothing was told."""
+        if self.category not in ("pass", "fail") or not self.checks:
+            return ""
+        return find_standing(
+            ReportedResult(
+                name,
+                "skipped" if status == UNRESOLVED else status,
+                is_opinion=name == OPINION_CHECK,
+                is_unresolved=status == UNRESOLVED,
+            )
+            for name, status in self.checks.items()
+        )
+
+    @property
     def is_verified(self) -> bool:
-        """Return whether an answer was shown that passed every check that ran."""
-        ran = [status for status in self.checks.values() if status != "skipped"]
-        return self.category in ("pass", "fail") and bool(ran) and all(status == "passed" for status in ran)
+        """Return whether an answer was shown with the word "verified", and not with "behaviour not checked"."""
+        return self.standing == "verified"
+
+    @property
+    def is_form_only(self) -> bool:
+        """Return whether an answer was shown about whose behaviour nothing was known."""
+        return self.standing in ("form", "incomplete")
 
     @property
     def generated(self) -> int:

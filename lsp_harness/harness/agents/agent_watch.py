@@ -55,7 +55,7 @@ class AgentWatch:
             await self._watch.start()
         except OSError as error:
             reason = error.strerror or error
-            warn_once(f"the changes of agents in {self._folder} are verified at their end only: {reason}")
+            warn_once(f"the changes of agents in {self._folder} are checked at their end only: {reason}")
         self._task = asyncio.create_task(self._follow())
         with suppress(GitFailed):
             top = await run_git(self._folder, "rev-parse", "--show-toplevel")

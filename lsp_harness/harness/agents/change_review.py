@@ -78,10 +78,12 @@ class Review:
 
     @property
     def summary(self) -> str:
-        """The outcome of each check, or that nothing was checked."""
+        """The words of the verdict and each check with its reason, or that nothing was checked."""
         marks = self.verdict.marks
-        if self.is_checked or self.is_refused or not self.all_changes:
+        if not self.all_changes:
             return marks
+        if self.is_checked or self.is_refused:
+            return f"{self.verdict.words} ({marks})"
         return f"not checked ({marks})" if marks else "not checked"
 
     def fields(self, root: Path) -> dict[str, Any]:
@@ -97,6 +99,7 @@ class Review:
         return {
             "reviewId": self.id,
             "passed": self.verdict.passed,
+            "standing": self.verdict.standing,
             "isChecked": self.is_checked,
             "verdict": self.summary,
             "findings": self.findings,
@@ -138,7 +141,9 @@ async def review_changes(
             turn.append(ChecksCompleted.from_verdict(verdict))
         text = "".join(diff(c.before.data, c.after.data, _name(c.file, root)) for c in (*texts, *removed))
         if verdict.passed:
-            event_id = turn.append(EditProposed(verdict.hash, redact(text), f"{author}: {verdict.marks}")).id
+            event_id = turn.append(
+                EditProposed(verdict.hash, redact(text), verdict.conclude(f"the change by {author}"))
+            ).id
     except BaseException:
         services.session.end_turn(turn, Ending("cancelled", "cancelled"))
         raise

@@ -203,6 +203,7 @@ class CodeTurn:
         document, span = located.document(best), located.span(best)
 
         async def run(context: TurnContext) -> Proposal:
+            context = replace(context, mends_tests=True)
             for finding in await self._find_findings(document, span):
                 # the place may have another finding, and the prompt may mean something that no tool reports
                 with suppress(NoAnswer):
@@ -310,7 +311,7 @@ class CodeTurn:
             )
             for change in changes
         )
-        return Proposal("", changes, verdict, text, f"{maker} ({verdict.marks})", self.turn.number, is_by_model)
+        return Proposal("", changes, verdict, text, verdict.conclude(maker), self.turn.number, is_by_model)
 
     def _propose(self, proposal: Proposal) -> Proposal:
         """Record a proposal and end the turn.

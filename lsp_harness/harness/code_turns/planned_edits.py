@@ -55,7 +55,7 @@ MAX_WRITTEN_AT_ONCE = 4
 """Most items that are written at the same time. Other servers have a time limit for the first token of each request."""
 PLAN_IS_OFF = "one edit; generation.plan is off, so code that depends on it stays as it is"
 REPEATED = "The interrupted turn has written the edit"
-REPEATED_SUMMARY = "the edit of the interrupted turn passes"
+REPEATED_SUMMARY = "the edit of the interrupted turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class PlannedEdits:
         changed = 0
         for numbers in find_independent(items):
             changed += await self._write_items(numbers, items)
-        self.summary = f"{changed} of {len(items)} planned edits pass"
+        self.summary = f"{changed} of {len(items)} planned edits"
         return self._texts.create_changes()
 
     # -- plan
@@ -285,7 +285,7 @@ class PlannedEdits:
             earlier.update(found)
             logged = tuple(TextEdit(edit.start, edit.end, rename.new) for edit in moved)
             self._record(number, item, before, logged, "a rename")
-        self.summary, self.is_by_model = f"the rename in {len(items)} places passes", False
+        self.summary, self.is_by_model = f"the rename in {len(items)} places", False
         return self._texts.create_changes()
 
     async def _find_rename_edits(

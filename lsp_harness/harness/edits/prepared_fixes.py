@@ -52,8 +52,10 @@ class PreparedFix:
     @property
     def title(self) -> str:
         """The title of the offer, with the checks that the edit passed."""
-        passed = [outcome.mark for outcome in self.proposal.verdict.outcomes if outcome.status == "passed"]
-        return f"{self.offer.title} ({', '.join(passed)})"
+        verdict = self.proposal.verdict
+        passed = [outcome.mark for outcome in verdict.outcomes if outcome.status == "passed"]
+        words = [] if verdict.is_verified else [verdict.words]
+        return f"{self.offer.title} ({', '.join([*words, *passed])})"
 
     @property
     def reads_project(self) -> bool:

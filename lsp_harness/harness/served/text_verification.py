@@ -15,6 +15,7 @@ from lsp_harness.session.limits import Ending
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
@@ -23,8 +24,11 @@ from lsp_harness.verify.finding import Finding, Outcome, Verdict
 from lsp_harness.verify.project_tests.comparison import SuiteSkippedError
 from lsp_harness.verify.suite_check import SuiteCheck
 from lsp_harness.verify.syntax_check import SyntaxCheck
+from lsp_harness.wire.verdict_words import FORM_ONLY
 
 NOT_RUN = "not run, because the syntax is wrong"
+WORDS = {"verified": "passed", "unchecked": "unknown"}
+"""What a verdict says → the word for programs, if it is another one."""
 UNTRUSTED = "no code of this folder runs: it is not one of permissions.trusted_folders"
 
 
@@ -54,10 +58,17 @@ class TextVerdict:
 
     @property
     def word(self) -> str:
-        """The verdict in one word: "passed", "failed", or "unknown" if no check ran."""
-        if self.verdict.passed:
-            return "passed"
-        return "failed" if any(outcome.status == "failed" for outcome in self.verdict.outcomes) else "unknown"
+        """The verdict in one word.
+
+        It is "passed" only if tests ran the text. Else it is "form" (nothing decided the behaviour), "incomplete" (only
+        the syntax was looked at), "unresolved", "failed", or "unknown" if no check ran.
+        """
+        return WORDS.get(self.verdict.standing, self.verdict.standing)
+
+    @property
+    def heading(self) -> str:
+        """The first words of an answer: the word of the verdict, or "form ✓, behaviour not checked"."""
+        return FORM_ONLY if self.verdict.standing == "form" else self.word
 
 
 class TextVerifier:
@@ -173,11 +184,17 @@ class _PresentTests:
             return Outcome(self.name, "skipped", reason=str(error), title=self.title)
         if not trace.run.is_complete:
             return Outcome(self.name, "skipped", reason="the tests did not run to their end", title=self.title)
-        failures = trace.failures
-        findings = tuple(Finding(0, 0, failure.message, "tests", failure.title) for failure in failures)
-        lines = tuple(failure.feedback for failure in failures)
-        status = "failed" if failures else "passed"
-        return Outcome(self.name, status, findings, lines=lines, title=self.title, count=len(failures))
+        failures, count = trace.failures, trace.run.digest.passed
+        if failures:
+            findings = tuple(Finding(0, 0, failure.message, "tests", failure.title) for failure in failures)
+            lines = tuple(failure.feedback for failure in failures)
+            return Outcome(self.name, "failed", findings, lines=lines, title=self.title, count=len(failures))
+        ran = {line for test in trace.tests.values() for line in test.lines}
+        if not count or (trace.tests and not ran):
+            reason = f"{format_count(count, 'test')} ran no line of this file" if count else "no test ran"
+            return Outcome(self.name, "skipped", reason=reason, title=self.title)
+        lines_said = f", {format_count(len(ran), 'line')} of this file" if ran else "; the lines are not recorded"
+        return Outcome(self.name, "passed", reason=f"{format_count(count, 'test')}{lines_said}", title=self.title)
 
 
 def _make_text(before: Document, text: str | None, replacements: Sequence[Replacement], name: str) -> Document:

@@ -40,7 +40,7 @@ from lsp_harness.workspace.workspace import Workspace
 
 @dataclass(slots=True)
 class EditDriver:
-    """Makes each prompt one verified edit of the code that it is about, or answers it (see `Driver`).
+    """Makes each prompt one checked edit of the code that it is about, or answers it (see `Driver`).
 
     Attributes:
         config: The settings.

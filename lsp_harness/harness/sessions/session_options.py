@@ -14,7 +14,7 @@ from lsp_harness.session.permission.client_hooks import ClientHook, read_client_
 from lsp_harness.session.permission.mode_table import MODES
 
 DRIVERS = ("chat", "code")
-"""Drivers of prompts: a conversation with tools, or one verified edit for each prompt."""
+"""Drivers of prompts: a conversation with tools, or one checked edit for each prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class SessionOptions:
         json_schema: The JSON schema of the answers.
         session_persistence: Whether the log is written to disk.
         ask_permissions: Whether every permission is asked from the client.
-        driver: "chat" for a conversation with tools, "code" to make each prompt one verified edit.
+        driver: "chat" for a conversation with tools, "code" to make each prompt one checked edit.
         has_person: Whether the client can show questions to a person.
         parent: The session whose subagent this one is.
         bare: Use no settings, hooks, skills and servers of the project.

@@ -42,23 +42,23 @@ def create_lens(published: PublishedFindings, tree: "SyntaxTree | None") -> Verd
 
 
 def describe_verdict(published: PublishedFindings) -> str:
-    """Return a verdict in a few words. A check that did not run is never counted as passed."""
+    """Return a verdict in a few words. A check that did not run is never counted as passed.
+
+    Without tests that ran the change, it is not called verified: "form ✓, behaviour not checked".
+    """
     text = _describe_outcomes(published)
     return f"{text}; {published.outdated_by} has changed since" if published.outdated_by else text
 
 
 def _describe_outcomes(published: PublishedFindings) -> str:
-    outcomes = published.outcomes
-    if failed := [outcome.title or outcome.check for outcome in outcomes if outcome.status == "failed"]:
-        return f"verification failed {STATUS_MARKS['failed']} {', '.join(failed)}"
-    if waiting := [outcome for outcome in outcomes if outcome.is_temporary]:
+    outcomes, verdict = published.outcomes, Verdict("", tuple(published.outcomes))
+    waiting = [outcome for outcome in outcomes if outcome.is_temporary]
+    if waiting and verdict.standing != "failed":
         # these checks run as soon as they can, and until then nobody knows
         return f"not verified yet {STATUS_MARKS['skipped']} {waiting[0].title or waiting[0].check}: {waiting[0].reason}"
-    if not Verdict("", tuple(outcomes)).is_verified:
-        unresolved = [outcome.title or outcome.check for outcome in outcomes if outcome.is_unresolved]
-        remark = f", still wrong: {', '.join(unresolved)}" if unresolved else ""
-        return f"not verified {STATUS_MARKS['skipped']}{remark}"
+    if not verdict.is_verified:
+        return f"verification {verdict.words}" if verdict.standing == "failed" else verdict.words
     passed = [outcome for outcome in outcomes if outcome.status == "passed"]
     counts = ((outcome, TEST_COUNT.match(outcome.reason)) for outcome in passed)
     tests = [match[0] + (f" in {outcome.extent}" if outcome.extent else "") for outcome, match in counts if match]
-    return ", ".join([f"verified {STATUS_MARKS['passed']} {format_count(len(passed), 'check')}", *tests])
+    return ", ".join([f"{verdict.words} {format_count(len(passed), 'check')}", *tests])

@@ -24,8 +24,8 @@ from lsp_harness.session.events.session_events import InvocationReceived
 from lsp_harness.session.log.log_reader import log_path, read_log
 from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.text.markdown import fence_code
-from lsp_harness.verify.finding import STATUS_MARKS
 from lsp_harness.wire.event import Event
+from lsp_harness.wire.verdict_words import STATUS_MARKS, explain_standing
 
 DOCUMENT_NAME = re.compile(r"([0-9A-HJKMNP-TV-Z]{26})/(\d{1,6})")
 """`SESSION/TURN`. The id of a session is a ULID, so no path can be hidden in it."""
@@ -132,13 +132,17 @@ def _render_checks(checks: ChecksCompleted, *, has_heading: bool) -> Iterator[st
     yield "\n## Checks" if has_heading else ""
     if has_heading:
         yield ""
+    yield f"**{_one_line(explain_standing(checks.outcomes))}**"
+    yield ""
     yield "| check | outcome | ms |"
     yield "| --- | --- | --- |"
     titles = check_titles()
     for report in checks.outcomes:
-        reason = f": {_one_line(report.reason)}" if report.reason else ""
+        remark = "; ".join(_one_line(part) for part in (report.extent, report.reason) if part)
+        still = ", still wrong" if report.is_unresolved else ""
         mark = STATUS_MARKS.get(report.status, "")
-        yield f"| {titles.get(report.check, report.check)} | {mark} {report.status}{reason} | {report.ms:g} |"
+        outcome = f"{mark} {report.status}{still}" + (f": {remark}" if remark else "")
+        yield f"| {titles.get(report.check, report.check)} | {outcome} | {report.ms:g} |"
     if lines := [line for report in checks.outcomes for line in report.lines]:
         yield ""
         yield from fence_code("\n".join(lines), "text")

@@ -12,7 +12,7 @@ from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.session.permission.action import LINT_TOOL, SUITE_TOOL, Action
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
+from lsp_harness.verify.check_registry import list_checks
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
@@ -57,11 +57,11 @@ class Verifier:
 
     Attributes:
         tools: The programs that the checks use.
-        create_checks: Creates the checks for one edit.
+        create_checks: Creates the checks for one edit, also those that the verdict lists because they do not run.
     """
 
     tools: CheckTools
-    create_checks: CheckFactory = create_checks
+    create_checks: CheckFactory = list_checks
 
     @property
     def linter(self) -> Ruff:

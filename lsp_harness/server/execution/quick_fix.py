@@ -166,7 +166,7 @@ def convert_edit(
     """
     confirm = client.harness.config.edits.confirm
     annotation = EditAnnotation(
-        label=f"lsp-harness: {proposal.verdict.marks}",
+        label=f"lsp-harness: {proposal.verdict.label}",
         description=proposal.summary,
         needs_confirmation=confirm == "always" or (confirm == "model" and proposal.is_by_model),
     )

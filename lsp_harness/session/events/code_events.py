@@ -112,6 +112,9 @@ class CheckReport:
         reason: Why the check was skipped, or another remark.
         ms: How long the check took.
         lines: The findings of a failed check as lines of text.
+        extent: The part that was checked, such as "24 of 31 files", if it was not everything.
+        is_opinion: Whether it is the opinion of a model.
+        is_unresolved: Whether something that the text was meant to repair is still wrong.
     """
 
     check: str
@@ -119,12 +122,24 @@ class CheckReport:
     reason: str = ""
     ms: float = 0.0
     lines: tuple[str, ...] = field(default=(), metadata={"key": "said"})
+    extent: str = ""
+    is_opinion: bool = False
+    is_unresolved: bool = False
 
     @classmethod
     def from_outcome(cls, outcome: Outcome) -> "CheckReport":
         """Return the report of an outcome."""
         lines = outcome.lines if outcome.status == "failed" else ()
-        return cls(outcome.check, outcome.status, outcome.reason, round(outcome.ms, 1), lines)
+        return cls(
+            outcome.check,
+            outcome.status,
+            outcome.reason,
+            round(outcome.ms, 1),
+            lines,
+            outcome.extent,
+            outcome.is_opinion,
+            outcome.is_unresolved,
+        )
 
 
 @event_type("verify.completed")
@@ -134,21 +149,26 @@ class ChecksCompleted:
 
     Attributes:
         hash: The hash of the text.
-        passed: Whether the verdict is passed.
+        passed: Whether nothing failed, so that the text may be offered. It does not say that the text is verified.
         outcomes: The outcome of each check, in the order of the checks.
         candidate: The number of the candidate, or None if the text is already in the editor.
+        standing: What the outcomes say together: "verified", "form", "incomplete", "unresolved", "failed" or
+            "unchecked". It is empty in the logs of older versions.
+        words: The verdict as people read it, such as "form ✓, behaviour not checked".
     """
 
     hash: str
     passed: bool
     outcomes: tuple[CheckReport, ...]
     candidate: int | None = None
+    standing: str = ""
+    words: str = ""
 
     @classmethod
     def from_verdict(cls, verdict: Verdict, candidate: int | None = None) -> "ChecksCompleted":
         """Return the event for a verdict on a candidate, or on a text that is already in the editor."""
         reports = tuple(CheckReport.from_outcome(outcome) for outcome in verdict.outcomes)
-        return cls(verdict.hash, verdict.passed, reports, candidate)
+        return cls(verdict.hash, verdict.passed, reports, candidate, verdict.standing, verdict.words)
 
 
 @event_type("edit.proposed")

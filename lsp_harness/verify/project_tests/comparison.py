@@ -183,7 +183,8 @@ class SuiteComparison:
         if evidence.problem:
             reason = f"{evidence.problem} ({reason})"
             return Outcome(CHECK, "skipped", reason=reason, extent=suite.extent), evidence.can_widen
-        return Outcome(CHECK, "passed", reason=reason, extent=suite.extent), False
+        still_failing = len(find_failing(after).keys() - runs.flaky)
+        return Outcome(CHECK, "passed", reason=reason, extent=suite.extent, still_failing=still_failing), False
 
     async def _find_evidence(self, suite: Suite, changes: ChangeSet, runs: Runs) -> _Evidence:
         """Return what shows that the tests ran the change, or why it does not."""

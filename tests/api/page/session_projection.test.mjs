@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { groupOf, summaryOf } from "../../../lsp_harness/api/page/event_summary.js";
+import { groupOf, kindOf, summaryOf } from "../../../lsp_harness/api/page/event_summary.js";
 import { SessionProjection } from "../../../lsp_harness/api/page/session_projection.js";
 import { layOutBars } from "../../../lsp_harness/api/page/usage_chart.js";
 
@@ -97,4 +97,32 @@ test("bars fill the height of the largest call, and cached tokens are a part of 
   const { highest, bars } = layOutBars([{ input: 80, cached: 30, output: 20 }, { input: 10, cached: 0, output: 0 }], 200);
   assert.equal(highest, 100);
   assert.deepEqual(bars[0].map(({ kind, height, y }) => [kind, height, y]), [["cached", 60, 140], ["input", 100, 40], ["output", 40, 0]]);
+});
+
+test("a verdict is green only if it is verified, and a failed one is never", () => {
+  const completed = (data) => ({ type: "verify.completed", data });
+  assert.equal(kindOf(completed({ passed: false, standing: "failed" })), "failed");
+  assert.equal(kindOf(completed({ passed: true, standing: "verified" })), "passed");
+  for (const standing of ["form", "incomplete", "unresolved", "unchecked"]) assert.equal(kindOf(completed({ passed: true, standing })), "unknown");
+  // the logs of older versions do not say what was looked at
+  assert.equal(kindOf(completed({ passed: false })), "failed");
+  assert.equal(kindOf(completed({ passed: true })), "unknown");
+  assert.equal(kindOf({ type: "verify.step", data: { report: { status: "skipped" } } }), "unknown");
+  assert.equal(kindOf({ type: "edit.proposed", data: {} }), "edit");
+});
+
+test("the line about a verdict has its words, why a check was skipped, and how much was checked", () => {
+  const outcomes = [
+    { check: "syntax", status: "passed" },
+    { check: "types", status: "skipped", reason: "no checker" },
+    { check: "tests", status: "passed", reason: "120 tests", extent: "24 of 53 files" },
+  ];
+  const line = summaryOf({ type: "verify.completed", data: { passed: true, words: "verified ✓", outcomes } });
+  assert.equal(line, "verified ✓ · syntax ✓, types – (no checker), tests ✓ (24 of 53 files; 120 tests)");
+});
+
+test("a candidate has what its verdict says", () => {
+  const state = session(["verify.completed", { candidate: 1, passed: true, standing: "form", words: "form ✓, behaviour not checked", outcomes: [] }]);
+  const [row] = state.candidateRows;
+  assert.deepEqual([row?.standing, row?.words], ["form", "form ✓, behaviour not checked"]);
 });

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import NEXT_STATES
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.verify.check import Check
 from tests.harness.sessions.conftest import OpenScripted, ask
 
 GEO = "import math\n\n\ndef area(radius):\n    return 3 * radius\n"
@@ -125,6 +127,28 @@ async def test_a_fix_without_a_finding_is_an_edit(open_scripted: OpenScripted, p
     write_files(project, geo=GEO)
     await ask(opened, "area returns the wrong number")
     assert "math.pi" in (project / "geo.py").read_text()
+
+
+@pytest.mark.parametrize(("intent", "mends"), [("fix", {True}), ("edit", {False})])
+async def test_only_a_fix_is_to_mend_the_tests_that_fail(
+    open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch, intent: str, mends: set[bool]
+):
+    seen: list[bool] = []
+    create_checks = TurnContext.create_checks
+
+    def spy(context: TurnContext, *finding: Any, **demand: Any) -> list[Check]:
+        seen.append(context.mends_tests)
+        return create_checks(context, *finding, **demand)
+
+    monkeypatch.setattr(TurnContext, "create_checks", spy)
+    replies = (intent, *(["change"] if intent == "edit" else []), GOOD, GOOD, GOOD, GOOD)
+    opened = await open_scripted(*({"text": text} for text in replies), driver="code")
+    write_files(project, geo=GEO)
+    stopped = await ask(opened, "area returns the wrong number")
+    assert set(seen) == mends
+    # no test ran, so nobody says that the edit passes
+    assert "form ✓, behaviour not checked (" in stopped.text
+    assert " passes" not in stopped.text
 
 
 @pytest.mark.parametrize(

@@ -284,7 +284,7 @@ async def test_it_is_said_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest
     outcome = await desk.compare(KEPT)
     assert outcome.reason == f"1 test in 1 file{RAN}{STILL}; 1 more depend on the change and did not run"
     outcome = replace(outcome, title="tests")
-    assert Verdict("", (outcome,)).marks == "tests ✓ (1 of 2 files)"
+    assert Verdict("", (outcome,)).short_marks == "tests ✓ (1 of 2 files)"
     published = PublishedFindings(1, (outcome,), is_complete=True)
     assert describe_verdict(published) == "verified ✓ 1 check, 1 test in 1 of 2 files"
 

@@ -15,7 +15,7 @@ COMMAND = EditorCommand(
     arguments="[{agentId, reviewId, unchecked?}]",
     description=(
         "writes what an agent changed in its worktree into the files of the user, exactly as "
-        "`lspHarness.runtime.changes` showed it. The checks must have passed. With `unchecked`, "
+        "`lspHarness.runtime.changes` showed it. No check may have failed. With `unchecked`, "
         "changes that no check can read are applied, too. A checkpoint undoes it"
     ),
     result="`files`, and `text`: what was done, in words",

@@ -15,8 +15,9 @@ COMMAND = EditorCommand(
     arguments="[{agentId}]",
     description="verifies and shows what an agent changed in its worktree. The files of the user are as before",
     result=(
-        "`reviewId` (the hash of the changes), `passed`, `isChecked` (whether a check could read them), `verdict` (the "
-        "outcomes of the checks), `findings`, `files` (each `path` and `kind`: "
+        "`reviewId` (the hash of the changes), `passed` (no check failed), `standing` (`verified`, `form`, "
+        "`incomplete`, `unresolved`, `failed` or `unchecked`), `isChecked` (whether a check could read them), "
+        "`verdict` (in words, with each check and why it was skipped), `findings`, `files` (each `path` and `kind`: "
         "`created`, `changed` or `removed`), `leftOut` (path → why it is neither checked nor applied) and `text` "
         "(the diff)"
     ),

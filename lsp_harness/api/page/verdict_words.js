@@ -1,0 +1,20 @@
+// The words and the colour of a verdict. Only a verified text is green: other ones were not looked at far enough.
+
+/** Status of a check → its sign. */
+export const MARKS = { passed: "✓", failed: "✗", skipped: "–" };
+
+const STANDINGS = {
+  __proto__: null,
+  verified: ["verified", "passed"],
+  form: ["form only", "unknown"],
+  incomplete: ["syntax only", "unknown"],
+  unresolved: ["not verified", "unknown"],
+  failed: ["failed", "failed"],
+  unchecked: ["not checked", "unknown"],
+};
+
+/** Returns the short word about what a verdict says. */
+export const standingWords = (standing) => STANDINGS[standing]?.[0] ?? "not checked";
+
+/** Returns the kind of badge, and so the colour, for what a verdict says. */
+export const standingKind = (standing) => STANDINGS[standing]?.[1] ?? "unknown";
