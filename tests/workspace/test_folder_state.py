@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.workspace import folder_stamps
-from lsp_harness.workspace.folder_state import FolderState
 from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_state import FolderState
 
 
 class Watch:

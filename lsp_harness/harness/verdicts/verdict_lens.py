@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.text.wording import format_count
-from lsp_harness.verify.finding import STATUS_MARKS, Verdict
+from lsp_harness.verify.finding import Verdict
+from lsp_harness.wire.verdict_words import STATUS_MARKS
 
 if TYPE_CHECKING:
     from lsp_harness.syntax.tree import SyntaxTree

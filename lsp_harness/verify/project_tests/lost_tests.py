@@ -1,4 +1,4 @@
-"""Tests that do not fail after a proposal, but do not pass either: they are skipped, gone, or check nothing any more."""
+"""Tests that neither fail nor pass after a proposal: they are skipped, gone, or check nothing any more."""
 
 import ast
 import re

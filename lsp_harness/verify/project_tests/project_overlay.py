@@ -33,7 +33,7 @@ class ConfinedProgram:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     visible: tuple[Path, ...] = ()
     limits: ResourceLimits = field(default_factory=ResourceLimits)
-    folder: PurePosixPath = PurePosixPath()
+    folder: PurePosixPath = field(default_factory=PurePosixPath)
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ def find_first_error(run: SuiteRun, note: str = "") -> str:
 
 
 def explain_failure(message: str, note: str) -> str:
-    """Return a remark about a failure whose cause may be the surroundings, not the text: the interpreter or the sandbox."""
+    """Return a remark about a failure that the interpreter or the sandbox may cause, not the text."""
     if note and ("No module named" in message or "cannot import name" in message):
         return f" (the tests run with {note})"
     return " (the sandbox has no network)" if NETWORK.search(message) else ""

@@ -36,8 +36,8 @@ MAX_SLOW_RUNS = 2
 SLOW_WALL_S = 15.0
 """Seconds of such a run. They are few, because many of these proposals do not end at all."""
 CONFIRMING_RUNS = 4
-"""Runs of each text before a test that passed is blamed on a proposal. A test that fails by chance in half of its runs is
-then blamed once in a thousand proposals."""
+"""Runs of each text before a test that passed is blamed on a proposal. A test that fails by chance in half of its runs
+is then blamed once in 256 proposals."""
 CONFIRMING_S = 20.0
 """Seconds after which no other confirming run begins, except the first one of each text."""
 SYNTAX_ERROR = b"\n)]}(((\n\"'"

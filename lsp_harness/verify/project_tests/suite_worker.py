@@ -1,8 +1,8 @@
 """A warm process that runs the tests of one project on many texts, one after another.
 
 A new process of pytest takes half a second before its first test. The worker forks instead, which takes milliseconds.
-In a sandbox with overlays, each run has its own view of the project, at its own path. In others, all runs share one copy
-of the project, so files that tests write stay there.
+In a sandbox with overlays, each run has its own view of the project, at its own path. In others, all runs share one
+copy of the project, so files that tests write stay there.
 """
 
 import asyncio
