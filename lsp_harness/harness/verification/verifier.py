@@ -147,7 +147,9 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
     return Verifier(
         CheckTools(
             GatedRuff(ruff, supply.permission),
-            SuiteComparison(ProjectAccess(supply.find_affected, find_test_objection, machine_sandbox)),
+            SuiteComparison(
+                ProjectAccess(supply.find_affected, find_test_objection, machine_sandbox, supply.checkers.read_python)
+            ),
             tools,
             TypeComparison(supply.checkers, tools),
             supply.reviewer,
