@@ -91,6 +91,8 @@ def read_pytest_options(folder: Path) -> dict[str, str]:
 
 def _read_section(file: Path, section: str) -> dict[str, str]:
     parser = configparser.ConfigParser(interpolation=None, strict=False)
+    # as pytest reads them: `DJANGO_SETTINGS_MODULE` stays in capitals
+    parser.optionxform = lambda optionstr: optionstr
     try:
         parser.read_string(read_settings_text(file))
     except configparser.Error:

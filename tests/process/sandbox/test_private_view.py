@@ -1,0 +1,271 @@
+"""Private views of the machine: what a program in one sees, and what is left of its changes."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.process.sandbox.private_view import LAUNCHER, PrivateView, describe_view
+from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
+
+QUICK_PYTHON = (sys.executable, "-I", "-S")
+RUN_S = 30.0
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A home with a project in it, and a folder outside of both."""
+
+    home: Path
+    project: Path
+    outside: Path
+    layer: Path
+
+    def policy(self, **more: object) -> SandboxPolicy:
+        policy = SandboxPolicy(self.project, overlays=(self.home,), layer=self.layer)
+        return replace(policy, **more)  # pyright: ignore[reportArgumentType]
+
+    def run(self, code: str, *arguments: object, **more: object) -> str:
+        """Return the output of a Python program that runs in a view."""
+        return run(PrivateView().wrap([*QUICK_PYTHON, "-c", code, *map(str, arguments)], self.policy(**more)))
+
+
+def run(command: Sequence[str]) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, timeout=RUN_S, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.strip()
+
+
+def disk_texts(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _namespaces() -> None:
+    if problem := PrivateView().find_problem():
+        pytest.skip(f"namespaces do not work here: {problem}")
+
+
+@pytest.fixture
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    # paths of sockets are short
+    folder = tmp_path_factory.mktemp("v")
+    made = Desk(folder / "home", folder / "home" / "project", folder / "out", folder / "layer")
+    for path in (made.project, made.outside, made.layer):
+        path.mkdir(parents=True)
+    (made.project / "mod.py").write_text("VALUE = 'disk'\n")
+    return made
+
+
+def test_private_files_are_absent(desk: Desk) -> None:
+    private = [desk.home / "token", desk.home / "keys", desk.home / "config" / "tool" / "password"]
+    for file in (private[0], private[1] / "key", private[2], desk.home / "config" / "tool" / "settings"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("private")
+    code = """
+import json, os, sys
+files = [os.path.join(folder, name) for folder, _, names in os.walk(sys.argv[1]) for name in names]
+found = sorted(os.path.relpath(file, sys.argv[1]) for file in files)
+print(json.dumps([found, [os.path.exists(path) for path in sys.argv[2:]]]))
+"""
+    found, exist = json.loads(desk.run(code, desk.home, *private, absent=tuple(private)))
+    assert found == ["config/tool/settings", "project/mod.py"]
+    assert exist == [False, False, False]
+    assert private[0].read_text() == "private"
+
+
+def test_private_files_outside_of_overlays_are_empty(desk: Desk) -> None:
+    token, keys = desk.outside / "token", desk.outside / "keys"
+    keys.mkdir()
+    for file in (token, keys / "key"):
+        file.write_text("private")
+    code = "import os, sys; print(repr(open(sys.argv[1]).read()), os.listdir(sys.argv[2]))"
+    assert desk.run(code, token, keys, absent=(token, keys)) == "'' []"
+
+
+@pytest.mark.parametrize("place", ["home", "outside"])
+def test_sockets_of_other_programs_refuse_connections(place: str, desk: Desk) -> None:
+    path = str(getattr(desk, place) / "s")
+    code = """
+import socket, sys
+try:
+    socket.socket(socket.AF_UNIX).connect(sys.argv[1].replace("@", chr(0)))
+    print("connected")
+except OSError:
+    print("refused")
+"""
+    abstract = f"@{path}"
+    with socket.socket(socket.AF_UNIX) as named, socket.socket(socket.AF_UNIX) as nameless:
+        named.bind(path)
+        nameless.bind(abstract.replace("@", chr(0)))
+        for server in (named, nameless):
+            server.listen()
+        assert [desk.run(code, address) for address in (path, abstract)] == ["refused", "refused"]
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(path)
+
+
+def test_writes_in_overlays_vanish(desk: Desk) -> None:
+    (desk.project / "old.txt").write_text("old")
+    before = disk_texts(desk.home)
+    code = """
+import os, sys
+open("new.txt", "w").write("new")
+open("mod.py", "w").write("changed")
+os.remove("old.txt")
+os.makedirs("folder/below")
+open(sys.argv[1] + "/in-home", "w").write("new")
+print(sorted(os.listdir(".")), open("mod.py").read())
+"""
+    assert desk.run(code, desk.home) == "['folder', 'mod.py', 'new.txt'] changed"
+    assert disk_texts(desk.home) == before
+    assert not (desk.project / "folder").exists()
+    assert list(desk.layer.iterdir()) == []
+
+
+def test_other_folders_can_only_be_read(desk: Desk) -> None:
+    (desk.outside / "a.txt").write_text("disk")
+    code = """
+import sys
+print(open(sys.argv[1] + "/a.txt").read())
+try:
+    open(sys.argv[1] + "/b.txt", "w")
+    print("written")
+except OSError as error:
+    print(error.strerror)
+"""
+    assert desk.run(code, desk.outside) == "disk\nRead-only file system"
+
+
+def test_writes_in_writable_folders_stay(desk: Desk) -> None:
+    code = "import sys; open(sys.argv[1] + '/b.txt', 'w').write('stays')"
+    desk.run(code, desk.outside, writable=(desk.outside,))
+    assert disk_texts(desk.outside) == {"b.txt": "stays"}
+
+
+def test_a_text_is_seen_at_its_real_path(desk: Desk) -> None:
+    text = desk.outside / "text"
+    text.write_text("VALUE = 'proposed'\n")
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import mod; print(mod.VALUE, mod.__file__)"
+    file = desk.project / "mod.py"
+    assert desk.run(code, desk.project, replaced={file: text}) == f"proposed {file}"
+    assert file.read_text() == "VALUE = 'disk'\n"
+
+
+def test_a_text_makes_a_new_file_in_a_new_folder(desk: Desk) -> None:
+    text = desk.outside / "text"
+    text.write_text("VALUE = 'proposed'\n")
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from new.below import mod; print(mod.VALUE)"
+    new = desk.project / "new" / "below" / "mod.py"
+    assert desk.run(code, desk.project, replaced={new: text}) == "proposed"
+    assert not (desk.project / "new").exists()
+
+
+def test_what_was_compiled_from_a_replaced_file_is_gone(desk: Desk) -> None:
+    text, cache = desk.outside / "text", desk.project / "__pycache__"
+    text.write_text("VALUE = 'proposed'\n")
+    cache.mkdir()
+    for name in ("mod.cpython-311.pyc", "mod.cpython-311.opt-1.pyc", "mod.pypy310.pyc", "model.cpython-311.pyc"):
+        (cache / name).write_text("stale")
+    (desk.project / "mod.pyc").write_text("stale")
+    code = "import os; print(sorted(os.listdir('__pycache__')), sorted(os.listdir('.')))"
+    seen = desk.run(code, replaced={desk.project / "mod.py": text})
+    assert seen == "['model.cpython-311.pyc'] ['__pycache__', 'mod.py']"
+    assert len(list(cache.iterdir())) == 4
+
+
+def test_other_processes_are_not_visible(desk: Desk) -> None:
+    code = "import os; print(sorted(int(name) for name in os.listdir('/proc') if name.isdecimal()), os.getpid())"
+    # the first process of the view, and this one
+    assert desk.run(code) == "[1, 2] 2"
+
+
+def test_loopback_and_semaphores_work(desk: Desk) -> None:
+    code = """
+import multiprocessing, socket
+context = multiprocessing.get_context("fork")
+lock, queue = context.Lock(), context.SimpleQueue()
+with lock:
+    child = context.Process(target=queue.put, args=("from a process",))
+    child.start()
+    child.join()
+with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+    client.sendall(b"by loopback")
+    print(queue.get(), server.accept()[0].recv(100).decode())
+"""
+    assert desk.run(code) == "from a process by loopback"
+
+
+def test_servers_outside_cannot_be_reached(desk: Desk) -> None:
+    code = """
+import socket, sys
+try:
+    socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5)
+    print("connected")
+except OSError:
+    print("refused")
+"""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert desk.run(code, server.getsockname()[1]) == "refused"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may write there")
+@pytest.mark.parametrize("path", ["/proc/sys/kernel/panic", "/proc/sysrq-trigger"])
+def test_root_cannot_change_the_machine_by_proc(path: str, desk: Desk) -> None:
+    if not os.path.exists(path):
+        pytest.skip(f"{path} is not there")
+    # opening alone changes nothing
+    code = """
+import os, sys
+try:
+    os.open(sys.argv[1], os.O_WRONLY)
+    print("opened")
+except OSError as error:
+    print("refused")
+"""
+    assert desk.run(code, path) == "refused"
+
+
+def test_a_program_in_a_view_makes_views_of_its_own(desk: Desk) -> None:
+    (desk.home / "token").write_text("private")
+    outer = desk.policy(layer=None, makes_views=True)
+    request = json.dumps(describe_view(desk.policy(absent=(desk.home / "token",))))
+    inner = [*QUICK_PYTHON, str(LAUNCHER), request, *QUICK_PYTHON, "-c"]
+    code = """
+import os, sys
+print(os.listdir(".."), os.path.exists("left"), flush=True)
+open("left", "w").write("left")
+"""
+    twice = "import subprocess, sys\nfor _ in range(2):\n    subprocess.run(sys.argv[1:], check=True)"
+    output = run(PrivateView().wrap([*QUICK_PYTHON, "-c", twice, *inner, code], outer))
+    # no run sees the files of the one before it
+    assert output.splitlines() == ["['project'] False"] * 2
+    assert disk_texts(desk.home) == {"token": "private", "project/mod.py": "VALUE = 'disk'\n"}
+
+
+def test_a_program_that_makes_views_can_only_read_itself(desk: Desk) -> None:
+    code = """
+try:
+    open("left", "w")
+    print("written")
+except OSError as error:
+    print(error.strerror)
+"""
+    assert desk.run(code, layer=None, makes_views=True) == "Read-only file system"
+
+
+def test_the_exit_status_of_the_program_is_that_of_the_view(desk: Desk) -> None:
+    for code, status in (("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", 137)):
+        command = PrivateView().wrap([*QUICK_PYTHON, "-c", code], desk.policy())
+        assert subprocess.run(command, timeout=RUN_S, check=False).returncode == status
+
+
+def test_overlays_need_a_folder_for_their_changes(desk: Desk) -> None:
+    with pytest.raises(ValueError, match="need a folder"):
+        describe_view(desk.policy(layer=None))
