@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.workspace.folder_stamps import FileChange
 
-COMPLETE_WAIT_S = 3.0
+COMPLETE_WAIT_S = 20.0
 """How long a question that needs the whole folder waits for the index."""
 MAX_SINGLE_FILES = 100
 """Most changed files that are read one by one. For more, the whole folder is scanned."""

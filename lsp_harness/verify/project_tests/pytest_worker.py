@@ -130,6 +130,9 @@ def _run_empty_suite(*, has_view: bool) -> None:
         _write(file, b"def test_empty():\n    pass\n")
         pytest.main(["-q", "-p", "no:cacheprovider", f"--rootdir={folder}", f"--confcutdir={folder}", file])
     tempfile.tempdir = None
+    # the output of this suite must not be in that of a run
+    sys.stdout.flush()
+    sys.stderr.flush()
 
 
 def _list_imported(folder: str) -> list[str]:

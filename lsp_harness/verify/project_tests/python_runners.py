@@ -4,7 +4,7 @@ import configparser
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path, PurePosixPath
@@ -28,7 +28,15 @@ PYTHON_MARKS = (
 PYTEST_FOLDERS = ("tests", "test", "")
 PYTEST_PATTERNS = ("test_*.py", "*_test.py")
 """The folders of a project in which test files show that it uses pytest, and the names that pytest looks for."""
-PYTEST_FILES = ("pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py")
+PYTEST_FILES = (
+    "pytest.toml",
+    ".pytest.toml",
+    "pytest.ini",
+    ".pytest.ini",
+    "conftest.py",
+    "tests/conftest.py",
+    "test/conftest.py",
+)
 PYTEST_SECTIONS = (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 UNITTEST_PATTERNS = ("test*.py",)
 DJANGO_PATTERNS = ("tests.py", "test_*.py", "tests_*.py", "*_tests.py")
@@ -74,19 +82,27 @@ def pytest_options(report: Path, cache: Path, settings: str = "") -> list[str]:
 
 def read_pytest_options(folder: Path) -> dict[str, str]:
     """Return the options of pytest that the files of a project set, such as `addopts` and `python_files`."""
+    for name in ("pytest.toml", ".pytest.toml"):
+        if (folder / name).is_file():
+            return _to_texts(as_mapping(read_toml(folder / name).get("pytest")))
     for name in ("pytest.ini", ".pytest.ini"):
-        if found := _read_section(folder / name, "pytest"):
-            return found
+        if (folder / name).is_file():
+            # pytest looks no further, even if the file is empty
+            return _read_section(folder / name, "pytest")
     tool = as_mapping(as_mapping(read_toml(folder / "pyproject.toml").get("tool")).get("pytest"))
     if options := as_mapping(tool.get("ini_options", tool)):
-        return {
-            key: " ".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else str(value)
-            for key, value in options.items()
-        }
+        return _to_texts(options)
     for name, section in PYTEST_SECTIONS:
         if found := _read_section(folder / name, section):
             return found
     return {}
+
+
+def _to_texts(options: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        key: " ".join(map(str, cast("list[Any]", value))) if isinstance(value, list) else str(value)
+        for key, value in options.items()
+    }
 
 
 def _read_section(file: Path, section: str) -> dict[str, str]:
