@@ -115,6 +115,8 @@ def _read_sources(output: ToolOutput, tool: str) -> Digest | None:
     if not prefixed:
         return _read(output, tool)
     digests = [digest for text in prefixed.texts if (digest := _read(ToolOutput(text), tool))]
+    if any(digest.problems for digest in digests if digest.tool != npm_output.TOOL):
+        digests = [digest for digest in digests if not npm_output.is_summary(digest)]
     stripped = _join(digests) if digests else None
     if stripped and prefixed.is_certain:
         return stripped

@@ -209,7 +209,8 @@ def test_the_last_line_of_an_output_is_short_and_has_no_secret():
     [
         (
             (
-                '=== test session starts ===\nINTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File "a.py"\n'
+                "=== test session starts ===\nINTERNALERROR> Traceback (most recent call last):\n"
+                'INTERNALERROR>   File "a.py"\n'
                 "INTERNALERROR> ValueError: no\n\n=== no tests ran in 0.01s ===\n"
             ),
             "error: ValueError: no [internal]",
@@ -224,7 +225,8 @@ def test_the_last_line_of_an_output_is_short_and_has_no_secret():
         ),
         (
             (
-                "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.1s\n     Running `target/debug/a`\n"
+                "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.1s\n"
+                "     Running `target/debug/a`\n"
                 "thread 'main' (7) panicked at src/main.rs:2:5:\nboom\nnote: run with `RUST_BACKTRACE=1`\n"
             ),
             "src/main.rs:2:5: error: panic: boom",
