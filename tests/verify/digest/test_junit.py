@@ -196,7 +196,7 @@ def test_pytest_with_plug_ins_that_print_other_last_lines(name: str):
 
 
 def test_pytest_without_names():
-    assert digest_lines("pytest-unnamed.txt") == ["error: 6 failed, 1 error; the output does not say which [unnamed]"]
+    assert digest_lines("pytest-unnamed.txt") == ["error: 6 failed, 1 error; the output does not say which [summary]"]
     assert digest_fixture("pytest-unnamed.txt").summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
     assert digest_output("FF.F\n4 failed, 1 passed in 0.02s\n").summary == "pytest: 4 failed, 1 passed"
 
