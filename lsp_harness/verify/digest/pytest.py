@@ -25,6 +25,8 @@ PYTEST_LINE = re.compile(
 )
 HEADER = re.compile(r"(?m)^(?:=+ test session starts =+|Test session starts \(platform: .*)$")
 PROGRESS = re.compile(r"(?:\S.*?\.(?:py|rst|txt|md) )?([.FEsxXR]+) *(?:\[ *(\d+)%\])?$")
+ALL_PROGRESS = re.compile(r"(?m)^[.FEsxXR]+ +\[100%\]$")
+"""The only line of a run with `-qq` in which no test fails."""
 INTERRUPTED = re.compile(r"!+ (?:Interrupted: |stopping after |xdist\.dsession\.Interrupted: )?.* !+$")
 SECTION_HEAD = re.compile(r"=+ (.+?) =+$")
 SUMMARY_LINE = re.compile(r"(?:FAILED|ERROR|SUBFAIL(?:ED)?(?:[\[(].*?[\])])*) (\S.*)$")
@@ -37,7 +39,7 @@ OUTCOME = r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)"
 VERBOSE_LINE = re.compile(rf"(\S.*?::\S.*?) {OUTCOME}(?: \(.*\)| \[.*\.\.\.)?(?: +\[ *\d+%\])?$")
 XDIST_LINE = re.compile(rf"\[gw\d+\](?: \[ *\d+%\])? {OUTCOME} (\S.*?::\S.*?) *$")
 SETUP_HEAD = re.compile(r"ERROR at (setup|teardown) of (.+)$")
-SUBTEST = re.compile(r"([^\[(]+?) (?:\[.*\]|\(.*\))$")
+SUBTEST = re.compile(r"([^\[(]+?) [\[(].*[\])]$")
 COLLECTION_HEAD = "ERROR collecting "
 
 
@@ -85,7 +87,8 @@ NO_TESTS = "no tests ran"
 def read(output: ToolOutput) -> Digest | None:
     """Return the tests that fail, or None if this is no output of pytest."""
     text = output.text
-    if not PYTEST_LINE.search(text) and not any(_is_last_line(line) for line in output.lines):
+    is_pytest = PYTEST_LINE.search(text) or ALL_PROGRESS.search(text)
+    if not is_pytest and not any(_is_last_line(line) for line in output.lines):
         return None
     parts = _split(output.lines)
     problems = _read_problems(parts)

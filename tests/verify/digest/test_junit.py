@@ -212,6 +212,35 @@ def test_a_collection_error_counts_once():
     assert digest_fixture("pytest-collection.txt").failed == 1
 
 
+def test_pytest_that_says_little_or_runs_twice():
+    assert digest_output("..s" + " " * 70 + "[100%]\n").summary == "pytest: 2 passed, 1 skipped"
+    run = "=== test session starts ===\ncollected 2 items\n\na.py ..  [100%]\n\n=== 2 passed in 0.1s ===\n"
+    assert digest_output(run * 2).summary == "pytest: 4 passed"
+    inner = "=== FAILURES ===\n___ t ___\nE   assert 0\n\na.py:2: AssertionError\n----- Captured stdout call -----\n"
+    inner += "=== 7 passed in 0.1s ===\n"
+    assert digest_output(inner + "=== 1 failed, 2 passed in 0.1s ===\n").summary == "pytest: 1 failed, 2 passed"
+
+
+def test_subtests_of_pytest():
+    text = "=== FAILURES ===\n___ test_a [msg] (i=1) ___\nE   assert 0\n\na.py:2: AssertionError\n"
+    text += "=== short test summary info ===\nSUBFAILED[msg](i=1) a.py::test_a - assert 0\n"
+    digest = digest_output(text + "=== 1 failed, 2 subtests passed in 0.1s ===\n")
+    assert digest.lines(5) == ["TEST FAIL: test_a — AssertionError: assert 0 (a.py:2)"]
+
+
+def test_tests_of_one_name_in_two_files():
+    blocks = "".join(
+        f"___ test_a ___\n\nE   assert {number}\n\n{folder}/test_a.py:{number}: AssertionError\n"
+        for number, folder in ((3, "x"), (5, "y"))
+    )
+    summary = "FAILED y/test_a.py::test_a - assert 5\nFAILED x/test_a.py::test_a - assert 3\n"
+    digest = digest_output(f"=== FAILURES ===\n{blocks}=== short test summary info ===\n{summary}2 failed in 0.1s\n")
+    assert {(problem.test, problem.place) for problem in digest.problems} == {
+        ("x/test_a.py::test_a", "x/test_a.py:3"),
+        ("y/test_a.py::test_a", "y/test_a.py:5"),
+    }
+
+
 def test_sugar_without_tracebacks():
     text = (
         "Test session starts (platform: linux, Python 3.11.7)\n\nResults (0.05s):\n       1 passed\n       1 failed\n"
