@@ -144,6 +144,22 @@ def test_an_error_of_java_has_its_class_and_skipped_tests_their_ids():
     assert digest.summary == "junit: 2 failed, 1 passed, 1 skipped"
 
 
+@pytest.mark.parametrize(
+    ("attributes", "suite"),
+    [
+        ('classname="src/a.test.ts" name="calc > adds"', "src/a.test.ts"),
+        ('classname="a.test.ts" name="calc > adds"', "src/a.test.ts"),
+        ('classname="calc" name="adds" file="src/a.test.ts"', "calc"),
+        ('classname="calc" name="adds"', "src/a.test.ts"),
+        ('classname="src/a.test.ts" name="calc > adds" file="src/a.test.ts"', "calc"),
+    ],
+)
+def test_templates_of_class_names(attributes: str, suite: str):
+    attributes = attributes.replace(">", "&gt;")
+    text = f'<testsuites name="tests"><testsuite name="{suite}"><testcase {attributes}/></testsuite></testsuites>'
+    assert digest_output(text).passed_tests == {"src/a.test.ts::calc > adds"}
+
+
 def test_jest_junit_with_files_and_node():
     assert digest_fixture("junit-jest.xml").passed_tests == {
         f"src/calc.test.js::{name}" for name in ("stands alone", "takes zero", "will be written")
