@@ -44,6 +44,10 @@ MAX_DETAILS = 12
 BUILD_FAILURE = re.compile(r"(?m)^error: (could not compile .*)$")
 CRASH = re.compile(r"(?m)^ +process didn't exit successfully: .*\((signal: .+)\)$")
 
+PANIC = re.compile(
+    r"(?m)^thread '.*' (?:\(\d+\) )?panicked at (?P<path>\S+?):(?P<line>\d+):(?P<column>\d+):\n(?P<message>.*)$"
+)
+TEST_RUN = re.compile(r"(?m)^running \d+ tests?$")
 MAX_FRAME_LINES = 20
 """Most lines of a code frame to search for its label."""
 EVENTS = ("compiler-message", "compiler-artifact", "build-script-executed", "build-finished")
@@ -65,9 +69,24 @@ def read(output: ToolOutput) -> Digest | None:
     if is_cargo:
         problems += _read_text(output.lines)
     problems += [Problem(message) for message in CRASH.findall(text)]
+    if is_cargo and not TEST_RUN.search(text):
+        problems += _read_panics(text)
     if not problems and (failed := BUILD_FAILURE.search(text)):
         problems = [Problem(failed.group(1), code=SUMMARY_CODE)]
     return Digest("cargo", tuple(problems)) if problems or is_cargo else None
+
+
+def _read_panics(text: str) -> list[Problem]:
+    """Return the panics of a program that `cargo run` started. cargo itself says nothing about them."""
+    return [
+        Problem(
+            f"panic: {match['message'].strip()}",
+            match["path"],
+            parse_number(match["line"]),
+            parse_number(match["column"]),
+        )
+        for match in PANIC.finditer(text)
+    ]
 
 
 def _is_problem(message: JsonObject) -> bool:

@@ -25,7 +25,7 @@ from lsp_harness.verify.digest import (
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.formats import annotations, npm_output, ty_output
 from lsp_harness.verify.digest.formats.line_prefixes import split_sources
-from lsp_harness.verify.digest.problem import UNNAMED_CODE, Problem
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem
 from lsp_harness.verify.digest.runners import (
     doctest_output,
     jest_output,
@@ -94,7 +94,7 @@ def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
         counts = f"{joined.failed - joined.errors} failed" if joined.failed > joined.errors else ""
         errors = f"{joined.errors} error{'s' * (joined.errors > 1)}" if joined.errors else ""
         message = f"{', '.join(filter(None, (counts, errors)))}; the output does not say which"
-        joined = replace(joined, problems=(*joined.problems, Problem(message, code=UNNAMED_CODE)))
+        joined = replace(joined, problems=(*joined.problems, Problem(message, code=SUMMARY_CODE)))
     # a junit file says itself which runner wrote it
     return replace(
         joined,
@@ -115,6 +115,8 @@ def _read_sources(output: ToolOutput, tool: str) -> Digest | None:
     if not prefixed:
         return _read(output, tool)
     digests = [digest for text in prefixed.texts if (digest := _read(ToolOutput(text), tool))]
+    if any(digest.problems for digest in digests if digest.tool != npm_output.TOOL):
+        digests = [digest for digest in digests if not npm_output.is_summary(digest)]
     stripped = _join(digests) if digests else None
     if stripped and prefixed.is_certain:
         return stripped

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, SEVERITY_ORDER, UNNAMED_CODE, Problem
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, SEVERITY_ORDER, SUMMARY_CODE, Problem
 
 MAX_REPEATED_LINES = 3
 """Most line numbers to list for a problem that occurs on several lines."""
@@ -64,7 +64,7 @@ class Digest:
             return self.note
         tests = [f"{count} {word}" for count, word in self._test_counts() if count]
         # what the numbers of the runner contain is not counted again
-        counted = (COLLECTION_CODE, UNNAMED_CODE) if self.failed else ()
+        counted = (COLLECTION_CODE, SUMMARY_CODE) if self.failed else ()
         others = [problem for problem in self.problems if not problem.test and problem.code not in counted]
         phrase = _count_by_severity(others, self.errors)
         counts = tests + ([phrase] if phrase else [])

@@ -21,6 +21,7 @@ SHORT_PLACE = re.compile(
 )
 """The place as MSBuild and the compilers of Microsoft write it."""
 PROJECT_OF_MSBUILD = re.compile(r" \[[^\[\]]+proj\]$")
+MAVEN = re.compile(r"(?m)^\[(ERROR|WARNING)\] (\S.*?):\[(\d+),(\d+)\] (\S.*)$")
 LINKER_PLACE = re.compile(r"(?m)^(?:\S*\bld(?:\.\w+)?: )?(?P<path>[^\s:]+):\(\.\w[^)]*\): (?P<message>\S.*)$")
 CMAKE = re.compile(
     r"(?m)^CMake (?P<kind>(?:[A-Z]\w+ )*(?:Error|Warning))(?: \(dev\))?(?: at (?P<path>.+?):(?P<line>\d+)"
@@ -41,7 +42,8 @@ TRACEBACK_START = "Traceback (most recent call last):"
 PYLINT_SEVERITIES = {"E": "error", "F": "error", "W": "warning", "C": "warning", "R": "warning"}
 """The severities of pylint's rules, by their first letter."""
 ERROR_LINE = re.compile(
-    rf"(?m)^[ \t]*(?:[×✗✘][ \t]+(?=\S)|(?:[\w.+/@-]+: (?:\*\*\* )?)?(?:{ERROR_WORD}|\w*(?:Error|Exception)"
+    rf"(?m)^[ \t]*(?:[×✗✘][ \t]+(?=\S)|\[(?:ERROR|error|FATAL|fatal)\] +(?!\[)"
+    rf"|(?:[\w.+/@-]+: (?:\*\*\* )?)?(?:{ERROR_WORD}|\w*(?:Error|Exception)"
     rf"|panic)(?: ?\[[\w: -]+\])?(?: \(\w+\))?{COLON}|E: |make(?:\[\d+\])?: \*\*\* )(?P<message>\S.*)$"
 )
 """A line that calls itself an error and names no place."""
@@ -133,6 +135,10 @@ def _read_other_places(text: str) -> list[Problem]:
         for match in SHORT_PLACE.finditer(text)
     ]
     problems += [Problem(match["message"], match["path"]) for match in LINKER_PLACE.finditer(text)]
+    problems += [
+        Problem(message, path, parse_number(row), parse_number(column), parse_severity(word))
+        for word, path, row, column, message in dict.fromkeys(MAVEN.findall(text))
+    ]
     for match in CMAKE.finditer(text):
         message = match["message"].strip().partition("\n\n")[0] or "failed"
         severity = parse_severity(match["kind"].split()[-1])

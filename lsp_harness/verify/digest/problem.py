@@ -13,8 +13,6 @@ MISSING_MODULE = "ModuleNotFoundError"
 """The start of the message of such a problem if a module is not installed."""
 SUMMARY_CODE = "summary"
 """The code of a problem that is known only from the last line of a tool, because the rest of the output is missing."""
-UNNAMED_CODE = "unnamed"
-"""The code of the problem which says that tests fail whose names the output lacks."""
 TEST_FILE = re.compile(
     r"\.(?:pyi?|ipynb|rst|txt|md|[cm]?[jt]sx?|vue|svelte|rs|go|java|kts?|rb|php|cs|exs?|lua|dart|cc?|cpp|cxx|mm?|swift"
     r"|scala|clj|hs|zig|nim|jl|bats|sh)$"

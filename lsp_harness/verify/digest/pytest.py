@@ -25,16 +25,21 @@ PYTEST_LINE = re.compile(
 )
 HEADER = re.compile(r"(?m)^(?:=+ test session starts =+|Test session starts \(platform: .*)$")
 PROGRESS = re.compile(r"(?:\S.*?\.(?:py|rst|txt|md) )?([.FEsxXR]+) *(?:\[ *(\d+)%\])?$")
+ALL_PROGRESS = re.compile(r"(?m)^[.FEsxXR]+ +\[100%\]$")
+"""The only line of a run with `-qq` in which no test fails."""
 INTERRUPTED = re.compile(r"!+ (?:Interrupted: |stopping after |xdist\.dsession\.Interrupted: )?.* !+$")
 SECTION_HEAD = re.compile(r"=+ (.+?) =+$")
 SUMMARY_LINE = re.compile(r"(?:FAILED|ERROR|SUBFAIL(?:ED)?(?:[\[(].*?[\])])*) (\S.*)$")
+INTERNAL_ERROR = re.compile(r"INTERNALERROR> (\S.*)$")
+STOPPED = re.compile(r"!+ ((?:KeyboardInterrupt|_pytest\.outcomes\.Exit\b|SystemExit\b).*?) !+$")
+TOO_LITTLE_COVERAGE = re.compile(r"(?:FAIL )(Required test coverage of .*)$")
 USAGE_ERROR = re.compile(r"ERROR: (\S.*)$")
 CONFTEST_ERROR = re.compile(r"ImportError while loading conftest '(.+)'\.?$")
 OUTCOME = r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)"
 VERBOSE_LINE = re.compile(rf"(\S.*?::\S.*?) {OUTCOME}(?: \(.*\)| \[.*\.\.\.)?(?: +\[ *\d+%\])?$")
 XDIST_LINE = re.compile(rf"\[gw\d+\](?: \[ *\d+%\])? {OUTCOME} (\S.*?::\S.*?) *$")
 SETUP_HEAD = re.compile(r"ERROR at (setup|teardown) of (.+)$")
-SUBTEST = re.compile(r"([^\[(]+?) (?:\[.*\]|\(.*\))$")
+SUBTEST = re.compile(r"([^\[(]+?) [\[(].*[\])]$")
 COLLECTION_HEAD = "ERROR collecting "
 
 
@@ -47,7 +52,8 @@ class Parts:
         summary: The lines of the short summary, without their first word.
         outcomes: The outcomes of tests by their ids, from the list that `-v` prints.
         listed: The failing tests that sugar lists below its counts.
-        usage: Errors in the command line of pytest.
+        usage: Errors in the command line of pytest, and why it stopped or did not accept the result.
+        internal: The exception of pytest itself or of a plug-in, if one ended the run.
         places: The files and lines of exceptions by their message, from `--tb=line`.
         counts: The numbers of the last lines of all runs.
         progress: The numbers of dots and letters, for a run whose last line has no numbers.
@@ -61,6 +67,7 @@ class Parts:
     outcomes: dict[str, str] = field(default_factory=dict[str, str])
     listed: list[Problem] = field(default_factory=list[Problem])
     usage: list[str] = field(default_factory=list[str])
+    internal: str = ""
     places: defaultdict[str, deque[tuple[str, int]]] = field(default_factory=lambda: defaultdict(deque))
     counts: Counter[str] = field(default_factory=Counter[str])
     progress: Counter[str] = field(default_factory=Counter[str])
@@ -80,7 +87,8 @@ NO_TESTS = "no tests ran"
 def read(output: ToolOutput) -> Digest | None:
     """Return the tests that fail, or None if this is no output of pytest."""
     text = output.text
-    if not PYTEST_LINE.search(text) and not any(_is_last_line(line) for line in output.lines):
+    is_pytest = PYTEST_LINE.search(text) or ALL_PROGRESS.search(text)
+    if not is_pytest and not any(_is_last_line(line) for line in output.lines):
         return None
     parts = _split(output.lines)
     problems = _read_problems(parts)
@@ -170,8 +178,11 @@ def _read_other_line(parts: Parts, line: str, block: list[str] | None) -> list[s
     if match := CONFTEST_ERROR.match(line):
         block = []
         parts.blocks.append((COLLECTION_HEAD + match.group(1), block))
-    elif match := USAGE_ERROR.match(line):
+    elif match := USAGE_ERROR.match(line) or TOO_LITTLE_COVERAGE.match(line) or STOPPED.match(line):
         parts.usage.append(match.group(1))
+    elif match := INTERNAL_ERROR.match(line):
+        # the last of these lines is the exception
+        parts.internal = match.group(1)
     elif match := XDIST_LINE.match(line):
         parts.outcomes[match.group(2)] = match.group(1)
     elif match := VERBOSE_LINE.match(line):
@@ -239,6 +250,7 @@ def _read_problems(parts: Parts) -> list[Problem]:
     names = frozenset(exceptions)
     messages = sorted(parts.places)
     problems: list[Problem] = [Problem(message, code="usage") for message in parts.usage]
+    problems += [Problem(parts.internal, code="internal")] if parts.internal else []
     failing = parts.ids_with("FAILED", "ERROR")
     for line in parts.summary:
         node, message = _split_summary(line, names, failing)

@@ -11,7 +11,9 @@ MAX_LINE_CHARS = 4_000
 """Longer lines are cut: they are minified code in a code frame, and never a message."""
 MAX_JSON_STARTS = 8
 """Most places to try as the start of a JSON value: some tools print a line or two before it."""
-ESCAPE_SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4000}(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00\x08]")
+ESCAPE_SEQUENCES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]_P^X][^\x07\x1b]{0,4000}(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00\x08]"
+)
 LONG_LINE = re.compile(rf"(?m)^(.{{{MAX_LINE_CHARS}}}).+$")
 JSON_START = re.compile(r"(?m)^[ \t]*(?=[\[{])")
 

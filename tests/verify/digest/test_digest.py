@@ -202,3 +202,36 @@ def test_the_last_line_of_an_output_is_short_and_has_no_secret():
     assert TOKEN not in read_last_line(f"first\nError: token {TOKEN} is refused\n")
     assert len(read_last_line("x" * 5000)) <= MAX_MESSAGE_CHARS + 3
     assert read_last_line(" \n") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            (
+                "=== test session starts ===\nINTERNALERROR> Traceback (most recent call last):\n"
+                'INTERNALERROR>   File "a.py"\n'
+                "INTERNALERROR> ValueError: no\n\n=== no tests ran in 0.01s ===\n"
+            ),
+            "error: ValueError: no [internal]",
+        ),
+        (
+            "..  [100%]\nFAIL Required test coverage of 90% not reached. Total coverage: 50.00%\n2 passed in 0.1s\n",
+            "error: Required test coverage of 90% not reached. Total coverage: 50.00% [usage]",
+        ),
+        (
+            "=== test session starts ===\n!!! KeyboardInterrupt !!!\n=== 2 passed in 0.1s ===\n",
+            "error: KeyboardInterrupt [usage]",
+        ),
+        (
+            (
+                "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.1s\n"
+                "     Running `target/debug/a`\n"
+                "thread 'main' (7) panicked at src/main.rs:2:5:\nboom\nnote: run with `RUST_BACKTRACE=1`\n"
+            ),
+            "src/main.rs:2:5: error: panic: boom",
+        ),
+    ],
+)
+def test_a_run_that_fails_without_a_failed_test(text: str, line: str):
+    assert digest_output(text).lines(5) == [line]

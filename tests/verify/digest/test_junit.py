@@ -144,6 +144,22 @@ def test_an_error_of_java_has_its_class_and_skipped_tests_their_ids():
     assert digest.summary == "junit: 2 failed, 1 passed, 1 skipped"
 
 
+@pytest.mark.parametrize(
+    ("attributes", "suite"),
+    [
+        ('classname="src/a.test.ts" name="calc > adds"', "src/a.test.ts"),
+        ('classname="a.test.ts" name="calc > adds"', "src/a.test.ts"),
+        ('classname="calc" name="adds" file="src/a.test.ts"', "calc"),
+        ('classname="calc" name="adds"', "src/a.test.ts"),
+        ('classname="src/a.test.ts" name="calc > adds" file="src/a.test.ts"', "calc"),
+    ],
+)
+def test_templates_of_class_names(attributes: str, suite: str):
+    attributes = attributes.replace(">", "&gt;")
+    text = f'<testsuites name="tests"><testsuite name="{suite}"><testcase {attributes}/></testsuite></testsuites>'
+    assert digest_output(text).passed_tests == {"src/a.test.ts::calc > adds"}
+
+
 def test_jest_junit_with_files_and_node():
     assert digest_fixture("junit-jest.xml").passed_tests == {
         f"src/calc.test.js::{name}" for name in ("stands alone", "takes zero", "will be written")
@@ -196,7 +212,7 @@ def test_pytest_with_plug_ins_that_print_other_last_lines(name: str):
 
 
 def test_pytest_without_names():
-    assert digest_lines("pytest-unnamed.txt") == ["error: 6 failed, 1 error; the output does not say which [unnamed]"]
+    assert digest_lines("pytest-unnamed.txt") == ["error: 6 failed, 1 error; the output does not say which [summary]"]
     assert digest_fixture("pytest-unnamed.txt").summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
     assert digest_output("FF.F\n4 failed, 1 passed in 0.02s\n").summary == "pytest: 4 failed, 1 passed"
 
@@ -210,6 +226,35 @@ def test_a_collection_error_counts_once():
     # with -qq
     assert digest_output(text).summary == "pytest: 1 error"
     assert digest_fixture("pytest-collection.txt").failed == 1
+
+
+def test_pytest_that_says_little_or_runs_twice():
+    assert digest_output("..s" + " " * 70 + "[100%]\n").summary == "pytest: 2 passed, 1 skipped"
+    run = "=== test session starts ===\ncollected 2 items\n\na.py ..  [100%]\n\n=== 2 passed in 0.1s ===\n"
+    assert digest_output(run * 2).summary == "pytest: 4 passed"
+    inner = "=== FAILURES ===\n___ t ___\nE   assert 0\n\na.py:2: AssertionError\n----- Captured stdout call -----\n"
+    inner += "=== 7 passed in 0.1s ===\n"
+    assert digest_output(inner + "=== 1 failed, 2 passed in 0.1s ===\n").summary == "pytest: 1 failed, 2 passed"
+
+
+def test_subtests_of_pytest():
+    text = "=== FAILURES ===\n___ test_a [msg] (i=1) ___\nE   assert 0\n\na.py:2: AssertionError\n"
+    text += "=== short test summary info ===\nSUBFAILED[msg](i=1) a.py::test_a - assert 0\n"
+    digest = digest_output(text + "=== 1 failed, 2 subtests passed in 0.1s ===\n")
+    assert digest.lines(5) == ["TEST FAIL: test_a — AssertionError: assert 0 (a.py:2)"]
+
+
+def test_tests_of_one_name_in_two_files():
+    blocks = "".join(
+        f"___ test_a ___\n\nE   assert {number}\n\n{folder}/test_a.py:{number}: AssertionError\n"
+        for number, folder in ((3, "x"), (5, "y"))
+    )
+    summary = "FAILED y/test_a.py::test_a - assert 5\nFAILED x/test_a.py::test_a - assert 3\n"
+    digest = digest_output(f"=== FAILURES ===\n{blocks}=== short test summary info ===\n{summary}2 failed in 0.1s\n")
+    assert {(problem.test, problem.place) for problem in digest.problems} == {
+        ("x/test_a.py::test_a", "x/test_a.py:3"),
+        ("y/test_a.py::test_a", "y/test_a.py:5"),
+    }
 
 
 def test_sugar_without_tracebacks():

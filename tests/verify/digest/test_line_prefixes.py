@@ -38,6 +38,11 @@ PREFIXES = [
     ("[pod/api-7d/app] ",),
     ("2026-01-02T03:04:05.1234567Z api-1  | ",),
     ("api-1  | 2026-01-02T03:04:05Z ",),
+    ("│ ",),
+    ("api-7d app ",),
+    ("\x1b_bk;t=1700000000123\x07",),
+    ("03:04:05 web.1  | ",),
+    ("[CI/test]   | ",),
 ]
 NAMES = [
     "pytest.txt", "pytest-xdist.txt", "ruff-concise.txt", "mypy.txt", "tsc.txt", "go-test-v.txt", "cargo-test.txt",
@@ -90,6 +95,18 @@ def test_a_few_lines_with_a_prefix_among_many_others():
 )
 def test_one_line(line: str):
     assert digest_output(line).lines(5) == ["a.py:1:8: warning: `os` imported but unused [F401]"]
+
+
+def test_a_workspace_prints_its_own_lines_too():
+    text = "Scope: 2 of 3 workspace projects\npackages/app test$ jest\n"
+    text += prefixed(fixture("jest.txt"), "packages/app test: ") + "packages/app test: Failed\n/p/packages/app:\n"
+    text += " ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  app@1.0.0 test: `jest`\nExit status 1\n"
+    assert digest_output(text).lines(99) == digest_fixture("jest.txt").lines(99)
+    text = "• Packages in scope: @acme/app\n" + prefixed(fixture("tsc.txt"), "@acme/app:build: ")
+    text += (
+        "@acme/app:build: npm error Lifecycle script `build` failed with error:\n@acme/app:build: npm error code 2\n"
+    )
+    assert digest_output(text).lines(99) == digest_fixture("tsc.txt").lines(99)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,8 @@ def test_tsc_in_german():
         ("collect2: Fehler: ld gab 1 zurück\n", "error: ld gab 1 zurück"),
         ("CMake Error at CMakeLists.txt:3 (add):\n  No such target.\n\n", "CMakeLists.txt:3: error: No such target."),
         ("CMake Warning (dev) at a/b.cmake:3 (add):\n  Old.\n", "a/b.cmake:3: warning: Old."),
+        ("[INFO] x\n[ERROR] /p/A.java:[3,9] cannot find x\n", "/p/A.java:3:9: error: cannot find x"),
+        ("[INFO] x\n[ERROR] No plugin found\n", "error: No plugin found"),
         ("make: *** [Makefile:3: all] Fehler 2\n", "error: [Makefile:3: all] Fehler 2"),
         ("error: no such thing\n", "error: no such thing"),
         ("ERROR: No matching distribution found for nopkg\n", "error: No matching distribution found for nopkg"),

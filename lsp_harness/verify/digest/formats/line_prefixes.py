@@ -14,6 +14,7 @@ TIME = re.compile(
     r"(?: \d\d[OE][ +]?|[ \t]|$)"
 )
 """A time stamp of a CI job, a container, the system's journal or a build of an image. GitLab adds the stream."""
+BAR = re.compile(r"[│┃](?: |$)")
 _NAME = r"@?[\w][\w.@/~+-]*"
 SOURCES = (
     # `gh run view --log`: job, step, time
@@ -75,10 +76,33 @@ def split_sources(text: str, layers: int = MAX_LAYERS) -> PrefixedText | None:
     if sum(bool(TIME.match(line)) for line in sample) >= len(sample) * MIN_SHARE:
         stripped = "\n".join(line[match.end() :] if (match := TIME.match(line)) else line for line in lines)
         return split_sources(stripped, layers - 1) or PrefixedText((stripped,))
+    if sum(bool(BAR.match(line)) for line in sample) >= len(sample) * MIN_SHARE:
+        stripped = "\n".join(BAR.sub("", line, count=1) for line in lines)
+        return split_sources(stripped, layers - 1) or PrefixedText(
+            (stripped,), frozenset({"│ ", "┃ "}), is_certain=False
+        )
     for form, is_certain in SOURCES:
         if names := _find_names(form, sample, is_certain=is_certain):
             return _split(form, lines, names, layers, is_certain=is_certain)
-    return None
+    return _remove_common(lines, filled)
+
+
+def _remove_common(lines: list[str], filled: list[str]) -> PrefixedText | None:
+    """Return the text without the words with which all lines begin, if they begin with the same words."""
+    start = _common_start(filled[0], filled[-1]) if len(filled) > 1 else ""
+    while start and not all(line.startswith(start) or line == start.rstrip() for line in filled):
+        # blank lines have lost the blanks at their end
+        start = start[: start.rstrip().rfind(" ") + 1]
+    start = start[: start.rfind(" ") + 1]
+    if not re.search(r"\w", start):
+        return None
+    text = "\n".join(line.removeprefix(start) if line != start.rstrip() else "" for line in lines)
+    return PrefixedText((text,), frozenset({start}), is_certain=False)
+
+
+def _common_start(one: str, other: str) -> str:
+    length = next((i for i, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), len(one))
+    return one[:length]
 
 
 def _find_names(form: re.Pattern[str], sample: list[str], *, is_certain: bool) -> set[str]:

@@ -21,6 +21,7 @@ SCRIPT_FAILED = re.compile(
     r"|command failed$|command sh -c|weird error"
 )
 PNPM_ERROR = re.compile(r"(?m)^[ \t]*(?:\[?(ERR_PNPM_\w+|ELIFECYCLE|ENOENT)\]?)(?:\u2009|[ \t])+(\S.*)$")
+PNPM_SUMMARIES = {"ELIFECYCLE", "ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL", "ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL"}
 YARN_ERROR = re.compile(r"(?m)^(?:error (?!TS\d|\[)(\S.*)|➤ (YN\d{4}): (?:[│┌└] )*(?!Completed|Done)(\S.*))$")
 YARN_START = re.compile(r"(?m)^(?:yarn (?:run|install|add|workspaces?) v\d|➤ YN\d{4}: )")
 YARN_FINE = {"YN0000", "YN0013", "YN0019", "YN0065", "YN0087", "YN0088", "YN0007", "YN0085"}
@@ -35,7 +36,7 @@ def read(output: ToolOutput) -> Digest | None:
     """Return the errors, or None if this is no output of a package manager of JavaScript."""
     problems = _read_npm(output.lines)
     problems += [
-        Problem(message, code=SUMMARY_CODE if code == "ELIFECYCLE" else code)
+        Problem(message, code=SUMMARY_CODE if code in PNPM_SUMMARIES else code)
         for code, message in PNPM_ERROR.findall(output.text)
     ]
     if YARN_START.search(output.text):
@@ -65,7 +66,7 @@ def _read_npm(lines: list[str]) -> list[Problem]:
             text = (match.group(1) or "").strip()
             is_inside = True
             if named := NPM_CODE.match(text):
-                if message:
+                if message and not is_script:
                     problems.append(_to_problem(code, message, is_script=is_script))
                     message, is_script = [], False
                 code = named.group(1)

@@ -116,9 +116,12 @@ class JunitCase:
     @property
     def file(self) -> str:
         """The file of the case, or an empty text if the document does not name it."""
-        suites = [suite for suite in reversed(self.suites) if suite.file or _is_file(suite.name)]
-        names = [self.path, *([self.class_name] if _is_file(self.class_name) else [])]
-        return next(filter(None, [*names, *(suite.file or suite.name for suite in suites)]), "")
+        suites = [suite.file or suite.name for suite in reversed(self.suites) if suite.file or _is_file(suite.name)]
+        if not _is_file(self.class_name):
+            return next(filter(None, [self.path, *suites]), "")
+        # the class name may be a template of a setting, with the last part of the path only
+        whole = (suite for suite in suites if suite.endswith(f"/{self.class_name}"))
+        return self.path or next(whole, self.class_name)
 
     @property
     def is_whole_file(self) -> bool:
