@@ -26,7 +26,7 @@ from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_er
 from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.project_copy import TooLargeError
 from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay, write_scratch
-from lsp_harness.verify.project_tools.new_findings import NewFinding, NothingComparedError
+from lsp_harness.verify.project_tools.new_findings import FileLeftOutError, NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 
 MAX_USERS = 40
@@ -166,7 +166,7 @@ class ToolComparison:
             users = await self.access.list_users(changes, lambda file: file.suffix in tool.suffixes, folder, MAX_USERS)
         exclusions = [tool.find_exclusion(folder, file) for file in (*(change.file for change in changes), *users)]
         if all(exclusions):
-            raise NothingComparedError("; ".join(dict.fromkeys(exclusions[: len(changes.changes)])))
+            raise FileLeftOutError("; ".join(dict.fromkeys(exclusions[: len(changes.changes)])))
         environment = None
         if ".py" in tool.suffixes:
             environment = await asyncio.to_thread(find_environment, root, main, self.access.read_python())

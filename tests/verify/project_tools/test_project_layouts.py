@@ -269,10 +269,22 @@ async def test_what_ty_leaves_out_is_not_called_checked(workbench: Workbench, ty
     )
     wrong = "x: int = ''\n"
     assert await workbench.find_types({"gen/made.py": wrong}, "python") == [
-        "skipped: ty's configuration excludes gen/made.py"
+        "skipped: ty's configuration excludes gen/made.py, or ignores all rules there"
     ]
     assert len(await workbench.find_types({"app.py": wrong}, "python")) == 1
     assert await workbench.find_types({"app.py": "x: int = 2\n"}, "python") == []
+
+
+@needs_ty
+async def test_the_next_checker_looks_at_what_the_first_leaves_out(
+    workbench: Workbench, ty: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need_program("mypy", monkeypatch)
+    settings = "[tool.mypy]\n[[tool.ty.overrides]]\ninclude = ['src']\nrules.all = 'ignore'\n"
+    workbench.write({"pyproject.toml": settings, "src/a.py": "x = 1\n"})
+    [line] = await workbench.find_types({"src/a.py": "x: int = ''\n"}, "python")
+    assert "Incompatible types in assignment" in line
+    assert await workbench.find_types({"src/a.py": "x: int = 2\n"}, "python") == []
 
 
 async def test_mypy_reads_an_excluded_file_only_where_another_uses_it(
