@@ -137,6 +137,15 @@ class ToolComparison:
             NothingComparedError: The tool cannot say anything about the proposal.
         """
         use = await self._find_use(tool, changes)
+        try:
+            return await self._compare(use, changes, least)
+        except NothingComparedError:
+            if not use.users or all(tool.find_exclusion(use.folder, change.file) for change in changes):
+                raise
+        # one of the files that use the changed ones may be what it fails at
+        return await self._compare(replace(use, users=()), changes, least)
+
+    async def _compare(self, use: _ToolUse, changes: ChangeSet, least: Severity) -> list[NewFinding]:
         # two runs would write to one cache
         async with self._lock:
             before = await self._find_before(use, changes)
@@ -149,7 +158,7 @@ class ToolComparison:
                 [problem for problem in before if problem.severity in counting],
                 [problem for problem in after if problem.severity in counting],
             )
-            if tool.needs_files and not new:
+            if use.tool.needs_files and not new:
                 known = {_locate(use.folder, problem) for problem in (*before, *after)}
                 await self._require_reading(use, [c for c in changes if c.file not in known])
         return new
@@ -252,6 +261,12 @@ class ToolComparison:
         if result.exit_code != 0 and not any(problem.path for problem in digest.problems):
             first = read_first_error(text) or f"its exit status is {result.exit_code}"
             raise NothingComparedError(f"{tool.name} failed: {first}")
+        changed = {job.root / file for file in job.texts}
+        if result.exit_code == tool.stopped_status and not any(
+            _locate(job.root, p) in changed for p in digest.problems
+        ):
+            first = next((problem for problem in digest.problems if problem.path), digest.problems[0])
+            raise NothingComparedError(f"{tool.name} stops at {first.place}: {first.message}")
         return digest.problems
 
 

@@ -338,6 +338,21 @@ async def test_mypy_looks_at_the_files_that_use_the_changed_one(
     assert await workbench.find_types({"price.py": PRICE.replace("a + b", "b + a")}, "python") == []
 
 
+async def test_a_file_at_which_mypy_stops_hides_no_error(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_program("mypy", monkeypatch)
+    workbench.write({"mypy.ini": "[mypy]\n", "price.py": PRICE, "use.py": "from price import total\nx = (\n"})
+    use_files(workbench, "use.py")
+    wrong = PRICE.replace("a + b", "str(a + b)")
+    # without the broken file there is an answer
+    [line] = await workbench.find_types({"price.py": wrong}, "python")
+    assert line.startswith("TYPE ERROR at line 2: ")
+    # with a broken file that the changed one needs there is none
+    workbench.write({"price.py": f"import use\n{PRICE}"})
+    workbench.tools.record_file_change()
+    [line] = await workbench.find_types({"price.py": f"import use\n{wrong}"}, "python")
+    assert line.startswith("skipped: mypy stops at use.py:")
+
+
 async def test_mypy_works_in_the_folder_of_its_settings(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("mypy", monkeypatch)
     workbench.write(
