@@ -32,6 +32,7 @@ class Mypy(ProjectTool):
     install_hint = "pip install mypy"
     needs_files = False
     names_users = True
+    stopped_status = 2
 
     def configures(self, folder: Path) -> str:
         name = find_configuration(folder, OWN_FILES, self.name)

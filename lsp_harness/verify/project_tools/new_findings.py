@@ -23,6 +23,10 @@ class NothingComparedError(Exception):
         self.is_temporary = is_temporary
 
 
+class FileLeftOutError(NothingComparedError):
+    """The settings of a project keep a tool from a file. Another tool of the project may look at it."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewFinding:
     """A finding that a proposal adds, and the change whose text it is in."""

@@ -43,6 +43,7 @@ class ProjectTool(ABC):
         reader: The name by which `verify.digest` reads its output.
         suffixes: The suffixes of the files that it reads.
         install_hint: How to install it.
+        stopped_status: The exit status with which it says that it stopped at an error and looked at nothing else.
         names_users: Whether it looks only at the files that its command names, which then also names the files that use
             the changed ones.
         needs_files: Whether the texts must stand in the place of their files. Else the command names them.
@@ -55,6 +56,7 @@ class ProjectTool(ABC):
     install_hint: ClassVar[str]
     needs_files: ClassVar[bool] = True
     names_users: ClassVar[bool] = False
+    stopped_status: ClassVar[int | None] = None
 
     def configures(self, folder: Path) -> str:
         """Return how the files of one folder configure this tool, or an empty text."""

@@ -26,7 +26,7 @@ from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_er
 from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.project_copy import TooLargeError
 from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay, write_scratch
-from lsp_harness.verify.project_tools.new_findings import NewFinding, NothingComparedError
+from lsp_harness.verify.project_tools.new_findings import FileLeftOutError, NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 
 MAX_USERS = 40
@@ -137,6 +137,15 @@ class ToolComparison:
             NothingComparedError: The tool cannot say anything about the proposal.
         """
         use = await self._find_use(tool, changes)
+        try:
+            return await self._compare(use, changes, least)
+        except NothingComparedError:
+            if not use.users or all(tool.find_exclusion(use.folder, change.file) for change in changes):
+                raise
+        # one of the files that use the changed ones may be what it fails at
+        return await self._compare(replace(use, users=()), changes, least)
+
+    async def _compare(self, use: _ToolUse, changes: ChangeSet, least: Severity) -> list[NewFinding]:
         # two runs would write to one cache
         async with self._lock:
             before = await self._find_before(use, changes)
@@ -149,7 +158,7 @@ class ToolComparison:
                 [problem for problem in before if problem.severity in counting],
                 [problem for problem in after if problem.severity in counting],
             )
-            if tool.needs_files and not new:
+            if use.tool.needs_files and not new:
                 known = {_locate(use.folder, problem) for problem in (*before, *after)}
                 await self._require_reading(use, [c for c in changes if c.file not in known])
         return new
@@ -166,7 +175,7 @@ class ToolComparison:
             users = await self.access.list_users(changes, lambda file: file.suffix in tool.suffixes, folder, MAX_USERS)
         exclusions = [tool.find_exclusion(folder, file) for file in (*(change.file for change in changes), *users)]
         if all(exclusions):
-            raise NothingComparedError("; ".join(dict.fromkeys(exclusions[: len(changes.changes)])))
+            raise FileLeftOutError("; ".join(dict.fromkeys(exclusions[: len(changes.changes)])))
         environment = None
         if ".py" in tool.suffixes:
             environment = await asyncio.to_thread(find_environment, root, main, self.access.read_python())
@@ -252,6 +261,12 @@ class ToolComparison:
         if result.exit_code != 0 and not any(problem.path for problem in digest.problems):
             first = read_first_error(text) or f"its exit status is {result.exit_code}"
             raise NothingComparedError(f"{tool.name} failed: {first}")
+        changed = {job.root / file for file in job.texts}
+        if result.exit_code == tool.stopped_status and not any(
+            _locate(job.root, p) in changed for p in digest.problems
+        ):
+            first = next((problem for problem in digest.problems if problem.path), digest.problems[0])
+            raise NothingComparedError(f"{tool.name} stops at {first.place}: {first.message}")
         return digest.problems
 
 

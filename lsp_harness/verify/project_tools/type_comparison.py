@@ -16,7 +16,13 @@ from lsp_harness.text.uri import local_path
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
-from lsp_harness.verify.project_tools.new_findings import Comparison, NewFinding, NothingComparedError, join_comparisons
+from lsp_harness.verify.project_tools.new_findings import (
+    Comparison,
+    FileLeftOutError,
+    NewFinding,
+    NothingComparedError,
+    join_comparisons,
+)
 from lsp_harness.verify.project_tools.project_tool import ProjectTool
 from lsp_harness.verify.project_tools.project_tool_registry import find_configured_tool
 from lsp_harness.verify.project_tools.tool_comparison import ToolComparison
@@ -49,10 +55,15 @@ class CheckerChoice:
 
 
 def choose_checker(root: Path, file: Path, language: str = "") -> CheckerChoice | None:
-    """Return the type checker for a file: the one that the project configures, or the usual one, or None.
+    """Return the first of the type checkers for a file, or None. The arguments are those of `list_checkers`."""
+    return next(iter(list_checkers(root, file, language)), None)
 
-    Of several, the one that the nearest folder configures is chosen, and then the fastest: one that runs all the time
-    comes before one that reads files.
+
+def list_checkers(root: Path, file: Path, language: str = "") -> list[CheckerChoice]:
+    """Return the type checkers for a file: those that the project configures, or else the usual one, or none.
+
+    The one that the nearest folder configures comes first, and then the fastest: one that runs all the time comes
+    before one that reads files.
 
     Args:
         root: The folder of the project.
@@ -69,9 +80,8 @@ def choose_checker(root: Path, file: Path, language: str = "") -> CheckerChoice 
     if tool := find_configured_tool(CHECK, root, file):
         reason, folder = tool.find_configuration(root, file), tool.find_folder(root, file)
         found.append(CheckerChoice(tool.name, reason, tool, folder))
-    # the first one of those that the nearest folder configures
-    best = max(found, key=lambda choice: len((choice.folder or root).parts), default=None)
-    return best or (CheckerChoice(usual) if usual else None)
+    found.sort(key=lambda choice: -len((choice.folder or root).parts))
+    return found or ([CheckerChoice(usual)] if usual else [])
 
 
 class TypeComparison:
@@ -102,7 +112,7 @@ class TypeComparison:
         """
         groups = self._group(changes)
         return await join_comparisons(
-            [partial(self._compare_group, choice, ChangeSet(tuple(some))) for choice, some in groups]
+            [partial(self._compare_by_first, choice, ChangeSet(tuple(some))) for choice, some in groups]
         )
 
     def _group(self, changes: ChangeSet) -> list[tuple[CheckerChoice | None, Sequence[Change]]]:
@@ -116,6 +126,19 @@ class TypeComparison:
             folder = session.folder if session else choice and choice.folder
             groups.setdefault((choice.name if choice else "", folder), (choice, []))[1].append(change)
         return [*groups.values()]
+
+    async def _compare_by_first(self, choice: CheckerChoice | None, changes: ChangeSet) -> list[NewFinding]:
+        """Compare by a checker, or by the next one that the same folder configures if it leaves the files out."""
+        main = changes.main
+        listed = list_checkers(main.root, main.file, main.before.language) if main.root else []
+        others = [other for other in listed[1:] if choice and other.folder == choice.folder]
+        reasons: list[str] = []
+        for checker in (choice, *others):
+            try:
+                return await self._compare_group(checker, changes)
+            except FileLeftOutError as error:
+                reasons.append(str(error))
+        raise FileLeftOutError("; ".join(reasons))
 
     async def _compare_group(self, choice: CheckerChoice | None, changes: ChangeSet) -> list[NewFinding]:
         main = changes.main
@@ -132,7 +155,7 @@ class TypeComparison:
             raise NothingComparedError(f"{choice.name} is not among the checkers")
         exclusions = [session.checker.find_exclusion(session.folder, change.file) for change in changes]
         if all(exclusions):
-            raise NothingComparedError("; ".join(dict.fromkeys(exclusions)))
+            raise FileLeftOutError("; ".join(dict.fromkeys(exclusions)))
         confinement = await asyncio.to_thread(session.find_confinement)
         # the command of the conversation, whose arguments are the checker's own business
         if objection := await self._tools.access.find_objection((choice.name,), confinement):
@@ -214,7 +237,7 @@ async def _require_inclusion(session: CheckerSession, changes: ChangeSet) -> Non
         if not is_known or not await session.leaves_out(change.before):
             return
         reasons.append(f"{configuration} excludes {_display(session.folder, change.before)}")
-    raise NothingComparedError("; ".join(reasons))
+    raise FileLeftOutError("; ".join(reasons))
 
 
 async def _require_reading(session: CheckerSession, changes: ChangeSet) -> None:
@@ -229,7 +252,8 @@ async def _require_reading(session: CheckerSession, changes: ChangeSet) -> None:
         if await session.find_findings(text, (), is_patient=True):
             return
     name = _display(session.folder, changes.main.before)
-    raise NothingComparedError(f"{session.checker.name}'s configuration excludes {name}")
+    reason = f"{session.checker.name}'s configuration excludes {name}, or ignores all rules there"
+    raise FileLeftOutError(reason)
 
 
 def _display(folder: Path, document: Document) -> str:

@@ -269,10 +269,22 @@ async def test_what_ty_leaves_out_is_not_called_checked(workbench: Workbench, ty
     )
     wrong = "x: int = ''\n"
     assert await workbench.find_types({"gen/made.py": wrong}, "python") == [
-        "skipped: ty's configuration excludes gen/made.py"
+        "skipped: ty's configuration excludes gen/made.py, or ignores all rules there"
     ]
     assert len(await workbench.find_types({"app.py": wrong}, "python")) == 1
     assert await workbench.find_types({"app.py": "x: int = 2\n"}, "python") == []
+
+
+@needs_ty
+async def test_the_next_checker_looks_at_what_the_first_leaves_out(
+    workbench: Workbench, ty: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need_program("mypy", monkeypatch)
+    settings = "[tool.mypy]\n[[tool.ty.overrides]]\ninclude = ['src']\nrules.all = 'ignore'\n"
+    workbench.write({"pyproject.toml": settings, "src/a.py": "x = 1\n"})
+    [line] = await workbench.find_types({"src/a.py": "x: int = ''\n"}, "python")
+    assert "Incompatible types in assignment" in line
+    assert await workbench.find_types({"src/a.py": "x: int = 2\n"}, "python") == []
 
 
 async def test_mypy_reads_an_excluded_file_only_where_another_uses_it(
@@ -324,6 +336,21 @@ async def test_mypy_looks_at_the_files_that_use_the_changed_one(
     [line] = await workbench.find_types({"price.py": AS_TEXT}, "python")
     assert "use.py:3" in line
     assert await workbench.find_types({"price.py": PRICE.replace("a + b", "b + a")}, "python") == []
+
+
+async def test_a_file_at_which_mypy_stops_hides_no_error(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_program("mypy", monkeypatch)
+    workbench.write({"mypy.ini": "[mypy]\n", "price.py": PRICE, "use.py": "from price import total\nx = (\n"})
+    use_files(workbench, "use.py")
+    wrong = PRICE.replace("a + b", "str(a + b)")
+    # without the broken file there is an answer
+    [line] = await workbench.find_types({"price.py": wrong}, "python")
+    assert line.startswith("TYPE ERROR at line 2: ")
+    # with a broken file that the changed one needs there is none
+    workbench.write({"price.py": f"import use\n{PRICE}"})
+    workbench.tools.record_file_change()
+    [line] = await workbench.find_types({"price.py": f"import use\n{wrong}"}, "python")
+    assert line.startswith("skipped: mypy stops at use.py:")
 
 
 async def test_mypy_works_in_the_folder_of_its_settings(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
