@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from lsp_harness.knowledge.project_python import find_project_folder, folders_up_to
 from lsp_harness.process.tool_run import find_tool
+from lsp_harness.verify.digest.runners.node_test import EVENTS_REPORTER
 from lsp_harness.verify.project_tests.settings_files import as_mapping, read_json, read_settings_text, read_toml
 from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
 
@@ -49,11 +50,11 @@ class NodeProgram:
 
 
 NODE_PROGRAMS: Mapping[str, NodeProgram] = {
-    "vitest": NodeProgram(("run",), ("--reporter=junit", "--outputFile={}"), "--bail={}"),
+    "vitest": NodeProgram(("run",), ("--reporter=json", "--outputFile={}"), "--bail={}"),
     "jest": NodeProgram(("--ci",), ("--json", "--outputFile={}"), "--bail={}"),
-    "mocha": NodeProgram((), ("--reporter", "xunit", "--reporter-option", "output={}"), "--bail", MOCHA_PATTERNS),
+    "mocha": NodeProgram((), ("--reporter", "json", "--reporter-option", "output={}"), "--bail", MOCHA_PATTERNS),
 }
-NODE_REPORT = ("--test-reporter=junit", "--test-reporter-destination={}")
+NODE_REPORT = (f"--test-reporter={EVENTS_REPORTER}", "--test-reporter-destination={}")
 
 
 def find_node_runner(root: Path, file: Path) -> SuiteRunner | None:
@@ -86,7 +87,7 @@ def _create_node_runner(root: Path, folder: Path, name: str, program: Path) -> S
 
     def command(selection: Selection) -> list[str]:
         limit = [chosen.bail.format(selection.max_failures)] if selection.max_failures and chosen.bail else []
-        report = [option.format(selection.report) for option in chosen.report]
+        report = [option.replace("{}", str(selection.report)) for option in chosen.report]
         return [str(program), *chosen.options, *report, *limit, *selection.files]
 
     return SuiteRunner(
@@ -113,7 +114,7 @@ def _find_node_test(root: Path, folder: Path, script: str) -> SuiteRunner | None
         return None
 
     def command(selection: Selection) -> list[str]:
-        report = [option.format(selection.report) for option in NODE_REPORT]
+        report = [option.replace("{}", str(selection.report)) for option in NODE_REPORT]
         return [path, *options, *report, *selection.files]
 
     return SuiteRunner(

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -98,8 +99,8 @@ class ProjectOverlay:
         return await run_confined(program.argv, self.sandbox, policy, view_environment(program.env.items()))
 
     def _prepare_view(self, program: ConfinedProgram) -> SandboxPolicy:
-        layer = self.scratch / "layer"
-        layer.mkdir(exist_ok=True)
+        # a folder of a run before may hold its changes
+        layer = Path(tempfile.mkdtemp(prefix="layer-", dir=self.scratch))
         replaced: dict[Path, Path] = {}
         for number, (file, content) in enumerate(self.texts.items()):
             replaced[file] = self.scratch / f"text-{number}"

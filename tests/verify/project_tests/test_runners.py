@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from lsp_harness.verify.digest.runners.node_test import EVENTS_REPORTER
 from lsp_harness.verify.project_tests.runner_registry import find_runner
 from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
 
@@ -243,7 +244,7 @@ def put_package(machine: Machine, folder: str, script: str = "", **tools: str) -
     machine.put(str(PurePosixPath(folder, "package.json")), json.dumps(package))
 
 
-REPORT = ["--test-reporter=junit", "--test-reporter-destination=/scratch/report.xml"]
+REPORT = [f"--test-reporter={EVENTS_REPORTER}", "--test-reporter-destination=/scratch/report.xml"]
 
 
 @pytest.mark.parametrize(
@@ -279,9 +280,9 @@ def test_a_package_runs_its_tests_by_tsx(script: str, machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("tool", "options"),
     [
-        ("vitest", ["run", "--reporter=junit", "--outputFile=/scratch/report.xml", "--bail=2"]),
+        ("vitest", ["run", "--reporter=json", "--outputFile=/scratch/report.xml", "--bail=2"]),
         ("jest", ["--ci", "--json", "--outputFile=/scratch/report.xml", "--bail=2"]),
-        ("mocha", ["--reporter", "xunit", "--reporter-option", "output=/scratch/report.xml", "--bail"]),
+        ("mocha", ["--reporter", "json", "--reporter-option", "output=/scratch/report.xml", "--bail"]),
     ],
 )
 @pytest.mark.parametrize("is_in_script", [True, False])
