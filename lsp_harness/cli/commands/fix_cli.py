@@ -33,7 +33,8 @@ def fix(
     ----------
     at
         FILE repairs the first error of the file, and FILE:LINE repairs an error on that line. Lines count from 1.
-        Errors are syntax errors and, in Python, the diagnostics of ruff.
+        Errors are syntax errors, unknown names, attributes, arguments and imports, and, in Python, the diagnostics of
+        ruff. In a folder that you trust, the compiler of a Rust or Go project is asked, too.
     failing
         A file with the output of tests, a linter or a compiler; - is standard input. The errors that it reports in FILE
         are repaired first. If a test fails, name a line of the tested function as FILE:LINE.
@@ -99,7 +100,7 @@ async def _choose_finding(
     if output and output.failing_tests and line is None:
         # the user wants to repair the failing test, and not another error of the file
         raise UsageError(f"{output.summary}; name a line of the function whose test fails, as FILE:LINE")
-    examined = await harness.fixes.diagnose(snapshot)
+    examined = await harness.fixes.diagnose(snapshot, compiles=True)
     findings = [
         finding for finding in examined.findings if line in (None, snapshot.document.line_of(finding.start) + 1)
     ]

@@ -43,8 +43,12 @@ class FixVerbs:
         self.prepared = PreparedFixes(services, turns, self.offer, self._prepare)
         services.closers.append(self.prepared.aclose)
 
-    async def diagnose(self, snapshot: Snapshot) -> "Examination":
+    async def diagnose(self, snapshot: Snapshot, *, compiles: bool = False) -> "Examination":
         """Return what our own checks find in a text, for callers that bring no diagnostics.
+
+        Args:
+            snapshot: The text.
+            compiles: Whether the compiler of the project may be run if nothing else looks at types.
 
         Raises:
             BinaryDocument: The file is binary.
@@ -53,7 +57,7 @@ class FixVerbs:
         tools = self._services.verifier.tools
         if self._services.config.verification.type_check == "off":
             tools = replace(tools, names=None)
-        return await diagnosis.diagnose(snapshot, tree, tools)
+        return await diagnosis.diagnose(snapshot, tree, tools, compiles=compiles)
 
     async def name_by_code(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Return the findings of a client with the codes of ruff's rules, which it may report by their names."""
