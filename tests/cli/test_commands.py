@@ -72,7 +72,7 @@ def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: S
     assert "--- a/a.py\n+++ b/a.py\n" in result.out
     assert "-    return widht * width\n+    return width * width\n" in result.out
     assert result.out.endswith(
-        "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, tests –); --apply writes it\n"
+        "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, types –, tests –); --apply writes it\n"
     )
 
 
@@ -84,7 +84,7 @@ def test_fix_for_programs(shell: Shell) -> None:
     assert {key: output[key] for key in ("finding", "at", "summary", "applied")} == {
         "finding": "Undefined name `widht`",
         "at": "a.py:3",
-        "summary": "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, tests –)",
+        "summary": "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, types –, tests –)",
         "applied": False,
     }
     [candidate] = output["candidates"]
