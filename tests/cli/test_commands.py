@@ -90,7 +90,7 @@ def test_fix_for_programs(shell: Shell) -> None:
     [candidate] = output["candidates"]
     assert candidate["checks"] == {
         **dict.fromkeys(("syntax", "kept", "lint", "gone"), "passed"),
-        "tests": "skipped",
+        **dict.fromkeys(("types", "tests"), "skipped"),
     }
 
 
@@ -219,12 +219,14 @@ def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed:
 def test_a_sound_file_has_nothing_to_fix(shell: Shell) -> None:
     shell.file("a.py", FIXED)
     shell.replies()
-    assert shell.run("fix", "a.py") == (0, "a.py: nothing to fix (syntax and ruff checked)\n", "")
+    missing = "types: ty is not installed (pip install ty)"
+    said = f"a.py: nothing to fix (syntax and ruff checked; not checked: {missing})\n"
+    assert shell.run("fix", "a.py") == (0, said, "")
     assert shell.run("fix", "a.py:1", "--json").json == {
         "finding": None,
         "findings": [],
         "checks": ["syntax", "ruff"],
-        "missing": [],
+        "missing": [missing],
     }
 
 
