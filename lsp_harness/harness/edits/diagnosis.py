@@ -27,15 +27,6 @@ if TYPE_CHECKING:
 
 
 # -- findings
-PIPES = {
-    "rust": "cargo check 2>&1",
-    "go": "go build ./... 2>&1",
-    "typescript": "npx tsc --noEmit 2>&1",
-    "typescriptreact": "npx tsc --noEmit 2>&1",
-    "java": "javac -d /tmp SOURCES 2>&1",
-    "csharp": "dotnet build 2>&1",
-}
-"""Language → the command whose output a user can pipe, if the compiler does not run here."""
 
 
 async def diagnose(
@@ -82,7 +73,7 @@ async def _ask_compiler(
             return replace(examined, findings=errors, checks=(*examined.checks, tool.name), skip_reasons=tuple(reasons))
         except NothingComparedError as error:
             reasons = [f"types: {error}" if reason.startswith("types: ") else reason for reason in reasons]
-    if command := PIPES.get(tree.language.id):
+    if command := tree.language.compiler_command:
         reasons.append(f"pipe your compiler: {command} | lsp-harness fix {snapshot.path} --failing=-")
     return replace(examined, skip_reasons=tuple(reasons))
 

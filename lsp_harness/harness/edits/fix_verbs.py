@@ -44,15 +44,7 @@ class FixVerbs:
         services.closers.append(self.prepared.aclose)
 
     async def diagnose(self, snapshot: Snapshot, *, compiles: bool = False) -> "Examination":
-        """Return what our own checks find in a text, for callers that bring no diagnostics.
-
-        Args:
-            snapshot: The text.
-            compiles: Whether the compiler of the project may be run if nothing else looks at types.
-
-        Raises:
-            BinaryDocument: The file is binary.
-        """
+        """Return what our own checks find in a text (see `diagnosis.diagnose`). Raises BinaryDocument."""
         tree = self._services.documents.tree(snapshot.document)
         tools = self._services.verifier.tools
         if self._services.config.verification.type_check == "off":
