@@ -50,7 +50,7 @@ async def test_a_new_error_fails_and_is_named(verifier: TextVerifier):
     assert unknown.findings == ("line 5: LINT: F821 Undefined name `tau`",)
     broken = await verifier.verify_change("geo.py", "def area(:\n")
     statuses = {outcome.check: outcome.status for outcome in broken.verdict.outcomes}
-    assert statuses == {"syntax": "failed", "lint": "skipped", "tests": "skipped"}
+    assert statuses == {"syntax": "failed", "lint": "skipped", "types": "skipped", "tests": "skipped"}
 
 
 async def test_a_new_file_is_checked(verifier: TextVerifier, served: ServedFolder):

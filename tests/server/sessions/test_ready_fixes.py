@@ -48,7 +48,7 @@ async def test_a_save_is_verified_and_its_fix_is_ready_when_the_light_bulb_opens
 
     while "edit" not in (fix := (await quick_fixes(editor, uri, diagnostic))[0]):
         assert editor.process.returncode is None
-    assert fix["title"] == "Fix with lsp-harness: `raduis` → `radius` (parse ✓, kept ✓, lint ✓, gone ✓, types –)"
+    assert fix["title"] == "Fix with lsp-harness: `raduis` → `radius` (parse ✓, kept ✓, lint ✓, gone ✓)"
     [edit] = fix["edit"]["changes"][uri]
     assert edit["newText"] == "radius"
 
