@@ -13,7 +13,7 @@ TYPE_NAMES: Mapping[Any, str] = {bool: "true or false", int: "a whole number", f
 """Type of a value → its name in messages."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
-    "verification.type_check": ("names", "off", "on", "auto"),
+    "verification.type_check": ("off", "on", "auto", "names"),
     "verification.diff_review": ("off", "report", "veto"),
 }
 """Setting that once was true or false → its words: the one for false, the one for true, and others."""

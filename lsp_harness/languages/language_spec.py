@@ -56,6 +56,8 @@ class LanguageSpec:
     """The id of a language whose declarations this one may use."""
     linter: str = ""
     """The linter that the server runs for this language; empty if there is none."""
+    compiler_command: str = ""
+    """The usual command that compiles a project, whose output a user can pipe; empty if there is none."""
     type_checker: str = ""
     """The type checker that looks at suggestions in this language; empty if there is none."""
     compiles_in_process: bool = False

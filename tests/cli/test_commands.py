@@ -97,7 +97,7 @@ def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: S
     assert "--- a/a.py\n+++ b/a.py\n" in result.out
     assert "-    return widht * width\n+    return width * width\n" in result.out
     assert result.out.endswith(
-        "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, tests –); --apply writes it\n"
+        "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, types –, tests –); --apply writes it\n"
     )
 
 
@@ -109,13 +109,13 @@ def test_fix_for_programs(shell: Shell) -> None:
     assert {key: output[key] for key in ("finding", "at", "summary", "applied")} == {
         "finding": "Undefined name `widht`",
         "at": "a.py:3",
-        "summary": "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, tests –)",
+        "summary": "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, types –, tests –)",
         "applied": False,
     }
     [candidate] = output["candidates"]
     assert candidate["checks"] == {
         **dict.fromkeys(("syntax", "kept", "lint", "gone"), "passed"),
-        "tests": "skipped",
+        **dict.fromkeys(("types", "tests"), "skipped"),
     }
 
 
@@ -300,12 +300,14 @@ def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed:
 def test_a_sound_file_has_nothing_to_fix(shell: Shell) -> None:
     shell.file("a.py", FIXED)
     shell.replies()
-    assert shell.run("fix", "a.py") == (0, "a.py: nothing to fix (syntax and ruff checked)\n", "")
+    missing = "types: ty is not installed (pip install ty)"
+    said = f"a.py: nothing to fix (syntax and ruff checked; not checked: {missing})\n"
+    assert shell.run("fix", "a.py") == (0, said, "")
     assert shell.run("fix", "a.py:1", "--json").json == {
         "finding": None,
         "findings": [],
         "checks": ["syntax", "ruff"],
-        "missing": [],
+        "missing": [missing],
     }
 
 

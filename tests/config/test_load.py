@@ -107,7 +107,7 @@ def test_a_setting_with_words_may_be_true_or_false(
 
 def test_a_word_that_a_setting_does_not_know_is_refused_with_those_it_knows(home: Path, tmp_path: Path) -> None:
     (tmp_path / "lsp-harness.toml").write_text('[verification]\ntype_check = "maybe"\n')
-    message = "verification.type_check must be one of off, on, auto, or true or false, not 'maybe'"
+    message = "verification.type_check must be one of off, on, auto, names, or true or false, not 'maybe'"
     assert load(tmp_path, {}) == (Config(), [Problem(message, tmp_path / "lsp-harness.toml", 1)])
 
 

@@ -19,7 +19,7 @@ SCRIPT = "if (a) { return 1 } else if (b) { return 2 }"
 GO = "package a\nfunc f() int { if a { return 1 } else if b { return 2 }\n return 3 }\n"
 RUST = "fn f() -> i32 { if a { return 1 } else if b { return 2 } 3 }\n"
 
-KEPT = [
+SAME_ORDER = [
     ("python", CHAIN.format("a", "b"), "def f(a, b):\n    if a:\n        return 1\n    return bool(b)\n"),
     ("python", BRANCHES.format(""), "x = 1 if a else 2\n"),
     ("python", BRANCHES.format("not "), "x = 2 if a else 1\n"),
@@ -30,7 +30,7 @@ KEPT = [
     ("python", "x = f()\ny = g()\n", "y = f()\nx = g()\n"),
     ("javascript", "if (a) { x = 1 } else { x = 2 }", "x = a ? 1 : 2"),
 ]
-CHANGED = [
+OTHER_ORDER = [
     ("python", CHAIN.format("a", "b"), CHAIN.format("b", "a")),
     ("python", CHAIN.format("a", "b"), "def f(a, b):\n    if b:\n        return 1\n    return bool(a)\n"),
     ("python", CHAIN.format("a", "b"), "def f(a, b):\n    if a:\n        return bool(b)\n    return 1\n"),
@@ -51,12 +51,12 @@ def find_objection(language: str, before: str, after: str) -> str:
     return check_evaluation_order(Change.from_documents(old, new, Path("/p/a")))
 
 
-@pytest.mark.parametrize(("language", "before", "after"), KEPT)
+@pytest.mark.parametrize(("language", "before", "after"), SAME_ORDER)
 def test_code_in_the_same_order_is_kept(language: str, before: str, after: str) -> None:
     assert find_objection(language, before, after) == ""
 
 
-@pytest.mark.parametrize(("language", "before", "after"), CHANGED)
+@pytest.mark.parametrize(("language", "before", "after"), OTHER_ORDER)
 def test_code_in_another_order_is_not_kept(language: str, before: str, after: str) -> None:
     assert "another order" in find_objection(language, before, after)
 

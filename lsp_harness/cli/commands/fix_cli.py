@@ -44,8 +44,8 @@ def fix(
     ----------
     at
         FILE repairs the first error of the file, and FILE:LINE repairs an error on that line. Lines count from 1.
-        Errors are syntax errors, the errors of the compiler or type checker in folders that you trust and, in Python,
-        the diagnostics of ruff.
+        Errors are syntax errors, unknown names, attributes, arguments and imports, the errors of the compiler or type
+        checker in folders that you trust and, in Python, the diagnostics of ruff.
     failing
         A file with the output of tests, a linter or a compiler; - is standard input. The errors that it reports in FILE
         are repaired first. If a test fails, name a line of the tested function as FILE:LINE.

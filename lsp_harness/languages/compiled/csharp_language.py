@@ -9,6 +9,7 @@ from lsp_harness.languages.token_traits import Interpolation, TokenTraits
 
 SPEC = LanguageSpec(
     id="csharp",
+    compiler_command="dotnet build 2>&1",
     grammar_module="tree_sitter_c_sharp",
     lsp_ids=("c#", "cs"),
     extensions=("cs", "csx"),

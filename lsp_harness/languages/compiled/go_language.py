@@ -55,5 +55,6 @@ SPEC = LanguageSpec(
     ),
     packages=PackageTraits(Ecosystem.GO_MODULES, constructor_prefix="New"),
     lines=LineSyntax(indents_with_tabs=True),
+    compiler_command="go build ./... 2>&1",
     type_checker="gopls",
 )

@@ -17,6 +17,7 @@ SPEC = LanguageSpec(
     comment="//",
     block="braces",
     stub=";",
+    compiler_command="cargo check 2>&1",
     type_checker="rust-analyzer",
     tokens=TokenTraits(has_block_comments=True, has_character_literals=True, named_keywords=frozenset({b"mut"})),
     names=NameTraits(

@@ -18,5 +18,6 @@ SPEC = replace(
     declarations=replace(JAVASCRIPT.declarations, types_follow_colon=True),
     parent="javascript",
     sibling="tsx",
+    compiler_command="npx tsc --noEmit 2>&1",
     packages=replace(JAVASCRIPT.packages, language=""),
 )

@@ -82,6 +82,10 @@ class NameErrors:
             raise NothingComparedError("the file is in no workspace folder" if root is None else f"no checker {name}")
         if is_too_large(document):
             raise NothingComparedError("the text is too large for a type checker")
+        checker = session.checker
+        if root and await asyncio.to_thread(checker.find_program, root, file) is None:
+            # nobody is asked for a permission that is not needed
+            raise NothingComparedError(f"{name} is not installed ({checker.install_hint})")
         confinement = await asyncio.to_thread(session.find_confinement)
         if objection := await self.access.find_objection((name, "server"), confinement):
             raise NothingComparedError(objection)

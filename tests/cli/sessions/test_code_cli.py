@@ -37,7 +37,7 @@ scripted:replies.json in {folder} · permission mode ask · /help
 [GENERATE] Producing 5 candidates...
 [VERIFY] Candidate 1 is rejected: LINT: F821 Undefined name `Path`
 [VERIFY] Candidate 2 is rejected: the same as candidate 1
-[VERIFY] Candidate 3 passes (parse ✓, lint ✓, tests –)
+[VERIFY] Candidate 3 passes (parse ✓, lint ✓, types –, tests –)
 --- a/src/config.py
 +++ b/src/config.py
 @@ -2,5 +2,7 @@

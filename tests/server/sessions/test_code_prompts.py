@@ -27,7 +27,7 @@ LINES = [
     "[LOCATE] Found add at app.py:1-2",
     "[PLAN] Skipped: one edit; nothing else depends on add",
     "[GENERATE] Producing 4 candidates...",
-    "[VERIFY] Candidate 1 passes (parse ✓, lint ✓, tests –)",
+    "[VERIFY] Candidate 1 passes (parse ✓, lint ✓, types –, tests –)",
 ]
 LIMIT_S = 60.0
 
@@ -179,7 +179,7 @@ async def test_the_editor_the_terminal_and_a_program_ask_the_model_the_same(
     assert lines == [line for line in in_editor[0] if line in lines]
     # the likelier candidate is checked first, although the other one was complete before it
     assert [line for line in in_editor[0] if "Candidate" in line] == [
-        "[VERIFY] Candidate 1 passes (parse ✓, lint ✓, tests –)"
+        "[VERIFY] Candidate 1 passes (parse ✓, lint ✓, types –, tests –)"
     ]
     assert "+    return a - b" in diffs[0]
 
