@@ -1,4 +1,4 @@
-"""What the state of a folder reports: each change once, with its kind, whoever saw it."""
+"""Reports of the state of a folder: each change once, with its kind, whoever saw it."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.workspace import folder_stamps
-from lsp_harness.workspace.folder_state import FolderState
 from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_state import FolderState
 
 
 class Watch:

@@ -144,17 +144,12 @@ class FixVerbs:
         They are those of these findings, and what our own checks find in the text. A problem that several servers
         report counts once, and rules of several tools that mean the same are one rule.
         """
-        from lsp_harness.verify.same_problem import find_rule_group
+        from lsp_harness.verify.same_problem import group_problems
 
-        rules = {find_rule_group(finding.code) for finding in findings if finding.code}
-        if not rules or self._turns.refusal(snapshot, needs_model=False):
+        if not any(finding.code for finding in findings) or self._turns.refusal(snapshot, needs_model=False):
             return []
         examined = await self.diagnose(snapshot)
-        groups: dict[str, list[Finding]] = {}
-        for problem in self.join_problems(snapshot, (*findings, *examined.findings)):
-            if rule := next((rule for f in problem.findings if (rule := find_rule_group(f.code)) in rules), None):
-                groups.setdefault(rule, []).append(problem.main)
-        return [group for group in groups.values() if len(group) > 1]
+        return group_problems(findings, self.join_problems(snapshot, (*findings, *examined.findings)))
 
     async def fix_all(self, snapshot: Snapshot, findings: Sequence[Finding], report: Report) -> Proposal:
         """Fix findings one after another, each on the text with the fixes before it, as one edit.
