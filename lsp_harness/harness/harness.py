@@ -82,8 +82,9 @@ class Harness:
         self._edits = EditVerbs(self.services, self._turns)
         self._symbols = SymbolVerbs(self.services)
         self._verification = VerificationVerbs(self.services)
-        self._open_findings = OpenFindings(self.services, self._fixes.diagnose)
-        self.files: Final = FollowedFiles(self.services, self._verification, self._fixes.prepared, self._open_findings)
+        self.open_findings: Final = OpenFindings(self.services, self._fixes.diagnose)
+        """The errors in open documents, which nobody asked for."""
+        self.files: Final = FollowedFiles(self.services, self._verification, self._fixes.prepared, self.open_findings)
         """Records what happens to files on disk, and tells everybody who follows them."""
 
     # -- parts
@@ -133,11 +134,6 @@ class Harness:
         return self._verification
 
     @property
-    def open_findings(self) -> OpenFindings:
-        """The errors in open documents, which nobody asked for."""
-        return self._open_findings
-
-    @property
     def symbols(self) -> SymbolVerbs:
         """Symbols of the workspace."""
         return self._symbols
@@ -170,7 +166,7 @@ class Harness:
             self.close(text.uri)
         opened = self.documents.open(text)
         self._visited_files.record_open(opened)
-        self._open_findings.follow(opened)
+        self.open_findings.follow(opened)
         if indexes := self.services.index.folder_indexes_if_any:
             # the user will soon need what this file imports
             snapshot = self.workspace.snapshot(text)
@@ -189,7 +185,7 @@ class Harness:
         if base := self._completions.follow(opened, before, edit):
             self._verification.start(opened, base)
         self._verification.follow(opened)
-        self._open_findings.follow(opened)
+        self.open_findings.follow(opened)
         if proposals := opened.find_part(DocumentProposals):
             for proposal_id in proposals.find_applied(opened.text):
                 self.record(uri, proposal_id, "applied")

@@ -119,8 +119,9 @@ class FolderState:
     def _publish(self, changes: Sequence[FileChange]) -> None:
         if not changes:
             return
-        self._count += len(changes)
-        self._counts.update(_name(change.path) for change in changes)
+        counting = [change for change in changes if not change.is_noise]
+        self._count += len(counting)
+        self._counts.update(_name(change.path) for change in counting)
         for listener in tuple(self.listeners):
             listener(changes)
 

@@ -141,15 +141,14 @@ class FixVerbs:
     async def find_alike(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[list[Finding]]:
         """Return the groups of several problems that have the rule of one of these findings.
 
-        They are those of these findings, and what our own checks find in the text. A problem that several servers
-        report counts once, and rules of several tools that mean the same are one rule.
+        They are those of these findings, and what our own checks find in the text.
         """
         from lsp_harness.verify.same_problem import group_problems
 
         if not any(finding.code for finding in findings) or self._turns.refusal(snapshot, needs_model=False):
             return []
-        examined = await self.diagnose(snapshot)
-        return group_problems(findings, self.join_problems(snapshot, (*findings, *examined.findings)))
+        own = (await self.diagnose(snapshot)).findings
+        return group_problems(findings, self.join_problems(snapshot, (*findings, *own)))
 
     async def fix_all(self, snapshot: Snapshot, findings: Sequence[Finding], report: Report) -> Proposal:
         """Fix findings one after another, each on the text with the fixes before it, as one edit.

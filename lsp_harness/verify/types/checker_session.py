@@ -290,13 +290,10 @@ class CheckerSession:
         For other installed packages, or for very many files, it is started again: no checker follows them for sure.
         """
         self._answers.clear()
-        has_other_packages = any(change.scope == "packages" for change in changes)
-        if has_other_packages and self._is_missing:
-            # it may be installed now
-            self._next_start_s = float("-inf")
-        if has_other_packages or len(changes) > MAX_CHANGES:
+        if len(changes) > MAX_CHANGES or any(change.scope == "packages" for change in changes):
             self._must_restart = True
-            if self._is_warm:
+            if self._is_warm or self._is_missing:
+                # one that was missing may be installed now
                 self._end_conversation()
         elif self._conversation:
             self._conversation.record_file_changes(changes)
