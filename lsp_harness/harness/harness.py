@@ -83,9 +83,7 @@ class Harness:
         self._symbols = SymbolVerbs(self.services)
         self._verification = VerificationVerbs(self.services)
         self.open_findings: Final = OpenFindings(self.services, self._fixes.diagnose)
-        """The errors in open documents, which nobody asked for."""
         self.files: Final = FollowedFiles(self.services, self._verification, self._fixes.prepared, self.open_findings)
-        """Records what happens to files on disk, and tells everybody who follows them."""
 
     # -- parts
     @property
@@ -164,8 +162,7 @@ class Harness:
         """Open a document. If it is open already, its text is replaced."""
         if text.uri in self.documents:
             self.close(text.uri)
-        opened = self.documents.open(text)
-        self._visited_files.record_open(opened)
+        self._visited_files.record_open(opened := self.documents.open(text))
         self.open_findings.follow(opened)
         if indexes := self.services.index.folder_indexes_if_any:
             # the user will soon need what this file imports
@@ -274,10 +271,7 @@ class Harness:
         return await state_report.read_status(self.services, self._completions)
 
     async def restart_engine(self) -> dict[str, Any]:
-        """End the engine and start it again.
-
-        Returns:
-            The `model` and the `pid` of the new engine.
+        """End the engine and start it again. Return the `model` and the `pid` of the new one.
 
         Raises:
             ConfigError: The settings name a remote server.

@@ -139,10 +139,7 @@ class FixVerbs:
         return join_problems(findings, snapshot.document, self._services.documents.tree(snapshot.document))
 
     async def find_alike(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[list[Finding]]:
-        """Return the groups of several problems that have the rule of one of these findings.
-
-        They are those of these findings, and what our own checks find in the text.
-        """
+        """Return the groups of several problems, also of our checks, that have the rule of one of these findings."""
         from lsp_harness.verify.same_problem import group_problems
 
         if not any(finding.code for finding in findings) or self._turns.refusal(snapshot, needs_model=False):

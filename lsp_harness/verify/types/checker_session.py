@@ -285,10 +285,7 @@ class CheckerSession:
         self._answers.clear()
 
     def record_file_changes(self, changes: Sequence[FileChange]) -> None:
-        """Tell the checker which files were created, changed or deleted on disk.
-
-        For other installed packages, or for very many files, it is started again: no checker follows them for sure.
-        """
+        """Tell the checker which files were created, changed or deleted. For packages, it is started again."""
         self._answers.clear()
         if len(changes) > MAX_CHANGES or any(change.scope == "packages" for change in changes):
             self._must_restart = True
