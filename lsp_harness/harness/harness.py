@@ -1,8 +1,7 @@
 """The façade of the product in terms of an editor. The language server and the command line work with nothing else."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lsp_harness.config.schema import Config
@@ -15,6 +14,7 @@ from lsp_harness.harness.edits.fix_verbs import FixVerbs
 from lsp_harness.harness.edits.proposals import DocumentProposals
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import EventStream
+from lsp_harness.harness.followed_files import FollowedFiles
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.open_findings import OpenFindings
 from lsp_harness.harness.services import Services
@@ -23,7 +23,6 @@ from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
 from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.uri import local_path
 from lsp_harness.workspace.open_documents import OpenDocuments
 from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from lsp_harness.harness.task_locator import TaskLocator
     from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.inference.client import Engine
-    from lsp_harness.workspace.folder_stamps import ChangeKind, FileChange
 
 UserAction = Literal["accepted", "dismissed", "applied"]
 """What a user did with a result: `accepted` or `dismissed` a suggestion, `applied` a proposal."""
@@ -84,8 +82,8 @@ class Harness:
         self._edits = EditVerbs(self.services, self._turns)
         self._symbols = SymbolVerbs(self.services)
         self._verification = VerificationVerbs(self.services)
-        self._open_findings = OpenFindings(self.services, self._fixes.diagnose)
-        self.services.folders.listeners.append(self._follow_files)
+        self.open_findings: Final = OpenFindings(self.services, self._fixes.diagnose)
+        self.files: Final = FollowedFiles(self.services, self._verification, self._fixes.prepared, self.open_findings)
 
     # -- parts
     @property
@@ -169,9 +167,8 @@ class Harness:
         """Open a document. If it is open already, its text is replaced."""
         if text.uri in self.documents:
             self.close(text.uri)
-        opened = self.documents.open(text)
-        self._visited_files.record_open(opened)
-        self._open_findings.follow(opened)
+        self._visited_files.record_open(opened := self.documents.open(text))
+        self.open_findings.follow(opened)
         if indexes := self.services.index.folder_indexes_if_any:
             # the user will soon need what this file imports
             snapshot = self.workspace.snapshot(text)
@@ -190,7 +187,7 @@ class Harness:
         if base := self._completions.follow(opened, before, edit):
             self._verification.start(opened, base)
         self._verification.follow(opened)
-        self._open_findings.follow(opened)
+        self.open_findings.follow(opened)
         if proposals := opened.find_part(DocumentProposals):
             for proposal_id in proposals.find_applied(opened.text):
                 self.record(uri, proposal_id, "applied")
@@ -242,28 +239,7 @@ class Harness:
 
     def record_save(self, uri: str) -> None:
         """Record that a file on disk may have changed."""
-        self.record_files([(uri, "changed")])
-
-    def record_files(self, hints: "Iterable[tuple[str, ChangeKind]]") -> None:
-        """Record what somebody who watches the disk says about files: created, changed or deleted."""
-        located: list[tuple[Path | None, str, ChangeKind]] = [(local_path(uri), uri, kind) for uri, kind in hints]
-        changes = self.services.folders.record([(path, kind) for path, _, kind in located if path])
-        if indexes := self.services.index.folder_indexes_if_any:
-            # the index may know an older version than the stamps
-            for path in {path for path, _, _ in located if path} - {change.path for change in changes}:
-                indexes.report_change(path)
-        for path, uri, _ in located:
-            if path is None:
-                # a text without a file may stand for any
-                if verifier := self.services.verifier_if_any:
-                    verifier.record_file_change(None)
-                self._fixes.prepared.record_file_change(uri)
-
-    def _follow_files(self, changes: "Sequence[FileChange]") -> None:
-        self._verification.record_file_changes(changes)
-        self._open_findings.record_file_changes(changes)
-        own = {change.path.as_uri() for change in changes}
-        self._fixes.prepared.record_file_change(next(iter(own)) if len(own) == 1 else "")
+        self.files.record([(uri, "changed")])
 
     # -- what there is to read
     async def preview(self) -> "PromptPreviews":
@@ -300,10 +276,7 @@ class Harness:
         return await state_report.read_status(self.services, self._completions)
 
     async def restart_engine(self) -> dict[str, Any]:
-        """End the engine and start it again.
-
-        Returns:
-            The `model` and the `pid` of the new engine.
+        """End the engine and start it again. Return the `model` and the `pid` of the new one.
 
         Raises:
             ConfigError: The settings name a remote server.

@@ -16,6 +16,7 @@ from lsp_harness.files.secrets import redact
 from lsp_harness.harness.events import OpenFindingsChanged
 from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.services import Services
+from lsp_harness.languages.language_table import find_language
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.workspace.open_document import OpenDocument
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 DELAY_S = 0.5
 """Time without a change after which a text is examined."""
-LANGUAGES = frozenset(
-    {"python", "javascript", "javascriptreact", "typescript", "typescriptreact", "go", "rust", "java"}
-)
-"""The languages whose grammars report no error in a right text. Macros and templates look wrong to the others."""
 CHECK_NAMES = {"syntax": "syntax", "invalid-syntax": "syntax"}
 """Rule → the check that reports it in edits, too. The rules of ruff belong to `lint`, all others to `types`."""
 Diagnose = Callable[[Snapshot], Awaitable["Examination"]]
@@ -128,7 +125,8 @@ class OpenFindings:
     def _is_wanted(self, text: Document) -> bool:
         services = self._services
         is_on = services.works_ahead and services.config.verification.on_open
-        return is_on and text.language in LANGUAGES - self._covered and not text.is_binary
+        is_covered = text.language in self._covered or text.is_binary
+        return is_on and not is_covered and find_language(text.language).has_sure_errors
 
     def _begin(self, part: _Examined, number: int) -> None:
         opened = part.opened

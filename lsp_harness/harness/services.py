@@ -3,7 +3,6 @@
 A part that takes long to import is created at its first use, because `initialize` must be answered at once.
 """
 
-import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +27,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.document_syntax import SyntaxService
-from lsp_harness.workspace.folder_state import FolderState
+from lsp_harness.workspace.folder_state import FolderState, list_environments
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.open_documents import OpenDocuments
 from lsp_harness.workspace.snapshot import Snapshot
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from lsp_harness.verify.types.checker_pool import CheckerPool
     from lsp_harness.verify.types.type_gate import TypeGate
     from lsp_harness.workspace.edited_texts import EditedTexts
-    from lsp_harness.workspace.folder_stamps import FileChange
 
 
 ApplyEdit = Callable[[Document, Sequence[Edit]], Awaitable[str]]
@@ -87,8 +85,9 @@ class Services:
         self.agent_findings: Final = AgentFindings(lambda file: self.events.publish(AgentFindingsChanged(file)))
         syntax = SyntaxService(self.report_state, clock=self.clock.now_s)
         self.documents: Final = OpenDocuments(syntax, TypingRhythm(self.clock.now_s))
-        self.folders: Final = FolderState(lambda: self.workspace.roots, self._list_environments)
-        self.folders.listeners.append(self._follow_files)
+        self.folders: Final = FolderState(
+            lambda: self.workspace.roots, lambda root: list_environments(root, self._config.knowledge.python)
+        )
         self.engines: Final = Engines(create_engine, lambda: self._config, self.report_state, self._report_trouble)
         self.background: Final = BackgroundPermit(self._background_setting)
         self.index: Final = IndexService(
@@ -134,16 +133,7 @@ class Services:
         self.events.publish(IndexReported(root, message))
         self.report_state()
         if is_ready:
-            self._record_indexed(root, message)
             self.index.embed()
-
-    def _record_indexed(self, root: Path, message: "IndexMessage") -> None:
-        """Record what the watcher of an index has seen."""
-        names = message.get("changed")
-        if names is None:
-            self.folders.look_soon(root)
-        else:
-            self.folders.record((root / name, "changed") for name in names)
 
     # -- texts
     def find_text(self, uri: str) -> Document | None:
@@ -272,21 +262,9 @@ class Services:
         # where no editor says whether the user trusts a folder, the settings do
         return self.workspace.is_trusted and (self.works_ahead or is_in_trusted_folder(root, self._config))
 
-    # -- files on disk
-    def _follow_files(self, changes: "Sequence[FileChange]") -> None:
-        """Tell everybody who knows something about files on disk. The verbs of the harness listen by themselves."""
-        self.index.record_changes(changes)
-        if checkers := self.checkers_if_any:
-            checkers.record_file_changes(changes)
-        if verifier := self.verifier_if_any:
-            verifier.record_file_changes(changes)
-        if any(change.scope == "packages" for change in changes):
-            self._installed = None
-
-    def _list_environments(self, root: Path) -> list[Path]:
-        """Return the Python environments that are chosen by the settings or the surroundings."""
-        chosen = (self._config.knowledge.python, os.environ.get("VIRTUAL_ENV", ""))
-        return [root / Path(path).expanduser() for path in chosen if path]
+    def forget_packages(self) -> None:
+        """Read the installed packages again at the next use."""
+        self._installed = None
 
     @property
     def verifier_if_any(self) -> "Verifier | None":

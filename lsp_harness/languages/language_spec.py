@@ -60,6 +60,8 @@ class LanguageSpec:
     """The usual command that compiles a project, whose output a user can pipe; empty if there is none."""
     type_checker: str = ""
     """The type checker that looks at suggestions in this language; empty if there is none."""
+    has_sure_errors: bool = False
+    """Whether an error of the parser is an error of the text. Macros and templates look wrong to other grammars."""
     compiles_in_process: bool = False
     """Whether the interpreter that runs the server compiles this language, so that it reports faults of a text."""
     crash_pattern: bytes = b""

@@ -17,7 +17,7 @@ from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.text.uri import local_path
 from lsp_harness.workspace.folder_stamps import ChangeKind, FileChange
 
-DATA_SUFFIXES = ("cfg", "csv", "env", "ini", "ipynb", "json", "lock", "pth", "toml", "txt", "xml", "yaml", "yml")
+DATA_SUFFIXES = ("cfg", "csv", "env", "ini", "ipynb", "lock", "pth", "txt")
 """Ends of names of files that tests read, or that set up a project."""
 
 
@@ -39,7 +39,7 @@ def handle_changes(client: EditorClient, hints: Iterable[tuple[str, ChangeKind]]
         client_settings.reload(client)
     client.is_recording_files = True
     try:
-        client.harness.record_files(hints)
+        client.harness.files.record(hints)
     finally:
         client.is_recording_files = False
 

@@ -166,6 +166,21 @@ def join_problems(findings: Iterable[Finding], document: Document, tree: SyntaxT
     return [problem for problem, _ in problems]
 
 
+def group_problems(findings: Iterable[Finding], problems: Iterable[Problem]) -> list[list[Finding]]:
+    """Return the groups of several problems that have the rule of one of some findings, by their main findings.
+
+    Args:
+        findings: The findings whose rules count. Rules of several tools that mean the same are one rule.
+        problems: All problems of the text.
+    """
+    rules = {find_rule_group(finding.code) for finding in findings if finding.code}
+    groups: dict[str, list[Finding]] = {}
+    for problem in problems:
+        if rule := next((rule for f in problem.findings if (rule := find_rule_group(f.code)) in rules), None):
+            groups.setdefault(rule, []).append(problem.main)
+    return [group for group in groups.values() if len(group) > 1]
+
+
 def name_problem(finding: Finding, document: Document) -> tuple[int, str]:
     """Return a place and a name that all findings about one problem have, as far as these two tell."""
     subject = find_subject(finding, document)

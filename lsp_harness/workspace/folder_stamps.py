@@ -28,6 +28,8 @@ MAX_ENTRIES = 60_000
 RACY_NS = 60_000_000
 """A file that was written so short before a look may be written again without another time."""
 MAX_DIGEST_BYTES = 1_000_000
+NOISE_SUFFIXES = (".log", ".pyc", ".pyo", ".swp", ".swx", ".tmp", "~", ".coverage", "-journal", "-wal", "-shm")
+"""Ends of names of files that no check reads, but that change often."""
 PACKAGE_LISTS = ("site-packages", "dist-packages", "node_modules")
 """Names of folders whose entries are packages."""
 
@@ -45,6 +47,11 @@ class FileChange:
     path: Path
     kind: ChangeKind
     scope: Scope = "file"
+
+    @property
+    def is_noise(self) -> bool:
+        """Return whether this is a log, or what an editor leaves, which is no reason to check anything again."""
+        return self.scope == "file" and self.path.name.endswith(NOISE_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,8 +119,9 @@ class FolderState:
     def _publish(self, changes: Sequence[FileChange]) -> None:
         if not changes:
             return
-        self._count += len(changes)
-        self._counts.update(_name(change.path) for change in changes)
+        counting = [change for change in changes if not change.is_noise]
+        self._count += len(counting)
+        self._counts.update(_name(change.path) for change in counting)
         for listener in tuple(self.listeners):
             listener(changes)
 
@@ -258,3 +259,13 @@ def _find_scope(name: str) -> Scope:
     if ".git" in parts:
         return "branch"
     return "packages" if any(part in PACKAGE_LISTS for part in parts) else "file"
+
+
+def list_environments(root: Path, python: str) -> list[Path]:
+    """Return the Python environments of a folder that are chosen by the settings or the surroundings.
+
+    Args:
+        root: The folder.
+        python: The environment of the settings, or an empty text.
+    """
+    return [root / Path(path).expanduser() for path in (python, os.environ.get("VIRTUAL_ENV", "")) if path]

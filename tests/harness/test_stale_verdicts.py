@@ -220,7 +220,8 @@ class World:
             return
         target = file.with_name(f"{self.chance.choice(NAMES)}.py")
         file.rename(target)
-        self.unseen += [(file, "deleted"), (target, "created")]
+        self.unseen.append((file, "deleted"))
+        self.unseen.append((target, "created"))
 
     def move_folder(self) -> None:
         """Rename a folder. Watchers report the folder and not its files."""
@@ -232,7 +233,8 @@ class World:
             one.rename(two)
         else:
             self.write(one / f"{self.chance.choice(NAMES)}.py", "2")
-        self.unseen += [(one, "created"), (two, "deleted")]
+        self.unseen.append((one, "created"))
+        self.unseen.append((two, "deleted"))
 
     def switch_branch(self) -> None:
         number = self.chance.choice("12")
@@ -245,7 +247,7 @@ class World:
         """Let the watcher report some of what happened, perhaps in another order."""
         self.chance.shuffle(self.unseen)
         seen, self.unseen = self.unseen[:3], self.unseen[3:]
-        self.harness.record_files([(path.as_uri(), kind) for path, kind in seen])
+        self.harness.files.record([(path.as_uri(), kind) for path, kind in seen])
 
     def answer(self) -> None:
         if self.suites.waiting:
@@ -286,14 +288,16 @@ class World:
         """Let everything come to its end, as if nobody did anything for a while."""
         while self.unseen:
             self.see()
-        for _ in range(3):
+        is_moved = True
+        while self.hand.timers or is_moved:
             idle = asyncio.ensure_future(self.harness.verification.wait_until_idle())
             while not idle.done():
                 for go in self.suites.waiting:
                     go.set()
                 self.suites.waiting.clear()
                 await asyncio.sleep(0)
-            self.hand.move(1)
+            is_moved = bool(self.hand.timers)
+            self.hand.move(6)
 
 
 async def test_no_verdict_is_ever_stale(bench: Make, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the state of a folder reports: each change once, with its kind, whoever saw it."""
+"""Reports of the state of a folder: each change once, with its kind, whoever saw it."""
 
 import os
 from collections.abc import Callable, Sequence

@@ -151,22 +151,13 @@ class FixVerbs:
         return join_problems(findings, snapshot.document, self._services.documents.tree(snapshot.document))
 
     async def find_alike(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[list[Finding]]:
-        """Return the groups of several problems that have the rule of one of these findings.
+        """Return the groups of several problems, also of our checks, that have the rule of one of these findings."""
+        from lsp_harness.verify.same_problem import group_problems
 
-        They are those of these findings, and what our own checks find in the text. A problem that several servers
-        report counts once, and rules of several tools that mean the same are one rule.
-        """
-        from lsp_harness.verify.same_problem import find_rule_group
-
-        rules = {find_rule_group(finding.code) for finding in findings if finding.code}
-        if not rules or self._turns.refusal(snapshot, needs_model=False):
+        if not any(finding.code for finding in findings) or self._turns.refusal(snapshot, needs_model=False):
             return []
-        examined = await self.diagnose(snapshot)
-        groups: dict[str, list[Finding]] = {}
-        for problem in self.join_problems(snapshot, (*findings, *examined.findings)):
-            if rule := next((rule for f in problem.findings if (rule := find_rule_group(f.code)) in rules), None):
-                groups.setdefault(rule, []).append(problem.main)
-        return [group for group in groups.values() if len(group) > 1]
+        own = (await self.diagnose(snapshot)).findings
+        return group_problems(findings, self.join_problems(snapshot, (*findings, *own)))
 
     async def fix_all(self, snapshot: Snapshot, findings: Sequence[Finding], report: Report) -> Proposal:
         """Fix findings one after another, each on the text with the fixes before it, as one edit.

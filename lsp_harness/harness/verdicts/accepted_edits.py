@@ -30,8 +30,6 @@ RETRY_S = 5.0
 """Time after which a check is tried again that was skipped for a reason that passes."""
 LOOK_S = 5.0
 """Time between two looks at the disk while findings are shown."""
-NOISE_SUFFIXES = (".log", ".pyc", ".pyo", ".swp", ".swx", ".tmp", "~", ".coverage", "-journal", "-wal", "-shm")
-"""Ends of names of files that no check reads, but that change often."""
 
 
 @dataclass(slots=True)
@@ -137,7 +135,7 @@ class AcceptedEdits:
         A document that is being verified, or that has findings, is checked again. A verdict without findings says that
         it is older than the change: its base line is gone, and to run the tests of each open document would take long.
         """
-        changes = [change for change in changes if counts(change)]
+        changes = [change for change in changes if not change.is_noise]
         for opened in self._services.documents:
             part = opened.find_part(_DocumentVerification)
             others = [change.path for change in changes if change.path.as_uri() != opened.uri] if part else []
@@ -240,22 +238,31 @@ class AcceptedEdits:
             self._reuse(part, base, text)
             return
 
+        own, number = local_path(part.opened.uri), part.delay_number
+        state = folders.changes_without(own)
+
         async def is_current() -> bool:
-            if part.disturbances >= MAX_DISTURBANCES:
-                # something writes to the folder all the time
-                return True
-            await folders.refresh(base.root)
-            return self._key(part, base) == key
+            if part.disturbances < MAX_DISTURBANCES:
+                await folders.refresh(base.root)
+                return folders.changes_without(own) == state
+            # something writes to the folder all the time
+            return True
 
         run = VerificationRun(services, part.opened, base, part.published, part.cause)
         checks = services.verifier.create_checks(services.config.verification, CheckContext(services.verifier.tools))
-        if await run.run(checks, partial(self._record, part), is_current):
+        is_complete = await run.run(checks, partial(self._record, part), is_current)
+        is_outdated = folders.changes_without(own) != state
+        if is_complete:
             if not _is_temporary(part.published.outcomes):
                 part.known_key, part.known_outcomes = key, tuple(part.published.outcomes)
             self._finish(part)
-            if self._key(part, base) != key:
+            if is_outdated:
                 self._mark_outdated(part, None)
                 self._retry_later(part)
+        elif is_outdated and part.delay_number == number:
+            # nobody has begun another run for what changed
+            part.disturbances += 1
+            self._begin_later(part)
 
     def _record(self, part: _DocumentVerification, published: PublishedFindings) -> None:
         part.published = published
@@ -306,11 +313,6 @@ class AcceptedEdits:
         """Return what decides about a check beside the text itself: other open documents, and files on disk."""
         others = ((other.uri, other.text.version) for other in self._services.documents if other is not part.opened)
         return frozenset(others), self._services.folders.changes_without(local_path(part.opened.uri))
-
-
-def counts(change: FileChange) -> bool:
-    """Return whether a change of a file is a reason to check documents again: not a log, or what an editor leaves."""
-    return change.scope != "file" or not change.path.name.endswith(NOISE_SUFFIXES)
 
 
 def _is_temporary(outcomes: Sequence[Outcome]) -> bool:

@@ -12,6 +12,7 @@ from lsp_harness.text.code_lines import LineSyntax
 SPEC = LanguageSpec(
     id="go",
     grammar_module="tree_sitter_go",
+    has_sure_errors=True,
     extensions=("go",),
     queries=("go",),
     comment="//",

@@ -12,6 +12,7 @@ from lsp_harness.text.code_lines import LineSyntax
 SPEC = LanguageSpec(
     id="rust",
     grammar_module="tree_sitter_rust",
+    has_sure_errors=True,
     extensions=("rs",),
     queries=("rust",),
     comment="//",

@@ -20,6 +20,7 @@ GLOBAL_NAMES = (
 SPEC = LanguageSpec(
     id="javascript",
     grammar_module="tree_sitter_javascript",
+    has_sure_errors=True,
     lsp_ids=("javascriptreact", "js", "jsx"),
     extensions=("js", "mjs", "cjs", "jsx"),
     queries=("javascript", "jsx"),

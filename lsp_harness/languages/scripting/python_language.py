@@ -14,6 +14,7 @@ from lsp_harness.text.code_lines import LineSyntax
 SPEC = LanguageSpec(
     id="python",
     grammar_module="tree_sitter_python",
+    has_sure_errors=True,
     extensions=("py", "pyi", "pyw"),
     file_names=("sconstruct", "sconscript", "wscript"),
     queries=("python",),

@@ -9,6 +9,7 @@ SPEC = replace(
     id="typescript",
     grammar_module="tree_sitter_typescript",
     grammar_function="language_typescript",
+    has_sure_errors=True,
     lsp_ids=("ts",),
     extensions=("ts", "mts", "cts"),
     queries=("javascript", "typescript"),

@@ -96,8 +96,7 @@ class CheckerSession:
         self._must_restart = False
         self._failures = 0
         self._next_start_s = float("-inf")
-        self._state_number = 0
-        self._answers: OrderedDict[Key, tuple[Finding, ...]] = OrderedDict()
+        self._answers = _Answers()
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[tuple[Finding, ...]]] = set()
         self._closings: set[asyncio.Task[None]] = set()
@@ -195,7 +194,7 @@ class CheckerSession:
         self.reason = f"{self.checker.name} failed: {reason}" + (f" ({words})" if words else "")
         if self._failures > MAX_RESTARTS:
             self.reason += "; it is not started again"
-        self._forget_answers()
+        self._answers.clear()
         if conversation:
             self._close_later(conversation)
 
@@ -232,10 +231,9 @@ class CheckerSession:
             TimeoutError: The checker does not answer.
         """
         texts = self._find_texts(document, others)
-        key = self._state_number, document.uri, tuple((text.uri, text.hash) for text in texts)
-        if key in self._answers:
-            self._answers.move_to_end(key)
-            return self._answers[key]
+        key = self._answers.state_number, document.uri, tuple((text.uri, text.hash) for text in texts)
+        if (known := self._answers.find(key)) is not None:
+            return known
         if len(self._tasks) > MAX_WAITING_TEXTS and not is_patient:
             raise CheckerBusy(f"{self.checker.name} is busy")
         task = asyncio.ensure_future(self._look(key, document, texts))
@@ -263,10 +261,7 @@ class CheckerSession:
             if conversation is self._conversation:
                 self._record_failure("it did not answer")
             raise
-        if key[0] == self._state_number:
-            self._answers[key] = findings
-        while len(self._answers) > MAX_ANSWERS:
-            self._answers.popitem(last=False)
+        self._answers.keep(key, findings)
         return findings
 
     async def leaves_out(self, document: Document) -> bool:
@@ -303,29 +298,18 @@ class CheckerSession:
         """Let the checker read a document from disk again. It was closed."""
         if self._conversation:
             self._conversation.forget_text(uri)
-        self._forget_answers()
+        self._answers.clear()
 
     def record_file_changes(self, changes: Sequence[FileChange]) -> None:
-        """Tell the checker which files were created, changed or deleted on disk.
-
-        For other installed packages, or for very many files, it is started again: no checker follows them for sure.
-        """
-        self._forget_answers()
-        has_other_packages = any(change.scope == "packages" for change in changes)
-        if has_other_packages and self._is_missing:
-            # it may be installed now
-            self._next_start_s = float("-inf")
-        if has_other_packages or len(changes) > MAX_CHANGES:
+        """Tell the checker which files were created, changed or deleted. For packages, it is started again."""
+        self._answers.clear()
+        if len(changes) > MAX_CHANGES or any(change.scope == "packages" for change in changes):
             self._must_restart = True
-            if self._is_warm:
+            if self._is_warm or self._is_missing:
+                # one that was missing may be installed now
                 self._end_conversation()
         elif self._conversation:
             self._conversation.record_file_changes(changes)
-
-    def _forget_answers(self) -> None:
-        """Forget what was found, also by the questions under way."""
-        self._state_number += 1
-        self._answers.clear()
 
     def _end_conversation(self) -> None:
         """End the process. The next question starts another one."""
@@ -333,3 +317,33 @@ class CheckerSession:
         self._next_start_s = float("-inf")
         if conversation:
             self._close_later(conversation)
+
+
+class _Answers:
+    """The last answers about the files on disk as they are.
+
+    Attributes:
+        state_number: The number of the state of the files. An answer about an earlier state is not kept.
+    """
+
+    def __init__(self) -> None:
+        self.state_number = 0
+        self._by_key: OrderedDict[Key, tuple[Finding, ...]] = OrderedDict()
+
+    def find(self, key: Key) -> tuple[Finding, ...] | None:
+        """Return the answer that is kept, or None."""
+        if key in self._by_key:
+            self._by_key.move_to_end(key)
+        return self._by_key.get(key)
+
+    def keep(self, key: Key, findings: tuple[Finding, ...]) -> None:
+        """Keep an answer, unless the files have changed since the question."""
+        if key[0] == self.state_number:
+            self._by_key[key] = findings
+        while len(self._by_key) > MAX_ANSWERS:
+            self._by_key.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget all answers, also those to the questions under way."""
+        self.state_number += 1
+        self._by_key.clear()

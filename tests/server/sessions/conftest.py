@@ -51,6 +51,8 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         script.write_text(json.dumps([{"text": reply} if isinstance(reply, str) else reply for reply in replies]))
         environment = {**os.environ, "LSP_HARNESS_ENGINE__SCRIPT": str(script)}
         environment["LSP_HARNESS_INDEX__ENABLED"] = str(has_index).lower()
+        # errors that nobody asked for would stand beside those that a test waits for
+        environment["LSP_HARNESS_VERIFICATION__ON_OPEN"] = "false"
         # the settings of an editor can only forbid more, because they may belong to a project
         environment |= {"LSP_HARNESS_PERMISSIONS__MODE": mode} if mode else {}
         editor = await Editor.spawn("-m", "lsp_harness", "serve", env=environment, cwd=root)

@@ -62,6 +62,36 @@ async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pyt
     assert outcome.status == "failed"
 
 
+@pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
+async def test_ty_follows_modules_and_packages_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(PROGRAM_VARIABLE, REAL_TY)
+    packages = tmp_path / ".venv/lib/python3.11/site-packages"
+    packages.mkdir(parents=True)
+    (tmp_path / ".venv/pyvenv.cfg").write_text("version = 3.11.0\nhome = /usr/bin\n")
+    pool = CheckerPool()
+    session = pool.find("ty", tmp_path)
+    assert session
+    text = "from made import VALUE\nfrom installed import NAME\n\nprint(VALUE, NAME)\n"
+    document = Document.from_text((tmp_path / "a.py").as_uri(), text, language="python")
+
+    async def count() -> int:
+        assert await session.wait_until_ready(document)
+        return len(await session.find_findings(document))
+
+    counts = [await count()]
+    (tmp_path / "made.py").write_text("VALUE = 1\n")
+    pool.record_file_changes([FileChange(tmp_path / "made.py", "created")])
+    counts.append(await count())
+    (packages / "installed.py").write_text("NAME = 1\n")
+    pool.record_file_changes([FileChange(packages / "installed.py", "created", "packages")])
+    counts.append(await count())
+    (tmp_path / "made.py").unlink()
+    pool.record_file_changes([FileChange(tmp_path / "made.py", "deleted")])
+    counts.append(await count())
+    await pool.aclose()
+    assert counts == [2, 1, 0, 1]
+
+
 def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
     monkeypatch.setattr(ty_checker, "find_tool", lambda name: f"/usr/bin/{name}")
