@@ -275,6 +275,11 @@ def _find_names(task: str) -> Iterator[Mention]:
     arguments: tuple[int, int] = (0, 0)
     for match in NAME.finditer(task):
         start, end = match.span()
+        sentence_start = start
+        file, separator, _ = match[0].partition("::")
+        if separator and FILE.fullmatch(file):
+            # the id of a test: tests/test_cart.py::test_total
+            start += len(file) + len(separator)
         if arguments[0] < start < arguments[1]:
             continue
         call = CALL.match(task, end)
@@ -282,9 +287,9 @@ def _find_names(task: str) -> Iterator[Mention]:
         if call:
             arguments = call.span()
         is_quoted = QUOTES.get(task[start - 1 : start], "-") == task[behind : behind + 1]
-        name = re.sub(r"::|#|->|/", ".", match[0])
+        name = re.sub(r"::|#|->|/", ".", task[start:end])
         spelling = _rate_spelling(task, name, start, is_marked=is_quoted or call is not None)
-        before, after = task[: start - is_quoted], task[behind + is_quoted :]
+        before, after = task[: sentence_start - is_quoted], task[behind + is_quoted :]
         role, is_new = _rate_role(before, after, is_plain=spelling <= CAPITAL)
         if spelling == PLAIN and (name.lower() in NO_NAMES or role < NAMED_KIND):
             role = min(role, NEUTRAL)
