@@ -117,7 +117,7 @@ class TaskPlaces:
 
     @property
     def is_guess(self) -> bool:
-        """Whether only the words of the task led to the chosen place."""
+        """True if only the words of the task led to the chosen place."""
         return self.doubt in (UNNAMED, UNNAMED_IN_FILE)
 
 

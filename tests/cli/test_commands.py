@@ -174,6 +174,14 @@ def test_all_errors_of_a_file_are_repaired_one_after_another_and_checked_togethe
     assert "write: lsp-harness fix a.py --all" in shell.run("fix", "a.py:1", "--all").err
 
 
+def test_without_a_model_the_repairs_that_need_none_are_made(shell: Shell) -> None:
+    file = shell.file("a.py", "import os\n\nprint(zebra)\n")
+    result = shell.run("fix", "a.py", "--all", "--apply")
+    assert (result.code, file.read_text()) == (0, "\nprint(zebra)\n")
+    assert "; left: line " in result.out
+    assert "is not downloaded yet" in result.out
+
+
 @pytest.mark.parametrize("option", [("--failing", "-"), ("--failing=-",), ("--failing", "-", "--json")])
 def test_the_output_of_a_compiler_is_read_from_standard_input(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.coding.location.task_reading import (
+from lsp_harness.coding.location.task_mentions import (
     CODE,
     NAMED_KIND,
     PLAIN,

@@ -170,7 +170,7 @@ EDIT_OF_TEST = re.compile(
     re.IGNORECASE,
 )
 INSIDE_TEST = re.compile(r"\b(?:in|of)\s+(?:the\s+)?(?:tests?\s+)?[`'\"]?test_\w+", re.IGNORECASE)
-QUESTION = re.compile(
+INQUIRY = re.compile(
     r"\s*(?:explain|describe|why|what|how|where|who|which|does|do|is|are|show|tell|list)\b", re.IGNORECASE
 )
 ORDER = re.compile(r"\b(?:fix|repair|mend|make|correct|change|update)\b", re.IGNORECASE)
@@ -225,7 +225,7 @@ class FileMention:
 
 @dataclass(frozen=True, slots=True)
 class TaskReading:
-    """What a task mentions.
+    """The names and files that a task mentions, and what it asks for.
 
     Attributes:
         names: The words that may be names, in their order.
@@ -252,7 +252,7 @@ def read_task(task: str) -> TaskReading:
     ]
     speaks_of_failure = FAILING.search(task) is not None
     edits_tests = bool(EDIT_OF_TEST.search(task) or (not speaks_of_failure and INSIDE_TEST.search(task)))
-    asks = QUESTION.match(task) is not None and not ORDER.search(task)
+    asks = INQUIRY.match(task) is not None and not ORDER.search(task)
     repairs_tests = not (edits_tests or asks) and bool(
         REPAIR.search(task) or (speaks_of_failure and TEST_NAMED.search(task))
     )
