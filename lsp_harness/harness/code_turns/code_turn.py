@@ -249,7 +249,7 @@ class CodeTurn:
         """Return the findings of a place, those first whose code the prompt names."""
         snapshot = self.services.workspace.snapshot(document)
         tree = self.services.documents.tree(document)
-        examination = await diagnosis.diagnose(snapshot, tree, self.services.verifier.linter)
+        examination = await diagnosis.diagnose(snapshot, tree, self.services.verifier.tools)
         words = set(self.work.task.replace(",", " ").split())
         local = [finding for finding in examination.findings if span.start <= finding.start < span.end]
         return sorted(local, key=lambda finding: (finding.code not in words, finding.start))[:MAX_FIXED_FINDINGS]
