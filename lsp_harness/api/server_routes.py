@@ -51,7 +51,7 @@ async def search(call: ApiCall) -> Any:
     if not call.query["q"].strip():
         return {"hits": []}
     hits = await search_code(project, ProjectQuery(call.query["q"], call.query["limit"]))
-    return {"hits": [asdict(hit) | {"doc": doc} for hit, doc in hits]}
+    return {"hits": [asdict(one.hit) | {"doc": one.doc, "match": one.line, "text": one.text} for one in hits]}
 
 
 async def create_login_link(call: ApiCall) -> Any:

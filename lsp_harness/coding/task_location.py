@@ -54,6 +54,10 @@ UNNAMED_IN_FILE = "the task names no code of this file, so its words decided"
 TEST_WORDS = re.compile(r"\btest(s|ed|ing|_\w+)?\b", re.IGNORECASE)
 PROSE_WORDS = re.compile(r"\b(docs?|documentation|readme|changelog)\b", re.IGNORECASE)
 PROSE_PATH = re.compile(r"\.(md|mdx|markdown|rst|txt|adoc|org)\Z", re.IGNORECASE)
+SIDE_PATH = re.compile(
+    r"(?:^|/)(?:docs?|examples?|samples?|demos?|tools?|scripts?|bench(?:marks?)?|vendor(?:ed)?|third_party|legacy|build|dist)/"
+)
+"""Matches the path of a file beside the program, which is seldom meant by a name that the program has, too."""
 SYSTEM = "You find the code that has to be changed for a task. Answer with the number of the place and nothing else."
 
 TextReader = Callable[[str], Document | None]
@@ -113,7 +117,7 @@ class TaskPlaces:
 
     @property
     def is_guess(self) -> bool:
-        """Whether only the words of the task led to the chosen place."""
+        """True if only the words of the task led to the chosen place."""
         return self.doubt in (UNNAMED, UNNAMED_IN_FILE)
 
 
@@ -168,13 +172,13 @@ def _rank_named(named: NamedPlaces, hits: Sequence[Hit]) -> list[Hit]:
     for one in sorted(named.symbols, key=lambda one: one.start - one.end):
         longest.setdefault((one.path, one.qualified), one)
     symbols = [one for one in named.symbols if longest[one.path, one.qualified] is one]
-    if not named.source_only:
-        # what a test runs is ordered already
+    if not named.is_ordered:
         symbols.sort(
             key=lambda one: (
                 one.kind in WEAK_KINDS,
                 bool(TEST_PATH.search(one.path)),
-                _is_private(one.qualified),
+                SIDE_PATH.search(one.path) is not None,
+                _is_private(one),
                 ranks.get((one.path, one.qualified), len(hits)),
             )
         )
@@ -187,8 +191,10 @@ def _rank_named(named: NamedPlaces, hits: Sequence[Hit]) -> list[Hit]:
     return first
 
 
-def _is_private(qualified: str) -> bool:
-    return any(part.startswith("_") and not part.startswith("__") for part in qualified.split("."))
+def _is_private(symbol: Symbol) -> bool:
+    """Return whether the name of a declaration, or of what is around it, says that others should not use it."""
+    parts = [*symbol.path.split("/"), *symbol.qualified.split(".")]
+    return any(part.startswith("_") and not part.startswith("__") for part in parts)
 
 
 async def _list_declarations(index: IndexQuery, uri: str, paths: Sequence[str]) -> list[Hit]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lsp_harness.knowledge.package_source import resolve_links
 from lsp_harness.knowledge.python_packages import PythonPackages, Site
 
-SOURCE_FOLDERS = ("src", "lib", "python", "")
+SOURCE_FOLDERS = ("src", "lib", "")
 """Folders of a project that may contain its packages. The last one is that of the project itself."""
 
 

@@ -167,11 +167,19 @@ def test_all_errors_of_a_file_are_repaired_one_after_another_and_checked_togethe
     file = shell.file("a.py", "import os\nimport sys\n\n" + BROKEN)
     shell.replies()
     result = shell.run("fix", "a.py", "--all", "--apply")
-    assert (result.code, file.read_text()) == (0, "\n" + FIXED)
+    assert (result.code, file.read_text().lstrip()) == (0, FIXED)
     assert "the fix of 3 of 3 diagnostics passes (" in result.out
     assert [line.split(":")[1] for line in result.out.splitlines() if line.startswith("a.py:")] == ["6", "1", "2"]
     assert "nothing to fix" in shell.run("fix", "a.py", "--all").out
     assert "write: lsp-harness fix a.py --all" in shell.run("fix", "a.py:1", "--all").err
+
+
+def test_without_a_model_the_repairs_that_need_none_are_made(shell: Shell) -> None:
+    file = shell.file("a.py", "import os\n\nprint(zebra)\n")
+    result = shell.run("fix", "a.py", "--all", "--apply")
+    assert (result.code, file.read_text().lstrip()) == (0, "print(zebra)\n")
+    assert "; left: line " in result.out
+    assert "is not downloaded yet" in result.out
 
 
 @pytest.mark.parametrize("option", [("--failing", "-"), ("--failing=-",), ("--failing", "-", "--json")])

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from lsp_harness.coding.location.task_reading import read_task
+from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.plan.understanding import understand_by_facts
 from lsp_harness.coding.task_location import TaskPlaces, find_task_places
 from lsp_harness.errors import NoAnswer
@@ -69,6 +69,8 @@ class Signer:
     def unsign(self, value, max_age=None):
         return value
 ''',
+    "tools/speed.py": "def flatten(row):\n    return [row]\n",
+    "src/box/_old.py": "def flatten(row):\n    return {row}\n",
     "web/path.ts": (
         "export function splitPath(path: string): string[] {\n  return path.split('/')\n}\n\n"
         "export const mergePath = (path: string): string => path\n"
@@ -155,6 +157,8 @@ async def find(indexed: Indexed, task: str) -> TaskPlaces:
         ("make TestSigner.test_max_age pass", "Signer.unsign"),
         ("tests/test_keys.py:15 fails, fix it", "Signer.unsign"),
         ("fix test_join", "join_keys"),
+        ("fix tests/test_keys.py::TestSigner::test_max_age", "Signer.unsign"),
+        ("test_keys.py::test_join[a-1] fails", "join_keys"),
         ("unsign fails its tests, fix it", "Signer.unsign"),
         # unless the test itself is to be changed
         ("update the test test_max_age to expect 3", "TestSigner.test_max_age"),
@@ -165,6 +169,7 @@ async def find(indexed: Indexed, task: str) -> TaskPlaces:
 async def test_the_named_declaration_is_chosen(indexed: Indexed, task: str, symbol: str):
     best = (await find(indexed, task)).best
     assert best.symbol == symbol
+    assert best.path not in ("tools/speed.py", "src/box/_old.py")
     assert best.path.startswith("tests/") == (symbol.rpartition(".")[2].startswith("test_") or symbol == "helper")
 
 

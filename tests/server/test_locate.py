@@ -47,7 +47,7 @@ async def test_the_code_that_a_task_is_about(spawn: Spawn, workspace: Path):
         "symbol": "tax_of",
         "kind": "function",
         "signature": "def tax_of(price)",
-        "reasons": ["mention 1", "words 2"],
+        "reasons": ["named 1", "mention 1", "words 2"],
     }
     assert "notes.md" in [candidate["path"] for candidate in others]
 

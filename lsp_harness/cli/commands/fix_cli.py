@@ -185,6 +185,8 @@ def _describe_nothing(examined: Examination) -> str:
     checks = " and ".join(examined.checks)
     if not checks:
         return f"nothing was checked: {'; '.join(examined.skip_reasons)}"
+    if examined.checks == ("syntax",) and examined.skip_reasons:
+        return f"no syntax error; not checked: {'; '.join(examined.skip_reasons)}"
     skipped = f"; not checked: {'; '.join(examined.skip_reasons)}" if examined.skip_reasons else ""
     return f"nothing to fix ({checks} checked{skipped})"
 

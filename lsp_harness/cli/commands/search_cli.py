@@ -15,13 +15,16 @@ from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.project.project_search import (
     FileOffset,
-    Hit,
+    FoundCode,
     ProjectQuery,
     SymbolQuery,
     search_code,
     search_files,
 )
 from lsp_harness.text.document import Document
+
+MAX_LINE_CHARS = 100
+"""Most characters of a line of code that is shown."""
 
 
 @Parameter(name="*")
@@ -92,16 +95,25 @@ def search(
     return _print_hits(asyncio.run(search_code(project, request)), explains=options.explain, json=json)
 
 
-def _print_hits(hits: Sequence[tuple[Hit, str]], *, explains: bool, json: bool) -> int:
+def _print_hits(hits: Sequence[FoundCode], *, explains: bool, json: bool) -> int:
+    """Print each result with the line that fits best, and return the exit status."""
     if json:
-        print_json([asdict(hit) | {"doc": doc} for hit, doc in hits])
+        print_json([asdict(one.hit) | {"doc": one.doc, "match": one.line, "text": one.text} for one in hits])
         return 0 if hits else 1
-    for hit, doc in hits:
-        line = f"{hit.path}:{hit.line + 1}: {hit.symbol or 'text'}"
+    for one in hits:
+        hit = one.hit
+        line = f"{hit.path}:{hit.line + 1}: {hit.symbol}" if hit.symbol else f"{hit.path}:{one.line}:"
         if explains:
-            line += f"  [{', '.join(hit.reasons)}]" + (f"  {doc}" if doc else "")
+            line += f"  [{', '.join(hit.reasons)}]" + (f"  {one.doc}" if one.doc else "")
         say(line)
+        if one.text:
+            say(f"  {one.line}: {shorten(one.text)}")
     return 0 if hits else 1
+
+
+def shorten(text: str) -> str:
+    """Return a line of code in one row of a usual terminal."""
+    return text if len(text) <= MAX_LINE_CHARS else f"{text[: MAX_LINE_CHARS - 1]}…"
 
 
 def _print_files(files: Sequence[tuple[str, float]], *, json: bool) -> int:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.coding.location.task_reading import (
+from lsp_harness.coding.location.task_mentions import (
     CODE,
     NAMED_KIND,
     PLAIN,
@@ -48,6 +48,7 @@ class NamedPlaces:
         lines: The lines that the task names in the only file, from 1.
         doubt: Why it is not sure that the first declaration is meant. Empty if nothing else has its name.
         source_only: Whether no test may be chosen, because the task wants failing tests to pass.
+        is_ordered: Whether the order of the declarations is known, because a test runs them.
     """
 
     symbols: tuple[Symbol, ...] = ()
@@ -55,6 +56,7 @@ class NamedPlaces:
     lines: tuple[int, int] | None = None
     doubt: str = ""
     source_only: bool = False
+    is_ordered: bool = False
 
 
 async def find_named_places(
@@ -165,7 +167,7 @@ async def _leave_tests(index: IndexQuery, uri: str, named: NamedPlaces) -> Named
     tested = await find_tested_code(index, uri, tests)
     listed = ", ".join(symbol.qualified for symbol in tested[1 : 1 + MAX_LISTED])
     doubt = f"{tests[0].name} also runs {listed}" if listed else ""
-    return NamedPlaces(tuple(tested), doubt=doubt, source_only=True)
+    return NamedPlaces(tuple(tested), doubt=doubt, source_only=True, is_ordered=bool(tested))
 
 
 @dataclass(slots=True)

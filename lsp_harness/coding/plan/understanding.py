@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, Literal, cast, get_args
 
-from lsp_harness.coding.location.task_reading import read_task
+from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.plan.choice_prompt import fit_question
 from lsp_harness.files.secrets import redact
 from lsp_harness.inference.client import Engine

@@ -14,7 +14,7 @@ from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
-from lsp_harness.coding.location.task_reading import read_task
+from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.plan.parameter_rename import parse_rename
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
 from lsp_harness.coding.task_location import TaskPlace, TaskPlaces
@@ -249,7 +249,7 @@ class CodeTurn:
         """Return the findings of a place, those first whose code the prompt names."""
         snapshot = self.services.workspace.snapshot(document)
         tree = self.services.documents.tree(document)
-        examination = await diagnosis.diagnose(snapshot, tree, self.services.verifier.linter)
+        examination = await diagnosis.diagnose(snapshot, tree, self.services.verifier.tools)
         words = set(self.work.task.replace(",", " ").split())
         local = [finding for finding in examination.findings if span.start <= finding.start < span.end]
         return sorted(local, key=lambda finding: (finding.code not in words, finding.start))[:MAX_FIXED_FINDINGS]

@@ -11,34 +11,28 @@ from lsp_harness.verify.project_tools.new_findings import NothingComparedError
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison, choose_checker
 from lsp_harness.workspace.snapshot import Snapshot
 
+TYPESCRIPT = "npx tsc --noEmit"
 COMPILERS: Mapping[str, str] = {
-    "rust": "cargo check",
-    "typescript": "npx tsc --noEmit",
-    "typescriptreact": "npx tsc --noEmit",
-    "tsx": "npx tsc --noEmit",
-    "go": "go build ./...",
-    "c": "make",
-    "cpp": "make",
-    "java": "javac -d /tmp *.java",
-    "csharp": "dotnet build",
+    ".rs": "cargo check",
+    **dict.fromkeys((".ts", ".tsx", ".mts", ".cts"), TYPESCRIPT),
+    ".go": "go build ./...",
+    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".hpp"), "make"),
+    ".cs": "dotnet build",
 }
-"""Id of a language → the usual command that compiles, for the advice to pipe its output."""
+"""Suffix of a file → the usual command that compiles it, for the advice to pipe its output."""
 
 
-async def examine_by_compiler(
-    snapshot: Snapshot, types: TypeComparison | None, examined: Examination, language: str
-) -> Examination:
+async def examine_by_compiler(snapshot: Snapshot, types: TypeComparison | None, examined: Examination) -> Examination:
     """Return an examination with the errors that the compiler or type checker of the project finds in a text.
 
     Args:
         snapshot: The text.
         types: The compilers and type checkers. None if none may run, because the folder is not trusted.
         examined: What our own checks found, which is no error.
-        language: The id of the language.
     """
     if types is None:
         reason = "this folder is not trusted, so no compiler runs"
-        return _refuse(examined, f"{reason}{_advise_pipe(snapshot, language)}")
+        return _refuse(examined, f"{reason}{_advise_pipe(snapshot)}")
     document = snapshot.document
     # everything counts as new in comparison with an empty text
     empty = Document.from_text(document.uri, b"", language=document.language)
@@ -47,7 +41,7 @@ async def examine_by_compiler(
     try:
         comparison = await types.compare(ChangeSet.of(change))
     except NothingComparedError as error:
-        return _refuse(examined, f"{error}{_advise_pipe(snapshot, language)}")
+        return _refuse(examined, f"{error}{_advise_pipe(snapshot)}")
     found = [new.finding for new in comparison.new if new.change is change]
     errors = sorted((one for one in found if one.severity == "error"), key=lambda one: one.start)
     name = choice.name if choice else "types"
@@ -58,6 +52,6 @@ def _refuse(examined: Examination, reason: str) -> Examination:
     return replace(examined, skip_reasons=(*examined.skip_reasons, reason))
 
 
-def _advise_pipe(snapshot: Snapshot, language: str) -> str:
-    command = COMPILERS.get(language)
+def _advise_pipe(snapshot: Snapshot) -> str:
+    command = COMPILERS.get(snapshot.tool_path.suffix)
     return f". Pipe its output: {command} 2>&1 | lsp-harness fix {snapshot.path} --failing -" if command else ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import NoAnswer, UsageError
+from lsp_harness.errors import ModelError, NoAnswer, UsageError
 from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.prepared_fixes import PreparedFixes
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
@@ -61,9 +61,7 @@ class FixVerbs:
         """
         from lsp_harness.harness.edits.compiler_findings import examine_by_compiler
 
-        tree = self._services.documents.tree(snapshot.document)
-        language = tree.language.id if tree else snapshot.document.language
-        return await examine_by_compiler(snapshot, self._services.verifier.tools.types, examined, language)
+        return await examine_by_compiler(snapshot, self._services.verifier.tools.types, examined)
 
     async def name_by_code(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Return the findings of a client with the codes of ruff's rules, which it may report by their names."""
@@ -183,7 +181,11 @@ class FixVerbs:
             async def steps(context: "TurnContext") -> Proposal:
                 return await Fix(context, finding, allows_model).run()
 
-            return await turns.run(work, steps, lambda proposal: proposal.summary)
+            try:
+                return await turns.run(work, steps, lambda proposal: proposal.summary)
+            except ModelError as error:
+                # most of the other fixes need no model
+                raise NoAnswer(error.message) from error
 
         async def join(context: "TurnContext") -> Proposal:
             joined = await JoinFixes(context, sequence).run()

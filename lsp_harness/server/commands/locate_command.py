@@ -54,4 +54,5 @@ def location_result(client: EditorClient, located: "LocatedTask") -> dict[str, A
         }
         for candidate in located.ranking.candidates
     ]
-    return {"chosen": located.ranking.choice, "by": located.ranking.chooser, "candidates": candidates}
+    ranking = located.ranking
+    return {"chosen": ranking.choice, "by": ranking.chooser, "doubt": ranking.doubt, "candidates": candidates}

@@ -362,3 +362,16 @@ async def test_whatever_the_model_writes_only_the_table_is_followed(
             assert following in table[state]
         assert not table[entered[-1]]
         assert (entered[-1] == "COMPLETE") or not events(opened, "edit.applied")
+
+
+async def test_a_prompt_about_a_failing_test_is_about_the_code_under_test(open_scripted: OpenScripted, project: Path):
+    """Neither the model nor the words decide that: the intent and the place are facts."""
+    opened = await open_scripted(driver="code")
+    write_files(project, shapes=SHAPES, test_shapes=TESTS)
+    with pytest.raises(Exception, match="script has 0 replies"):
+        await ask(opened, "fix the failing test test_scale")
+    [intent] = events(opened, "intent.chosen")
+    assert (intent["intent"], intent["chooser"]) == ("fix", "facts")
+    [place] = events(opened, "place.chosen")
+    assert (place["path"], place["symbol"]) == ("shapes.py", "Square.scale")
+    assert (project / "test_shapes.py").read_text() == TESTS

@@ -170,7 +170,7 @@ EDIT_OF_TEST = re.compile(
     re.IGNORECASE,
 )
 INSIDE_TEST = re.compile(r"\b(?:in|of)\s+(?:the\s+)?(?:tests?\s+)?[`'\"]?test_\w+", re.IGNORECASE)
-QUESTION = re.compile(
+INQUIRY = re.compile(
     r"\s*(?:explain|describe|why|what|how|where|who|which|does|do|is|are|show|tell|list)\b", re.IGNORECASE
 )
 ORDER = re.compile(r"\b(?:fix|repair|mend|make|correct|change|update)\b", re.IGNORECASE)
@@ -225,7 +225,7 @@ class FileMention:
 
 @dataclass(frozen=True, slots=True)
 class TaskReading:
-    """What a task mentions.
+    """The names and files that a task mentions, and what it asks for.
 
     Attributes:
         names: The words that may be names, in their order.
@@ -252,7 +252,7 @@ def read_task(task: str) -> TaskReading:
     ]
     speaks_of_failure = FAILING.search(task) is not None
     edits_tests = bool(EDIT_OF_TEST.search(task) or (not speaks_of_failure and INSIDE_TEST.search(task)))
-    asks = QUESTION.match(task) is not None and not ORDER.search(task)
+    asks = INQUIRY.match(task) is not None and not ORDER.search(task)
     repairs_tests = not (edits_tests or asks) and bool(
         REPAIR.search(task) or (speaks_of_failure and TEST_NAMED.search(task))
     )
@@ -275,6 +275,11 @@ def _find_names(task: str) -> Iterator[Mention]:
     arguments: tuple[int, int] = (0, 0)
     for match in NAME.finditer(task):
         start, end = match.span()
+        sentence_start = start
+        file, separator, _ = match[0].partition("::")
+        if separator and FILE.fullmatch(file):
+            # the id of a test: tests/test_cart.py::test_total
+            start += len(file) + len(separator)
         if arguments[0] < start < arguments[1]:
             continue
         call = CALL.match(task, end)
@@ -282,9 +287,9 @@ def _find_names(task: str) -> Iterator[Mention]:
         if call:
             arguments = call.span()
         is_quoted = QUOTES.get(task[start - 1 : start], "-") == task[behind : behind + 1]
-        name = re.sub(r"::|#|->|/", ".", match[0])
+        name = re.sub(r"::|#|->|/", ".", task[start:end])
         spelling = _rate_spelling(task, name, start, is_marked=is_quoted or call is not None)
-        before, after = task[: start - is_quoted], task[behind + is_quoted :]
+        before, after = task[: sentence_start - is_quoted], task[behind + is_quoted :]
         role, is_new = _rate_role(before, after, is_plain=spelling <= CAPITAL)
         if spelling == PLAIN and (name.lower() in NO_NAMES or role < NAMED_KIND):
             role = min(role, NEUTRAL)
