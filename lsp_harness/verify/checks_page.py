@@ -12,8 +12,8 @@ An edit must pass these checks, from cheap to expensive, before it is offered. T
 line is part of the next prompt. A check that is not possible is shown as `skipped` with its reason, and never counts as
 passed. The settings belong to [`[verification]`](config.md#verification).
 
-What a verdict [is called](verification.md#what-a-verdict-says) depends on what was looked at: only `tests` decide what an
-edit does, and only `gone` decides whether a diagnostic is gone.
+What a verdict [is called](verification.md#what-a-verdict-says) depends on what was looked at: only `tests` decide what
+an edit does, and only `gone` decides whether a diagnostic is gone.
 
 | check | for | setting | passes if | a finding begins with |
 | --- | --- | --- | --- | --- |
