@@ -48,7 +48,7 @@ def describe_verdict(published: PublishedFindings) -> str:
     """
     outcomes, verdict = published.outcomes, Verdict("", tuple(published.outcomes))
     if not verdict.is_verified:
-        return f"verification {verdict.words}" if verdict.standing == "failed" else verdict.words
+        return f"verification {verdict.words}" if verdict.kind == "failed" else verdict.words
     passed = [outcome for outcome in outcomes if outcome.status == "passed"]
     counts = ((outcome, TEST_COUNT.match(outcome.reason)) for outcome in passed)
     tests = [match[0] + (f" in {outcome.extent}" if outcome.extent else "") for outcome, match in counts if match]
