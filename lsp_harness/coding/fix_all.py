@@ -68,7 +68,7 @@ class FixSequence:
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """Whether the findings that were fixed are gone."""
+        """The outcome of the check that the fixed findings are gone."""
         name, title, total = ResolvedCheck.name, ResolvedCheck.title, len(self.findings)
         if self.gone_count < self.fixed_count:
             reason = f"only {self.gone_count} of {format_count(self.fixed_count, 'fix', 'fixes')} could be looked at"

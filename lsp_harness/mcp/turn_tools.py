@@ -63,7 +63,7 @@ class TurnTools:
         if not (proposals := turn.find("edit.proposed")):
             return _answer(turn, turn.text or turn.detail, {})
         diff, verdicts = proposals[-1]["diff"], turn.find("verify.completed")[::-1]
-        verdict = next((data for data in verdicts if data["hash"] == proposals[-1]["hash"]), {})
+        verdict = next((data for data in verdicts if data["hash"] == proposals[-1]["hash"]), dict[str, Any]())
         standing = {"standing": verdict.get("standing", ""), "words": verdict.get("words", "")}
         fields = {"text": turn.text, "hash": proposals[-1]["hash"], "diff": diff, **standing}
         return _answer(turn, f"{turn.text}\n{diff}", fields)

@@ -14,7 +14,8 @@ from lsp_harness.wire.verdict_words import BEHAVIOUR_CHECKS
 
 MAX_FINDINGS = 4
 MAX_FINDING_CHARS = 90
-MAX_REASON_CHARS = 100
+MAX_REASON_CHARS, MAX_TEST_REASON_CHARS = 45, 110
+"""Most characters of a reason. That of the tests says why nobody knows what a text does."""
 MAX_PATH_CHARS = 60
 
 Path = Annotated[str, Field(description="The file, relative to the project")]
@@ -97,7 +98,8 @@ def _answer(verdict: TextVerdict) -> CallToolResult:
 def _remark(outcome: Outcome) -> str:
     """Return why a check was skipped, what part was checked, or which tests ran."""
     parts = [outcome.extent, outcome.reason if outcome.status == "skipped" or outcome.check in BEHAVIOUR_CHECKS else ""]
-    return _shorten("; ".join(part for part in parts if part), MAX_REASON_CHARS)
+    limit = MAX_TEST_REASON_CHARS if outcome.check in BEHAVIOUR_CHECKS else MAX_REASON_CHARS
+    return _shorten("; ".join(part for part in parts if part), limit)
 
 
 def _texts(lines: Sequence[str]) -> list[Any]:

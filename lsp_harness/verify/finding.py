@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lsp_harness.wire.verdict_words import (
-    Standing,
+    VerdictKind,
     conclude,
     describe_standing,
     explain_check,
@@ -120,14 +120,14 @@ class Verdict:
         return any(not outcome.is_opinion for outcome in ran) and all(outcome.status == "passed" for outcome in ran)
 
     @property
-    def standing(self) -> Standing:
-        """What the outcomes say together. Only `verified` is success."""
+    def kind(self) -> VerdictKind:
+        """The kind of verdict that the outcomes make together. Only `verified` is success."""
         return find_standing(self.outcomes)
 
     @property
     def is_verified(self) -> bool:
         """True if nothing failed and something decided the matter: tests of it, or a finding that is gone."""
-        return self.standing == "verified"
+        return self.kind == "verified"
 
     @property
     def words(self) -> str:
@@ -146,7 +146,7 @@ class Verdict:
 
     def conclude(self, subject: str) -> str:
         """Return a sentence about the text: "`subject` passes (…)" if it is verified, else the words of the verdict."""
-        return conclude(subject, self.standing, self.words, self.marks)
+        return conclude(subject, self.kind, self.words, self.marks)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
-Standing = Literal["verified", "form", "incomplete", "unresolved", "failed", "unchecked"]
+VerdictKind = Literal["verified", "form", "incomplete", "unresolved", "failed", "unchecked"]
 """What a verdict says about a text:
 
 - `verified`: tests ran it and passed, or the finding that it repairs is gone.
@@ -18,7 +18,7 @@ Standing = Literal["verified", "form", "incomplete", "unresolved", "failed", "un
 - `failed`: a check failed.
 - `unchecked`: no check ran.
 """
-STANDINGS: tuple[Standing, ...] = get_args(Standing)
+STANDINGS: tuple[VerdictKind, ...] = get_args(VerdictKind)
 
 STATUS_MARKS: Mapping[str, str] = {"passed": "✓", "failed": "✗", "skipped": "–"}
 """Status of a check → the sign that people see."""
@@ -61,12 +61,12 @@ class CheckResult(Protocol):
 
     @property
     def is_opinion(self) -> bool:
-        """Whether it is the opinion of a model."""
+        """True if it is the opinion of a model."""
         ...
 
     @property
     def is_unresolved(self) -> bool:
-        """Whether something that the text was to repair is still wrong."""
+        """True if something that the text was to repair is still wrong."""
         ...
 
 
@@ -92,7 +92,7 @@ class ReportedResult:
         return cls(text("check"), text("status"), text("reason"), text("extent"), is_opinion, is_unresolved)
 
 
-def find_standing(results: Iterable[CheckResult]) -> Standing:
+def find_standing(results: Iterable[CheckResult]) -> VerdictKind:
     """Return what the results of all checks say together."""
     listed = list(results)
     if any(result.status == "failed" for result in listed):

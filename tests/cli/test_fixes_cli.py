@@ -31,7 +31,10 @@ def test_the_second_error_is_fixed_without_a_model_and_listed(learned: Shell) ->
     assert file.read_text() == SECOND.replace("(word)\n", "(word) from None\n").replace(
         "float(word) from None", "float(word)"
     )
-    assert result.json["summary"] == "learned fix passes (parse ✓, kept ✓, lint ✓, gone ✓, types –, tests –)"
+    assert result.json["summary"] == (
+        "learned fix passes (parse ✓, kept ✓, lint ✓, gone ✓, types – (verification.type_check is off), "
+        "tests – (no program is known that runs the tests for b.py))"
+    )
     assert [row["candidate"] for row in result.json["candidates"]] == [1]
     [fix] = learned.run("fixes", "list", "--json").json
     assert (fix["code"], fix["tried"], fix["passed"], fix["failed"]) == ("B904", 1, 1, 0)

@@ -61,6 +61,25 @@ async def test_a_new_file_is_checked(verifier: TextVerifier, served: ServedFolde
 
 
 @pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("area.ts", "export const area = (radius: number) => radiis.pth();\n"),
+        ("area.rs", "fn area(path: &std::path::Path) -> bool {\n    path.is_dri()\n}\n"),
+    ],
+)
+async def test_a_verdict_by_the_syntax_alone_is_incomplete(
+    connect: Connect, served: ServedFolder, path: str, text: str
+):
+    async with connect(served) as client:
+        verdict = await client.call_tool("verify_change", {"path": path, "text": text})
+    lines = text_of(verdict).splitlines()
+    assert lines[0].startswith(f"incomplete: {path} ")
+    assert lines[1] == "passed: syntax"
+    assert all(f"{check} (" in lines[2] for check in ("lint", "types", "tests"))
+    assert (verdict.structured_content or {})["verdict"] == "incomplete"
+
+
+@pytest.mark.parametrize(
     ("path", "problem"),
     [
         ("../x.py", "outside of the workspace"),

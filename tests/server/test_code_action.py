@@ -12,6 +12,8 @@ from tests.support.lsp import Editor, ResponseError
 URI = "file:///ws/a.py"
 VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
 
+LABEL = "lsp-harness: form ✓, behaviour not checked; only the syntax was looked at (parse ✓, lint –)"
+
 
 def lsp_range(start: int, end: int) -> dict[str, Any]:
     return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": end}}
@@ -112,7 +114,7 @@ async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_
             ],
             "changeAnnotations": {
                 "lsp-harness": {
-                    "label": "lsp-harness: parse ✓, lint –",
+                    "label": LABEL,
                     "needsConfirmation": True,
                     "description": "fixed by model",
                 }

@@ -32,7 +32,7 @@ from lsp_harness.wire.verdict_words import (
     STANDINGS,
     SYNTAX_CHECK,
     ReportedResult,
-    Standing,
+    VerdictKind,
     find_standing,
 )
 
@@ -42,13 +42,13 @@ TESTED = Outcome("tests", "passed", reason="12 tests in 2 files, 5 of 6 changed 
 PARTLY = Outcome("tests", "passed", reason="120 tests in 24 files", extent="24 of 53 files")
 BROKEN = Outcome("tests", "failed", (Finding(0, 0, "assert 3 == 4", "tests"),), reason="1 of 12 tests fail", count=1)
 STILL = Outcome("tests", "skipped", reason="65 tests; 232 failed before and still fail", is_unresolved=True)
-GONE = Outcome("gone", "passed")
+REPAIRED = Outcome("gone", "passed")
 OPINION = Outcome("review", "passed", reason="YES, probability 0.9", is_opinion=True)
 
 UNRESOLVED = "not verified –, still wrong: tests"
-CASES: list[tuple[Standing, tuple[Outcome, ...], str]] = [
+CASES: list[tuple[VerdictKind, tuple[Outcome, ...], str]] = [
     ("verified", (PARSED, LINTED, TESTED), "verified ✓"),
-    ("verified", (PARSED, GONE, NO_TEST), "verified ✓"),
+    ("verified", (PARSED, REPAIRED, NO_TEST), "verified ✓"),
     ("form", (PARSED, LINTED, NO_TEST), FORM_ONLY),
     ("form", (PARSED, LINTED), FORM_ONLY),
     (
@@ -57,7 +57,7 @@ CASES: list[tuple[Standing, tuple[Outcome, ...], str]] = [
         f"{FORM_ONLY}; only the syntax was looked at",
     ),
     ("unresolved", (PARSED, LINTED, STILL), "not verified –, still wrong: tests"),
-    ("unresolved", (PARSED, GONE, STILL), "not verified –, still wrong: tests"),
+    ("unresolved", (PARSED, REPAIRED, STILL), "not verified –, still wrong: tests"),
     ("failed", (PARSED, LINTED, BROKEN), "failed ✗ tests"),
     ("unchecked", (Outcome("syntax", "skipped", reason="no grammar for .txt"), NO_TEST), "not checked –"),
     ("unchecked", (OPINION,), "not checked –"),
@@ -73,9 +73,11 @@ def frame_of(verdict: Verdict, candidate: int | None = 3, **changed: object) -> 
 
 
 @pytest.mark.parametrize(("standing", "outcomes", "words"), CASES)
-def test_a_verdict_says_only_what_was_looked_at(standing: Standing, outcomes: tuple[Outcome, ...], words: str) -> None:
+def test_a_verdict_says_only_what_was_looked_at(
+    standing: VerdictKind, outcomes: tuple[Outcome, ...], words: str
+) -> None:
     verdict = Verdict("h", outcomes)
-    assert (verdict.standing, verdict.words, verdict.is_verified) == (standing, words, standing == "verified")
+    assert (verdict.kind, verdict.words, verdict.is_verified) == (standing, words, standing == "verified")
     # the events, and what programs read from a log, say the same
     assert find_standing(ChecksCompleted.from_verdict(verdict).outcomes) == standing
     frame = frame_of(verdict)
@@ -173,7 +175,7 @@ def test_the_title_of_a_quick_fix_and_of_its_confirmation() -> None:
     document = Document.from_text("file:///calc.py", "a\n")
     changes = ChangeSet.of(Change.from_documents(document, document.__class__.from_text(document.uri, "b\n"), None))  # pyright: ignore[reportArgumentType]
     offer = FixOffer("Fix `a`", "model", Finding(0, 1, "bad"))
-    form, fix = Verdict("h", (PARSED, LINTED, NO_TEST)), Verdict("h", (PARSED, GONE, NO_TEST))
+    form, fix = Verdict("h", (PARSED, LINTED, NO_TEST)), Verdict("h", (PARSED, REPAIRED, NO_TEST))
     titles = [PreparedFix(offer, Proposal("1", changes, verdict, "", "")).title for verdict in (form, fix)]
     assert titles == [f"Fix `a` ({FORM_ONLY}, syntax ✓, lint ✓)", "Fix `a` (syntax ✓, gone ✓)"]
     assert [form.label, fix.label] == [f"{FORM_ONLY} (syntax ✓, lint ✓, tests –)", "syntax ✓, gone ✓, tests –"]

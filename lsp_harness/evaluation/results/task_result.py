@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, cast
 
 from lsp_harness.evaluation.attempt import CATEGORIES, UNRESOLVED, Category
-from lsp_harness.wire.verdict_words import OPINION_CHECK, ReportedResult, Standing, find_standing
+from lsp_harness.wire.verdict_words import OPINION_CHECK, ReportedResult, VerdictKind, find_standing
 
 ResultKey = tuple[str, str, str, str, str]
 """The suite, the task, the arm, the model, and the ablations."""
@@ -31,7 +31,7 @@ class TaskResult:
         candidates: The number of candidates.
         kind: How the answer was made, such as "fill".
         checks: Name of a check → its status for the answer, or `UNRESOLVED`. What a user reads about them is
-            `standing`.
+            `verdict_kind`.
         gate: The origin of the visible tests.
         is_false_verified: Whether the answer was shown as verified, and fails the hidden check.
         diff: The answer as a diff.
@@ -72,8 +72,8 @@ class TaskResult:
         return self.category not in ("tool missing", "error")
 
     @property
-    def standing(self) -> Standing | Literal[""]:
-        """What the user was told about the answer, or an empty text if none was shown or nothing was told."""
+    def verdict_kind(self) -> VerdictKind | Literal[""]:
+        """Return what the user was told about the answer, or an empty text if none was shown or nothing was told."""
         if self.category not in ("pass", "fail") or not self.checks:
             return ""
         return find_standing(
@@ -89,12 +89,12 @@ class TaskResult:
     @property
     def is_verified(self) -> bool:
         """Return whether an answer was shown with the word "verified", and not with "behaviour not checked"."""
-        return self.standing == "verified"
+        return self.verdict_kind == "verified"
 
     @property
     def is_form_only(self) -> bool:
         """Return whether an answer was shown about whose behaviour nothing was known."""
-        return self.standing in ("form", "incomplete")
+        return self.verdict_kind in ("form", "incomplete")
 
     @property
     def generated(self) -> int:

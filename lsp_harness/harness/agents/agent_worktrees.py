@@ -155,7 +155,7 @@ class AgentWorktrees:
         """
         if review := self._require(agent_id).review:
             return review
-        raise FileMissing("the changes of this agent were not checked yet; check them first")
+        raise FileMissing("the changes of this agent were not verified yet; verify them first")
 
     async def apply(self, agent_id: str, review_id: str, *, unchecked: bool = False) -> Review:
         """Write the changes of a review to the folder of the user. The request is the answer to `Apply?`.

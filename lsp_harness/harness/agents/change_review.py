@@ -99,7 +99,7 @@ class Review:
         return {
             "reviewId": self.id,
             "passed": self.verdict.passed,
-            "standing": self.verdict.standing,
+            "standing": self.verdict.kind,
             "isChecked": self.is_checked,
             "verdict": self.summary,
             "findings": self.findings,

@@ -63,12 +63,12 @@ class TextVerdict:
         It is "passed" only if tests ran the text. Else it is "form" (nothing decided the behaviour), "incomplete" (only
         the syntax was looked at), "unresolved", "failed", or "unknown" if no check ran.
         """
-        return WORDS.get(self.verdict.standing, self.verdict.standing)
+        return WORDS.get(self.verdict.kind, self.verdict.kind)
 
     @property
     def heading(self) -> str:
         """The first words of an answer: the word of the verdict, or "form ✓, behaviour not checked"."""
-        return FORM_ONLY if self.verdict.standing == "form" else self.word
+        return FORM_ONLY if self.verdict.kind == "form" else self.word
 
 
 class TextVerifier:

@@ -58,7 +58,7 @@ def _describe_outcomes(published: PublishedFindings) -> str:
         # these checks run as soon as they can, and until then nobody knows
         return f"not verified yet {STATUS_MARKS['skipped']} {waiting[0].title or waiting[0].check}: {waiting[0].reason}"
     if not verdict.is_verified:
-        return f"verification {verdict.words}" if verdict.standing == "failed" else verdict.words
+        return f"verification {verdict.words}" if verdict.kind == "failed" else verdict.words
     passed = [outcome for outcome in outcomes if outcome.status == "passed"]
     counts = ((outcome, TEST_COUNT.match(outcome.reason)) for outcome in passed)
     tests = [match[0] + (f" in {outcome.extent}" if outcome.extent else "") for outcome, match in counts if match]

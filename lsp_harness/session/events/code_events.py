@@ -168,7 +168,7 @@ class ChecksCompleted:
     def from_verdict(cls, verdict: Verdict, candidate: int | None = None) -> "ChecksCompleted":
         """Return the event for a verdict on a candidate, or on a text that is already in the editor."""
         reports = tuple(CheckReport.from_outcome(outcome) for outcome in verdict.outcomes)
-        return cls(verdict.hash, verdict.passed, reports, candidate, verdict.standing, verdict.words)
+        return cls(verdict.hash, verdict.passed, reports, candidate, verdict.kind, verdict.words)
 
 
 @event_type("edit.proposed")

@@ -37,7 +37,7 @@ scripted:replies.json in {folder} · permission mode ask · /help
 [GENERATE] Producing 5 candidates...
 [VERIFY] Candidate 1 is rejected: LINT: F821 Undefined name `Path`
 [VERIFY] Candidate 2 is rejected: the same as candidate 1
-[VERIFY] Candidate 3 passes (parse ✓, lint ✓, types –, tests –)
+[VERIFY] Candidate 3: form ✓, behaviour not checked (parse ✓, lint ✓, {types}, {tests})
 --- a/src/config.py
 +++ b/src/config.py
 @@ -2,5 +2,7 @@
@@ -72,7 +72,11 @@ def test_the_transcript_of_an_edit(project: Path, script: Script, capsys: pytest
     provider = script("edit", WRONG, WRONG, RIGHT, RIGHT, RIGHT)
     person = converse(SessionFlags(provider=provider, cwd=str(project)), "add input validation to parse_config", "y")
     assert person.questions == ["you: ", "Apply? [y/n] ", "you: "]
-    assert capsys.readouterr().out == TRANSCRIPT.format(folder=project)
+    assert capsys.readouterr().out == TRANSCRIPT.format(
+        folder=project,
+        types="types – (verification.type_check is off)",
+        tests="tests – (no program is known that runs the tests for config.py)",
+    )
     assert "path must be a text" in (project / "src/config.py").read_text()
 
 

@@ -110,7 +110,7 @@ def test_repairs_without_a_model_are_named_in_the_list_and_applied(real: Real):
         "Fix with lsp-harness: `valeus` → `values`",
     ]
     assert sorted(editor.lua("return offered")) == titles
-    assert title == "lsp-harness: parse ✓, kept ✓, lint ✓, gone ✓, types –"
+    assert title == "lsp-harness: parse ✓, kept ✓, lint ✓, gone ✓, types –, tests –"
     assert "+    return total / lne(values)" in shown
     editor.type("y")
     assert editor.buffer == MISSPELT.replace("valeus", "values").splitlines()

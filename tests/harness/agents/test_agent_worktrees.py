@@ -104,6 +104,11 @@ async def test_a_bug_is_named_before_anything_is_applied_and_the_fix_is_applied_
 
     fixed = await bed.write(BETTER)
     assert fixed.verdict.passed
+    # it may be applied, and the verdict says that nobody knows what it does, and why
+    said = bed.events[-1][1]
+    assert (said["passed"], said["standing"]) == (True, "form")
+    assert said["verdict"].startswith("form ✓, behaviour not checked (parse ✓, ")
+    assert "tests – (this workspace is not trusted, so no tests run)" in said["verdict"]
     assert bed.text == GOOD
     await bed.worktrees.apply("A1", fixed.id)
     assert bed.text == BETTER

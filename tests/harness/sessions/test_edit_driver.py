@@ -41,7 +41,11 @@ async def test_a_prompt_becomes_a_checked_edit_that_can_be_undone(open_scripted:
     stopped = await ask(opened, TASK)
 
     assert (stopped.reason, stopped.detail) == ("completed", "pipeline_done")
-    assert stopped.text == "geo.py:4-5: candidate 2 of 2 passes (parse ✓, lint ✓, types –, tests –); applied"
+    assert stopped.text == (
+        "geo.py:4-5: candidate 2 of 2: form ✓, behaviour not checked (parse ✓, lint ✓, "
+        "types – (verification.type_check is off), "
+        "tests – (no program is known that runs the tests for geo.py)); applied"
+    )
     assert file.read_text() == CHANGED
     states = [data["state"] for data in events(opened, "state.entered")]
     assert states == ["UNDERSTAND", "LOCATE", "PLAN", "GENERATE", "VERIFY", "COMPLETE"]
@@ -129,7 +133,10 @@ async def test_a_linter_that_is_not_allowed_does_not_run(open_scripted: OpenScri
     opened = await open_code(open_scripted, file, disallowed_tools=("lint",))
     stopped = await ask(opened, TASK)
     # the first candidate has an unknown name, which only the linter sees
-    assert stopped.text == "geo.py:4-5: candidate 1 of 1 passes (parse ✓, lint –, types –, tests –); applied"
+    assert stopped.text.startswith(
+        "geo.py:4-5: candidate 1 of 1: form ✓, behaviour not checked; only the syntax was looked at (parse ✓, "
+        "lint – (the linter may not run: lint is not allowed: lint is in disallowed_tools), types – ("
+    )
     [lint, *_] = events(opened, "permission.decided")
     assert (lint["tool"], lint["decision"], lint["by"]) == ("lint", "deny", "tools")
     [checks] = events(opened, "verify.completed")

@@ -30,7 +30,7 @@ COMMAND = EditorCommand(
     ),
 )
 TITLE = "lsp-harness"
-MAX_LINE_CHARS = 100
+MAX_LINE_CHARS = 240
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
