@@ -217,12 +217,12 @@ class Row:
 
     @property
     def rating(self) -> str:
-        """What the verdict is worth (see `Judgement.rate`)."""
+        """The worth of the verdict (see `Judgement.rate`)."""
         return self.found.rate(must_fail=self.kind == MUTATION)
 
     @property
     def row(self) -> dict[str, Any]:
-        """All of it, for a file."""
+        """A row of a file with everything."""
         row = asdict(self)
         return {**row, **row.pop("found"), "rating": self.rating}
 

@@ -27,13 +27,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tests.benchmarks.layouts import compiled_layouts, node_layouts, python_layouts
+from tests.benchmarks.layouts import compiled_layouts, node_layouts, python_layouts, python_surroundings
 from tests.benchmarks.layouts.builder import build_layout, find_missing
 from tests.benchmarks.layouts.environments import EnvironmentCache, FailedInstallationError
 from tests.benchmarks.layouts.judge import BEST, Judge, Judgement, find_sandboxes, switch_types_off, use_sandbox
 from tests.benchmarks.layouts.layout import Layout
 
-LAYOUTS: tuple[Layout, ...] = (*python_layouts.LAYOUTS, *node_layouts.LAYOUTS, *compiled_layouts.LAYOUTS)
+LAYOUTS: tuple[Layout, ...] = (
+    *python_layouts.LAYOUTS,
+    *python_surroundings.LAYOUTS,
+    *node_layouts.LAYOUTS,
+    *compiled_layouts.LAYOUTS,
+)
 """All layouts."""
 CACHE = Path(tempfile.gettempdir()) / "lsp-harness-layouts"
 MAX_REASON_CHARS = 110
@@ -60,12 +65,12 @@ class Cell:
 
     @property
     def rating(self) -> str:
-        """What the verdict is worth (see `Judgement.rate`)."""
+        """The worth of the verdict (see `Judgement.rate`)."""
         return self.found.rate(must_fail=self.must_fail)
 
     @property
     def row(self) -> dict[str, Any]:
-        """All of it, for a file."""
+        """A row of a file with everything."""
         row = asdict(self)
         return {**row, **row.pop("found"), "rating": self.rating}
 

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from tests.benchmarks.layouts.layout import Layout, NodeModules, ProposedEdit
 
+Language = Literal["esm", "commonjs", "typescript"]
 EXPORT = "export "
 CALC = """export function total(prices) {
   let result = 0;
@@ -66,6 +68,19 @@ LOST: Mapping[str, tuple[str, str]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class NodeRunner:
+    """A program that runs tests.
+
+    Attributes:
+        head: The first lines of a test file.
+        packages: The name of the set of packages with it, or an empty text for node itself.
+    """
+
+    head: str
+    packages: str = ""
+
+
 def to_commonjs(text: str) -> str:
     """Return a module of ECMAScript as one of CommonJS."""
     names: list[str] = []
@@ -116,30 +131,25 @@ def make_edits(calc: str, tests: str, lost: str, *, commonjs: bool = False) -> t
 def make_node(
     name: str,
     script: str,
+    runner: NodeRunner,
     *,
-    head: str = "",
-    packages: str = "",
-    commonjs: bool = False,
-    suffix: str = "js",
+    language: Language = "esm",
     tests: str = "test",
     lost: str = "deleted",
     files: Mapping[str, str] | None = None,
-    **settings: Any,
 ) -> Layout:
     """Return a layout with two modules and their tests.
 
     Args:
         name: The name.
         script: The script `test` of `package.json`.
-        head: The first lines of a test file.
-        packages: The name of a set of packages.
-        commonjs: Whether its modules are of CommonJS.
-        suffix: The suffix of its modules.
+        runner: The program that runs the tests.
+        language: The language of its modules.
         tests: The folder of the tests.
         lost: The way in which a test is lost (see `LOST`).
         files: Files that are added.
-        settings: More settings of `package.json`.
     """
+    commonjs, suffix = language == "commonjs", "ts" if language == "typescript" else "js"
     up = "../" if tests else "./"
     ending = "" if suffix == "ts" else f".{suffix}"
     where = f"{tests}/" if tests else "src/"
@@ -147,21 +157,21 @@ def make_node(
     texts = {
         f"src/calc.{suffix}": CALC,
         f"src/report.{suffix}": REPORT.replace("{calc}", f"./calc{ending}"),
-        f"{where}calc.test.{suffix}": head + TEST_CALC.replace("{calc}", f"{source}calc{ending}"),
-        f"{where}report.test.{suffix}": head + TEST_REPORT.replace("{report}", f"{source}report{ending}"),
+        f"{where}calc.test.{suffix}": runner.head + TEST_CALC.replace("{calc}", f"{source}calc{ending}"),
+        f"{where}report.test.{suffix}": runner.head + TEST_REPORT.replace("{report}", f"{source}report{ending}"),
     }
     if commonjs:
         texts = {path: to_commonjs(text) for path, text in texts.items()}
     if suffix == "ts":
         texts = {path: to_typescript(text) for path, text in texts.items()}
     edits = make_edits(f"src/calc.{suffix}", f"{where}calc.test.{suffix}", lost, commonjs=commonjs)
-    package: dict[str, Any] = {"name": "shop", "version": "1.0.0", "scripts": {"test": script}, **settings}
+    package: dict[str, Any] = {"name": "shop", "version": "1.0.0", "scripts": {"test": script}}
     if not commonjs:
         package["type"] = "module"
-    if packages:
-        package["devDependencies"] = {packages: "*"}
+    if runner.packages:
+        package["devDependencies"] = {runner.packages: "*"}
     texts |= {"package.json": json.dumps(package, indent=2) + "\n", **(files or {})}
-    modules = NodeModules(packages) if packages else None
+    modules = NodeModules(runner.packages) if runner.packages else None
     return Layout(name, texts, edits, ("npm", "test", "--silent"), node=modules, needs=("node", "npm"))
 
 
@@ -199,20 +209,22 @@ def make_workspace(name: str, manager: str) -> Layout:
     return Layout(name, texts, edits, bare, node=modules, needs=("node", "npm"))
 
 
+NODE = NodeRunner(NODE_HEAD)
+VITEST = NodeRunner(VITEST_HEAD, "vitest")
+JEST = NodeRunner(MOCHA_HEAD, "jest")
+MOCHA = NodeRunner(MOCHA_HEAD, "mocha")
+
 LAYOUTS = (
-    make_node("node-test-esm", "node --test", head=NODE_HEAD, lost="deleted"),
-    make_node("node-test-cjs", "node --test test/", head=NODE_HEAD, commonjs=True, lost="skipped"),
-    make_node("vitest-esm", "vitest run", head=VITEST_HEAD, packages="vitest", lost="renamed"),
-    make_node(
-        "vitest-typescript", "vitest run", head=VITEST_HEAD, packages="vitest", suffix="ts", tests="", lost="skipped"
-    ),
-    make_node("jest-cjs", "jest", head=MOCHA_HEAD, packages="jest", commonjs=True, tests="__tests__", lost="deleted"),
+    make_node("node-test-esm", "node --test", NODE, lost="deleted"),
+    make_node("node-test-cjs", "node --test test/", NODE, language="commonjs", lost="skipped"),
+    make_node("vitest-esm", "vitest run", VITEST, lost="renamed"),
+    make_node("vitest-typescript", "vitest run", VITEST, language="typescript", tests="", lost="skipped"),
+    make_node("jest-cjs", "jest", JEST, language="commonjs", tests="__tests__", lost="deleted"),
     make_node(
         "jest-config",
         "jest --config jest.config.js",
-        head=MOCHA_HEAD,
-        packages="jest",
-        commonjs=True,
+        JEST,
+        language="commonjs",
         tests="",
         lost="emptied",
         files={"jest.config.js": "module.exports = { testEnvironment: 'node', verbose: false };\n"},
@@ -220,26 +232,23 @@ LAYOUTS = (
     make_node(
         "mocha-cjs",
         "mocha --ui tdd",
-        head=MOCHA_HEAD,
-        packages="mocha",
-        commonjs=True,
+        MOCHA,
+        language="commonjs",
         lost="skipped",
         files={".mocharc.json": '{ "ui": "tdd" }\n'},
     ),
     make_node(
         "mocha-esm",
         "mocha",
-        head=MOCHA_HEAD,
-        packages="mocha",
+        MOCHA,
         lost="deleted",
         files={".mocharc.json": '{ "ui": "tdd", "spec": ["test/**/*.test.js"] }\n'},
     ),
     make_node(
         "tsx-node-test",
         "node --import tsx --test test/calc.test.ts test/report.test.ts",
-        head=NODE_HEAD,
-        packages="tsx",
-        suffix="ts",
+        NodeRunner(NODE_HEAD, "tsx"),
+        language="typescript",
         lost="renamed",
         files={"tsconfig.json": '{ "compilerOptions": { "module": "nodenext", "strict": true, "noEmit": true } }\n'},
     ),
