@@ -132,11 +132,6 @@ class Harness:
         return self._verification
 
     @property
-    def open_findings(self) -> OpenFindings:
-        """The errors in open documents, which nobody asked for."""
-        return self._open_findings
-
-    @property
     def symbols(self) -> SymbolVerbs:
         """Symbols of the workspace."""
         return self._symbols

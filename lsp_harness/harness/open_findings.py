@@ -157,7 +157,7 @@ class OpenFindings:
 
 def _make_outcomes(findings: Iterable[Finding]) -> tuple[Outcome, ...]:
     """Return the errors among findings, as outcomes of the checks that report them for edits, too."""
-    from lsp_harness.verify.current_findings import BREAKING_RULES
+    from lsp_harness.verify.finding_rules import BREAKING_RULES
 
     by_check: dict[str, list[Finding]] = {}
     for finding in findings:

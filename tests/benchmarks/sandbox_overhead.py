@@ -27,7 +27,8 @@ from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
-from lsp_harness.verify.project_tests.runner_registry import Selection, SuiteRunner, find_runner
+from lsp_harness.verify.project_tests.runner_registry import find_runner
+from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
 from tests.benchmarks.layouts.environments import EnvironmentCache, run
 from tests.benchmarks.layouts.judge import BEST, find_sandboxes, use_sandbox

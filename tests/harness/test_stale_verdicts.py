@@ -140,7 +140,7 @@ class DeafChecker(TypeChecker):
     install_hint: ClassVar[str] = ""
     counting_rules: ClassVar[Mapping[str, Any]] = {}
 
-    def find_program(self, root: Path, file: Path) -> Program:
+    def find_program(self, root: Path, file: Path, environment: str = "") -> Program:
         async def start(argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> Conversation:
             return DeafConversation(root)
 

@@ -54,7 +54,7 @@ def describe_verdict(published: PublishedFindings) -> str:
 def _describe_outcomes(published: PublishedFindings) -> str:
     outcomes, verdict = published.outcomes, Verdict("", tuple(published.outcomes))
     waiting = [outcome for outcome in outcomes if outcome.is_temporary]
-    if waiting and verdict.standing != "failed":
+    if waiting and verdict.kind != "failed":
         # these checks run as soon as they can, and until then nobody knows
         return f"not verified yet {STATUS_MARKS['skipped']} {waiting[0].title or waiting[0].check}: {waiting[0].reason}"
     if not verdict.is_verified:

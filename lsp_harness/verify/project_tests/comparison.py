@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path
 
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.change import Change
@@ -145,9 +145,9 @@ class SuiteComparison:
             raise SuiteSkippedError(f"no test ran: {find_first_error(before, suite.runner.program_note)}")
         return FailureTrace(before, tests)
 
-    def record_file_change(self, file: "PurePosixPath | None" = None) -> None:
+    def record_file_change(self, file: Path | None = None) -> None:
         """Forget all runs, because a file changed on disk. Without a file, it may be any."""
-        self._runs.record_file_change(file)  # type: ignore[arg-type]
+        self._runs.record_file_change(file)
 
     async def aclose(self) -> None:
         """End the warm process."""

@@ -172,10 +172,11 @@ class SuiteRuns:
 
     @staticmethod
     def _passes(run: SuiteRun, test: str) -> bool:
-        """Return whether a test, or each test of a file, passes in a run."""
-        if run.digest.passed_tests is None or "::" not in test:
-            return run.is_complete and test not in find_failing(run)
-        return test in run.digest.passed_tests
+        """Return whether a test passes in a run, or a test of a file whose tests could not be read."""
+        if test in find_failing(run) or not run.is_complete:
+            return False
+        passed = run.digest.passed_tests
+        return passed is None or test in passed or any(name.startswith(f"{test}::") for name in passed)
 
     async def _ask_before(self, suite: Suite, changes: ChangeSet) -> SuiteRun:
         return await self._run_once(suite, texts_before(changes), SuiteChoice(suite.files, 0, self._limits))

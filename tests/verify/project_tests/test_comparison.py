@@ -63,7 +63,7 @@ class Desk:
         (root / "test_config.py").write_text(TESTS)
 
     async def compare(
-        self, text: str, limits: ResourceLimits | None = None, must_pass: frozenset[str] = frozenset(), **options: bool
+        self, text: str, limits: ResourceLimits | None = None, must_pass: frozenset[str] = frozenset(), **options: Any
     ):
         async def find_affected(root: Path, path: str) -> Sequence[AffectedTest]:
             assert (root, path) == (self.root, "config.py")
