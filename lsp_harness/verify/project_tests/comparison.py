@@ -202,10 +202,11 @@ class SuiteComparison:
             if change.file.suffix != ".py":
                 continue
             path = change.file.relative_to(suite.root).as_posix()
-            runs_itself = runs_itself or (path in files and suite.runner.is_test_file(path))
             lines = await asyncio.to_thread(list_changed_lines, change)
             total += len(lines)
             ran += len(after.lines.get(change.file, frozenset()) & lines)
+            # an example in a docstring is a test, but no line that can be recorded
+            runs_itself = runs_itself or (path in files and not lines and suite.runner.has_own_tests(change.after.data))
         words = f"{ran} of {total} changed lines" if ran else ""
         if ran or repaired or runs_itself:
             return _Evidence(words)

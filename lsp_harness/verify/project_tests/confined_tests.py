@@ -95,7 +95,9 @@ async def run_tests(
     scratch = folder.path
     report, overlay = scratch / "report.xml", ProjectOverlay(root, texts, scratch, sandbox)
     recorded = scratch / "lines"
-    command = runner.command(Selection(choice.files, report, choice.max_failures, sandbox.has_overlays))
+    command = runner.command(
+        Selection(choice.files, report, choice.max_failures, sandbox.has_overlays, bool(choice.lines))
+    )
     try:
         env = {**(runner.env or {}), **await asyncio.to_thread(_prepare_lines, choice, overlay, recorded)}
         program = ConfinedProgram(command, env, runner.programs, choice.limits, runner.folder)

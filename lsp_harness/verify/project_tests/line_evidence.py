@@ -8,7 +8,8 @@ record, and `out`, a file to which each process adds a line `NUMBER OF FILE:LINE
 time.
 
 The statements in these lines get a call before them when their file is compiled. Nothing else of the program is slower,
-and tools that measure coverage or debug are not disturbed.
+and tools that measure coverage or debug are not disturbed. pytest compiles test files itself, and files with doctests,
+so it loads this module as a plug-in, too.
 """
 
 from __future__ import annotations
@@ -79,6 +80,34 @@ def record(files: Mapping[str, Collection[int]], out: int) -> None:
         return compile_source(self, data, path, *arguments, **options)
 
     loader.source_to_code = compile_marked
+
+    def mark_tree(tree: ast.AST, path: str) -> None:
+        real = os.path.realpath(path)
+        if real in numbers:
+            add_marks(tree, numbers[real], frozenset(files[real]))
+
+    global _mark_tree
+    _mark_tree = mark_tree
+
+
+_mark_tree: Any = None
+"""The function that adds the calls to a syntax tree of a file, or None if nothing is recorded."""
+
+
+def pytest_addoption(parser: Any) -> None:
+    """Let pytest add the calls to the files that it compiles itself. It calls this function before it reads any file."""
+    rewrite: Any = importlib.import_module("_pytest.assertion.rewrite")
+    rewrite_asserts = rewrite.rewrite_asserts
+    if _mark_tree is None or getattr(rewrite_asserts, "marks_lines", False):
+        return
+
+    def rewrite_marked(tree: ast.Module, source: bytes, module_path: str | None = None, *more: Any) -> None:
+        if module_path:
+            _mark_tree(tree, module_path)
+        rewrite_asserts(tree, source, module_path, *more)
+
+    rewrite_marked.marks_lines = True  # type: ignore[attr-defined]
+    rewrite.rewrite_asserts = rewrite_marked
 
 
 def add_marks(source: str | bytes | ast.AST, number: int, lines: Iterable[int]) -> ast.AST:

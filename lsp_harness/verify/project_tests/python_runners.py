@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from lsp_harness.knowledge.project_python import ProjectPython, find_project_folder, find_project_python
+from lsp_harness.verify.project_tests import line_evidence
 from lsp_harness.verify.project_tests.settings_files import as_mapping, read_settings_text, read_toml
 from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
 
@@ -63,13 +64,14 @@ def find_python_runner(root: Path, file: Path, setting: str) -> SuiteRunner | No
     return next((runner for find in finders if (runner := find(root, folder, file, setting))), None)
 
 
-def pytest_options(report: Path, cache: Path, settings: str = "") -> list[str]:
+def pytest_options(report: Path, cache: Path, settings: str = "", *, records_lines: bool = False) -> list[str]:
     """Return options of pytest for a run whose result is read.
 
     Args:
         report: The file of the report. It names the file of each test (`xunit1`).
         cache: A new folder for the cache. The plug-in of the cache is needed by options such as `--ff`.
         settings: The options that the project has. If they take a plug-in away, its options are left out.
+        records_lines: Whether the module `line_evidence` is there, and records lines.
     """
     options = ["-q", "--no-header", "--tb=short", CONTINUE]
     if WITHOUT_CACHE not in settings:
@@ -77,6 +79,8 @@ def pytest_options(report: Path, cache: Path, settings: str = "") -> list[str]:
     if WITHOUT_REPORT in settings:
         # a later option takes the plug-in back
         options += ["-p", "junitxml"]
+    if records_lines:
+        options += ["-p", line_evidence.__name__.rpartition(".")[2]]
     return [*options, "-o", "junit_family=xunit1", f"--junitxml={report}"]
 
 
@@ -127,7 +131,9 @@ def _find_pytest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRun
     has_doctests = DOCTEST_OPTION in added
 
     def command(selection: Selection) -> list[str]:
-        chosen = pytest_options(selection.report, selection.report.with_name("cache"), added)
+        chosen = pytest_options(
+            selection.report, selection.report.with_name("cache"), added, records_lines=selection.records_lines
+        )
         return [str(python.python), "-m", "pytest", *chosen, f"--maxfail={selection.max_failures}", *selection.files]
 
     return SuiteRunner(
@@ -195,7 +201,9 @@ def _find_doctest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRu
     if python.has_module("pytest"):
 
         def command(selection: Selection) -> list[str]:
-            options = pytest_options(selection.report, selection.report.with_name("cache"))
+            options = pytest_options(
+                selection.report, selection.report.with_name("cache"), records_lines=selection.records_lines
+            )
             return [str(python.python), "-m", "pytest", *options, DOCTEST_OPTION, *selection.files]
     else:
 

@@ -15,12 +15,14 @@ class Selection:
         report: A file in which the program may write a report. Its folder may hold other files.
         max_failures: The number of failed tests after which the run may end. 0 means that all tests run.
         is_in_place: Whether the program may write into the folder of the project, because nothing of that stays.
+        records_lines: Whether the processes of Python begin with `line_evidence`.
     """
 
     files: Sequence[str]
     report: Path
     max_failures: int = 0
     is_in_place: bool = False
+    records_lines: bool = False
 
 
 @dataclass(frozen=True, slots=True)

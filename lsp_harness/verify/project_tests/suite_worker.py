@@ -270,7 +270,7 @@ class SuiteWorker:
                 raise OSError("a plug-in of pytest has imported the proposed file already")
             texts = {**await self._read_changed(self._changed - texts.keys()), **texts}
             results = {name: self._scratch / f"result-{name}" for name in RESULTS}
-            options = pytest_options(results["report"], self._scratch / "cache")
+            options = pytest_options(results["report"], self._scratch / "cache", records_lines=bool(choice.lines))
             lines = {self._project.locate(file.resolve()): numbers for file, numbers in choice.lines.items()}
             request = {
                 "texts": {
