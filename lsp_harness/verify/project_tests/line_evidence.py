@@ -95,7 +95,7 @@ _mark_tree: Any = None
 
 
 def pytest_addoption(parser: Any) -> None:
-    """Let pytest add the calls to the files that it compiles itself. It calls this function before it reads any file."""
+    """Let pytest add the calls to files that it compiles itself. It calls this function before it reads any file."""
     rewrite: Any = importlib.import_module("_pytest.assertion.rewrite")
     rewrite_asserts = rewrite.rewrite_asserts
     if _mark_tree is None or getattr(rewrite_asserts, "marks_lines", False):

@@ -1,6 +1,7 @@
 """Tests that neither fail nor pass after a proposal: they are skipped, gone, or check nothing any more."""
 
 import ast
+import doctest
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -16,6 +17,7 @@ REMOVAL = re.compile(
 """Words by which an instruction asks that a test is gone afterwards."""
 TEST_NAME = re.compile(r"\b(?:test_\w+|Test[A-Z]\w*|\w+_test)\b")
 TEST_WORD = re.compile(r"\btests?\b", re.IGNORECASE)
+_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 ASSERTING = re.compile(r"assert|raises|warns|check|expect|verify|fail|approx", re.IGNORECASE)
 """Names of functions that check something."""
 
@@ -96,14 +98,14 @@ def find_emptied_tests(change: Change, task: str = "") -> list[Problem]:
     path = change.file.relative_to(change.root).as_posix() if change.root else change.file.name
     emptied = sorted(test for test, count in before.items() if count and after.get(test) == 0)
     return [
-        Problem("it checks nothing any more", path, test=f"{path}::{test}")
+        Problem("it checks nothing any more", path, test=f"{path}::{test or 'examples'}")
         for test in emptied
         if not may_remove(task, test)
     ]
 
 
 def _count_assertions(source: bytes) -> dict[str, int]:
-    """Return for each test function, with its class, the number of its assertions."""
+    """Return for each test function the number of its assertions, and for each docstring that of its examples."""
     found: dict[str, int] = {}
 
     def visit(body: Iterable[ast.stmt], prefix: str) -> None:
@@ -112,9 +114,26 @@ def _count_assertions(source: bytes) -> dict[str, int]:
                 visit(node.body, f"{prefix}{node.name}::")
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
                 found[prefix + node.name] = sum(map(_is_assertion, ast.walk(node)))
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                count_examples(node, prefix + node.name)
 
-    visit(ast.parse(source).body, "")
+    def count_examples(node: _Documented, name: str) -> None:
+        found[name] = found.get(name, 0) + _count_examples(ast.get_docstring(node) or "")
+
+    tree = ast.parse(source)
+    visit(tree.body, "")
+    count_examples(tree, "")
     return found
+
+
+def _count_examples(text: str) -> int:
+    """Return how many examples of a docstring say what has to come out."""
+    if ">>>" not in text:
+        return 0
+    try:
+        return sum(bool(example.want) for example in doctest.DocTestParser().get_examples(text))
+    except ValueError:
+        return 0
 
 
 def _is_assertion(node: ast.AST) -> bool:

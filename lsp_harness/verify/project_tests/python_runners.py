@@ -39,7 +39,7 @@ PYTEST_FILES = (
     "test/conftest.py",
 )
 PYTEST_SECTIONS = (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
-UNITTEST_PATTERNS = ("test*.py",)
+UNITTEST_PATTERNS = ("test*.py", "*_test.py", "*_tests.py")
 DJANGO_PATTERNS = ("tests.py", "test_*.py", "tests_*.py", "*_tests.py")
 CONTINUE = "--continue-on-collection-errors"
 """The option of pytest to run the tests of the other files if one cannot be imported."""
