@@ -17,7 +17,6 @@ REMOVAL = re.compile(
 """Words by which an instruction asks that a test is gone afterwards."""
 TEST_NAME = re.compile(r"\b(?:test_\w+|Test[A-Z]\w*|\w+_test)\b")
 TEST_WORD = re.compile(r"\btests?\b", re.IGNORECASE)
-_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 ASSERTING = re.compile(r"assert|raises|warns|check|expect|verify|fail|approx", re.IGNORECASE)
 """Names of functions that check something."""
 
@@ -88,24 +87,27 @@ def find_emptied_tests(change: Change, task: str = "") -> list[Problem]:
     """Return a problem for each test of a changed Python file that checked something and does not any more.
 
     Args:
-        change: The change of a test file.
+        change: The change of a Python file. Examples in docstrings count as tests.
         task: The instruction in words.
     """
     try:
         before, after = (_count_assertions(text.data) for text in (change.before, change.after))
+        old, new = (_list_examples(text.data) for text in (change.before, change.after))
     except (SyntaxError, ValueError, RecursionError):
         return []
     path = change.file.relative_to(change.root).as_posix() if change.root else change.file.name
     emptied = sorted(test for test, count in before.items() if count and after.get(test) == 0)
-    return [
-        Problem("it checks nothing any more", path, test=f"{path}::{test or 'examples'}")
-        for test in emptied
-        if not may_remove(task, test)
-    ]
+    problems = [Problem("it checks nothing any more", path, test=f"{path}::{test}") for test in emptied]
+    for name, count in sorted((old - new).items()):
+        # one that is gone with its function is found by its name
+        if name in new:
+            words = "1 example checks" if count == 1 else f"{count} examples check"
+            problems.append(Problem(f"{words} nothing any more", path, test=f"{path}::{name or 'examples'}"))
+    return [problem for problem in problems if not may_remove(task, problem.test)]
 
 
 def _count_assertions(source: bytes) -> dict[str, int]:
-    """Return for each test function the number of its assertions, and for each docstring that of its examples."""
+    """Return for each test function, with its class, the number of its assertions."""
     found: dict[str, int] = {}
 
     def visit(body: Iterable[ast.stmt], prefix: str) -> None:
@@ -114,26 +116,24 @@ def _count_assertions(source: bytes) -> dict[str, int]:
                 visit(node.body, f"{prefix}{node.name}::")
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
                 found[prefix + node.name] = sum(map(_is_assertion, ast.walk(node)))
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                count_examples(node, prefix + node.name)
 
-    def count_examples(node: _Documented, name: str) -> None:
-        found[name] = found.get(name, 0) + _count_examples(ast.get_docstring(node) or "")
-
-    tree = ast.parse(source)
-    visit(tree.body, "")
-    count_examples(tree, "")
+    visit(ast.parse(source).body, "")
     return found
 
 
-def _count_examples(text: str) -> int:
-    """Return how many examples of a docstring say what has to come out."""
-    if ">>>" not in text:
-        return 0
-    try:
-        return sum(bool(example.want) for example in doctest.DocTestParser().get_examples(text))
-    except ValueError:
-        return 0
+def _list_examples(source: bytes) -> Counter[str]:
+    """Return for each docstring the number of its examples that say what has to come out, by the name of its owner."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node) or ""
+            try:
+                examples = doctest.DocTestParser().get_examples(text) if ">>>" in text else []
+            except ValueError:
+                continue
+            checking = [example for example in examples if example.want and not example.options.get(doctest.SKIP)]
+            found[getattr(node, "name", "")] += len(checking)
+    return found
 
 
 def _is_assertion(node: ast.AST) -> bool:

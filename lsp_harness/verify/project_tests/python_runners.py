@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -41,6 +41,7 @@ PYTEST_FILES = (
 PYTEST_SECTIONS = (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 UNITTEST_PATTERNS = ("test*.py", "*_test.py", "*_tests.py")
 DJANGO_PATTERNS = ("tests.py", "test_*.py", "tests_*.py", "*_tests.py")
+MAX_LISTED_TESTS = 100
 CONTINUE = "--continue-on-collection-errors"
 """The option of pytest to run the tests of the other files if one cannot be imported."""
 DOCTEST_OPTION = "--doctest-modules"
@@ -241,8 +242,9 @@ def _create(
 
 
 def _list_tests(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
-    for place, pattern in product(("tests", "test", ""), patterns):
-        yield from sorted(path for path in (folder / place).glob(pattern) if path.is_file())
+    """Yield files with names of tests: in the folders that usually have them, in the project, and one level below."""
+    for place, pattern in product(("tests/", "test/", "", "[!.]*/"), patterns):
+        yield from islice((path for path in folder.glob(place + pattern) if path.is_file()), MAX_LISTED_TESTS)
 
 
 def _module_name(path: str) -> str:
