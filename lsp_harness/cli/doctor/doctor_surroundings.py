@@ -101,11 +101,17 @@ def _check_locale() -> Row:
 
 def _check_sandbox(choice: SandboxChoice) -> Row:
     reasons = "; ".join(f"{name} does not work: {problem}" for name, problem in choice.problems.items())
-    if not choice.problems:
-        return Row("ok", "sandbox", f"{choice.sandbox.name} confines programs of a project")
+    name = choice.sandbox.name
+    if choice.sandbox.has_overlays:
+        says = f"{name}: tests run in the folder of the project itself, and nothing that they write stays"
+        return Row("ok", "sandbox", says + (f" ({reasons})" if reasons else ""))
+    if choice.sandbox.can_replace_files:
+        says = f"{name}: tests run in the folder of the project, and on a copy of it if they write there"
+        return Row("note", "sandbox", f"{says} ({reasons})")
     if choice.is_confined:
         says = (
-            f"{choice.sandbox.name} confines programs of a project, on a copy of it. Install bubblewrap for more speed"
+            f"{name}: tests run on a copy of the project, which lacks what git ignores; tests that import the original "
+            "count as skipped. Allow namespaces of users, or install bubblewrap"
         )
         return Row("note", "sandbox", f"{says} ({reasons})")
     return Row("note", "sandbox", f"programs of a project cannot be confined; install bubblewrap ({reasons})")
