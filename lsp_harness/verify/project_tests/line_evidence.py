@@ -9,7 +9,7 @@ time.
 
 The statements in these lines get a call before them when their file is compiled. Nothing else of the program is slower,
 and tools that measure coverage or debug are not disturbed. pytest compiles test files itself, and files with doctests,
-so it loads this module as a plug-in, too.
+so it loads this module as a plug-in, too, and leaves its assertions alone (PYTEST_DONT_REWRITE).
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "LSP_HARNESS_LINES"
 MARK = "__lsp_harness_line__"
+OPEN = "__lsp_harness_open_{}__"
+"""The names of the function that records lines, and of the bytes that say which calls of a file are still open."""
 COMPILED_ELSEWHERE = ("jit", "vectorize", "kernel", "script", "triton", "numba")
 """Parts of the names of decorators that compile a function themselves, and do not know the call."""
 
@@ -119,7 +121,9 @@ def add_marks(source: str | bytes | ast.AST, number: int, lines: Iterable[int]) 
         lines: The lines.
     """
     tree = source if isinstance(source, ast.AST) else ast.parse(source)
-    Marker(number, frozenset(lines)).visit(tree)
+    marker = Marker(number, frozenset(lines))
+    marker.visit(tree)
+    setattr(builtins, OPEN.format(number), bytearray(b"\1") * marker.count)
     return ast.fix_missing_locations(tree)
 
 
@@ -140,11 +144,13 @@ class Marker(ast.NodeTransformer):
 
     Attributes:
         found: The lines that are recorded.
+        count: The number of calls.
     """
 
     def __init__(self, number: int, lines: frozenset[int]) -> None:
         self.number, self.lines = number, lines
         self.found: set[int] = set()
+        self.count = 0
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
         """Mark the statements of a module."""
@@ -192,17 +198,21 @@ class Marker(ast.NodeTransformer):
         return marked
 
     def add_mark(self, block: list[ast.stmt], lines: Iterable[int], place: ast.stmt) -> None:
-        """Add a call for some lines to a block, if one of them is to be recorded."""
+        """Add a call for some lines to a block, if one of them is to be recorded.
+
+        The call is made once. After that, only a byte is read, because the statement may be in a loop.
+        """
         wanted = tuple(sorted(self.lines.intersection(lines)))
         if not wanted:
             return
         self.found.update(wanted)
-        arguments: list[ast.expr] = [
-            ast.Constant(self.number),
-            ast.Tuple([ast.Constant(line) for line in wanted], ast.Load()),
-        ]
-        call = ast.Call(ast.Name(MARK, ast.Load()), arguments, [])
-        block.append(ast.copy_location(ast.Expr(call), place))
+        is_open = f"{OPEN.format(self.number)}[{self.count}]"
+        call = f"if {is_open}:\n    {is_open} = 0\n    {MARK}({self.number}, {wanted!r})"
+        [statement] = ast.parse(call).body
+        for node in ast.walk(statement):
+            ast.copy_location(node, place)
+        block.append(statement)
+        self.count += 1
 
 
 def _own_lines(statement: Any) -> range:

@@ -112,11 +112,12 @@ class SuiteRuns:
             return runs
         broken = demand.find_broken(runs)
         ids = {problem.failed_id for problem in broken}
+        files = {problem.failed_id for problem in broken if not problem.test}
         # a test that has to be repaired, or that had no time before, is not blamed for what it did before
         suspects = ids - demand.must_pass - runs.failing.keys() - find_slow(before) - {"", "tests"}
         if not suspects or suspects < ids or suspects <= self._steady.get(suite.key, set()):
             return runs
-        runs = await self._confirm(suite, changes, runs, suspects, replace(choice, max_failures=0))
+        runs = await self._confirm(suite, changes, runs, suspects, files, replace(choice, max_failures=0))
         if runs.flaky and not demand.find_broken(runs) and count_failures(runs.after) > count_failures(before):
             # the run ended at failures that do not count
             after = await self._run_once(suite, texts, replace(choice, max_failures=0))
@@ -150,9 +151,24 @@ class SuiteRuns:
         return await self._run_slow(suite, changes, slow, runs) if slow and after is not warm else runs
 
     async def _confirm(
-        self, suite: Suite, changes: ChangeSet, runs: Runs, suspects: set[str], choice: SuiteChoice
+        self,
+        suite: Suite,
+        changes: ChangeSet,
+        runs: Runs,
+        suspects: set[str],
+        files: set[str],
+        choice: SuiteChoice,
     ) -> Runs:
-        """Return runs that name the tests which give both answers on one text."""
+        """Return runs that name the tests which give both answers on one text.
+
+        Args:
+            suite: The tests.
+            changes: The proposal.
+            runs: The first runs.
+            suspects: The tests that would be blamed on the proposal.
+            files: Those of them that are files which cannot be imported.
+            choice: The tests that run again.
+        """
         key = name_baseline(suite, changes)
         flaky: set[str] = set()
         start, confirmed = monotonic(), 0
@@ -161,7 +177,11 @@ class SuiteRuns:
             before = await self._baselines.find(
                 (key, number), lambda: self._run_once(suite, texts_before(changes), replace(choice, lines={}))
             )
-            flaky |= {test for test in suspects if self._passes(after, test) or not self._passes(before, test)}
+            flaky |= {
+                test
+                for test in suspects
+                if _passes(after, test, is_file=test in files) or not _passes(before, test, is_file=test in files)
+            }
             confirmed += 1
             if flaky >= suspects or monotonic() - start > CONFIRMING_S:
                 break
@@ -169,14 +189,6 @@ class SuiteRuns:
             self._steady.setdefault(suite.key, set()).update(suspects - flaky)
         self._flaky.setdefault(suite.key, set()).update(flaky)
         return replace(runs, flaky=runs.flaky | flaky)
-
-    @staticmethod
-    def _passes(run: SuiteRun, test: str) -> bool:
-        """Return whether a test passes in a run, or a test of a file whose tests could not be read."""
-        if test in find_failing(run) or not run.is_complete:
-            return False
-        passed = run.digest.passed_tests
-        return passed is None or test in passed or any(name.startswith(f"{test}::") for name in passed)
 
     async def _ask_before(self, suite: Suite, changes: ChangeSet) -> SuiteRun:
         return await self._run_once(suite, texts_before(changes), SuiteChoice(suite.files, 0, self._limits))
@@ -268,6 +280,13 @@ class SuiteRuns:
         if objection := await self._access.find_objection(command, choice.confine(suite.root)):
             raise SuiteSkippedError(objection)
         return choice.sandbox
+
+
+def _passes(run: SuiteRun, test: str, *, is_file: bool) -> bool:
+    """Return whether a test passes in a run, or whether a test file can be imported."""
+    if not run.is_complete or test in find_failing(run):
+        return False
+    return is_file or run.digest.passed_tests is None or test in run.digest.passed_tests
 
 
 def name_baseline(suite: Suite, changes: ChangeSet) -> Hashable:
