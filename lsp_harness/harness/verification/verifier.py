@@ -126,7 +126,7 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
         is_trusted: Whether the user trusts the workspace.
     """
     if not is_trusted:
-        access = ToolAccess(_refuse_untrusted, machine_sandbox)
+        access = ToolAccess(_refuse_untrusted, machine_sandbox, is_trusted=False)
         names = NameErrors(supply.checkers, access)
         return Verifier(CheckTools(UntrustedRuff(), reviewer=supply.reviewer, names=names))
 

@@ -86,7 +86,8 @@ class NameErrors:
         if root and await asyncio.to_thread(checker.find_program, root, file) is None:
             # nobody is asked for a permission that is not needed
             raise NothingComparedError(f"{name} is not installed ({checker.install_hint})")
-        confinement = await asyncio.to_thread(session.find_confinement)
+        # not even the sandbox is tried on a folder in which nothing may run
+        confinement = await asyncio.to_thread(session.find_confinement) if self.access.is_trusted else None
         if objection := await self.access.find_objection((name, "server"), confinement):
             raise NothingComparedError(objection)
         try:

@@ -55,12 +55,14 @@ class ToolAccess:
         choose_sandbox: Returns the sandbox of this machine.
         read_python: Returns the Python environment of the settings, or an empty text.
         find_users: Returns the files that import a file, the nearest first. It gets the workspace folder and the path.
+        is_trusted: Whether the user trusts the workspace. If not, every command has an objection.
     """
 
     find_objection: Callable[[Sequence[str], Confinement | None], Awaitable[str]]
     choose_sandbox: Callable[[], SandboxChoice]
     read_python: Callable[[], str] = str
     find_users: Callable[[Path, str], Awaitable[Sequence[str]]] | None = None
+    is_trusted: bool = True
 
     async def list_users(
         self, changes: ChangeSet, reads: Callable[[Path], bool], folder: Path, limit: int
