@@ -12,7 +12,7 @@ from tests.support import glossary
 from tests.test_tidy import MODULES, RIDDLES, ROOT, VAGUE, relative
 
 MAX_PARAMETERS = 7
-MAX_CLASS_LINES = 250
+MAX_CLASS_LINES = 300
 MAX_SUBJECT_COLUMNS = 72
 CHECKED_COMMITS = 60
 """The newest commits whose subjects are checked. Older ones were made before the rule."""

@@ -57,7 +57,7 @@ RIDDLES = {
     *("ways", "work", "written"),
 }
 """Participles, prepositions and adjectives that were module names. A module is named by the noun that it holds."""
-MAX_FOLDER_MODULES = 20
+MAX_FOLDER_MODULES = 24
 
 
 def tracked() -> list[Path]:

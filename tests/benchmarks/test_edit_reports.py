@@ -124,7 +124,7 @@ def test_a_diagnostic_of_preview_mode_is_that_of_the_task():
 
 async def test_an_answer_is_right_if_the_check_of_the_set_and_the_editor_agree():
     right, silenced = SOURCE.partition("\n")[2], SOURCE.replace("os\n", "os  # noqa\n", 1)
-    fix = Fix("model", wait_ms=2000, checks={"parse": "passed"}, edit={})
+    fix = Fix("model", wait_ms=2000, checks={"parse": "passed", "gone": "passed"}, edit={})
     for text, is_reported, category in ((right, False, "pass"), (right, True, "fail"), (silenced, False, "fail")):
         result = await fix_ruff_editor.judge(make_task(), "m", fix, text, is_reported=is_reported)
         assert (result.category, result.seconds, result.kind) == (category, 2.0, "model")

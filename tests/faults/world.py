@@ -13,7 +13,7 @@ from tests.support.tiny import tiny_gguf
 
 AREA = "def area(r):\n    return \n\n\ndef ring(r, hole):\n    return area(r) - area(hole)\n"
 UNUSED = "import os\n\nx = 1\n"
-FIXED = "\nx = 1\n"
+FIXED = "x = 1\n"
 OUTPUT = "a.py:2:12: F821 Undefined name `pi`\n"
 PROJECT_NAMES = (
     *(".gitignore", ".lspharnessignore", ".git/info/exclude", "lsp-harness.toml", "localcode.toml"),

@@ -29,6 +29,13 @@ class PrivateView(Sandbox):
 
     def find_problem(self) -> str:
         """Return why this sandbox does not work here, or an empty text. It tries one with an overlay."""
+        try:
+            return self._try()
+        except OSError as error:
+            return error.strerror or str(error)
+
+    def _try(self) -> str:
+        """Return why a view with an overlay does not work, or an empty text. Raises OSError."""
         with tempfile.TemporaryDirectory(prefix="lsp-harness-probe-") as folder:
             project, text, layer = (Path(folder) / name for name in ("project", "text", "layer"))
             project.mkdir()

@@ -66,7 +66,7 @@ class FailureTrace:
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What the tests ran of a proposal.
+    """The part of a proposal that tests ran.
 
     Attributes:
         words: The part that they ran, such as "5 of 6 changed lines".

@@ -68,7 +68,7 @@ class ProjectOverlay:
 
     @property
     def is_copied(self) -> bool:
-        """Whether a program runs on a copy at once."""
+        """Return whether a program runs on a copy at once."""
         if self.sandbox.has_overlays:
             return False
         is_replaceable = self.sandbox.can_replace_files and all(file.is_file() for file in self.texts)

@@ -43,7 +43,7 @@ TESTS = (
     "def test_old():\n    assert parse('') == []\n"
 )
 STILL = "; 1 failed before and still fails"
-KEPT = SOURCE + "\nLIMIT = 3\n"
+HARMLESS_TEXT = SOURCE + "\nLIMIT = 3\n"
 """A proposal that breaks nothing, with a line that runs when a test imports the module."""
 RAN = ", 1 of 1 changed lines"
 
@@ -94,7 +94,7 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
 
 
 async def test_only_what_passed_before_counts(desk: Desk) -> None:
-    kept = await desk.compare(KEPT)
+    kept = await desk.compare(HARMLESS_TEXT)
     assert (kept.status, kept.reason) == ("passed", f"1 test in 1 file{RAN}{STILL}")
     broken = await desk.compare(SOURCE.replace("split('=')", "split(':')"))
     assert broken.status == "failed"
@@ -169,7 +169,7 @@ async def test_a_test_with_other_parameters_in_each_run_is_the_same_test(desk: D
         "@now\ndef test_when(when):\n    assert parse('a') == ['a']\n\n\n"
         "@now\ndef test_bad(when):\n    assert parse('a') == []\n"
     )
-    outcome = await desk.compare(KEPT)
+    outcome = await desk.compare(HARMLESS_TEXT)
     assert (outcome.status, outcome.reason) == ("passed", f"1 test in 1 file{RAN}{STILL}")
 
 
@@ -281,7 +281,7 @@ async def test_it_is_said_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest
     monkeypatch.setattr(suite_search, "MAX_TEST_FILES", 1)
     desk.affected.append(AffectedTest("test_far.py", "imports config.py", 2))
     (desk.root / "test_far.py").write_text("def test_far():\n    assert False\n")
-    outcome = await desk.compare(KEPT)
+    outcome = await desk.compare(HARMLESS_TEXT)
     assert outcome.reason == f"1 test in 1 file{RAN}{STILL}; 1 more depend on the change and did not run"
     outcome = replace(outcome, title="tests")
     assert Verdict("", (outcome,)).short_marks == "tests ✓ (1 of 2 files)"
@@ -303,7 +303,7 @@ async def test_a_project_without_tests_has_none_for_a_file(desk: Desk) -> None:
     desk.affected = []
     (desk.root / "test_config.py").unlink()
     (desk.root / "pytest.ini").write_text("[pytest]\n")
-    skipped = await desk.compare(KEPT)
+    skipped = await desk.compare(HARMLESS_TEXT)
     assert (skipped.status, "no test depends on config.py" in skipped.reason) == ("skipped", True)
 
 
@@ -353,7 +353,7 @@ async def test_a_slow_test_that_passed_before_is_not_taken_for_a_failing_one(
     monkeypatch.setattr(warm_suites, "TEST_S", 0.5)
     slow = "\n\ndef test_slow():\n    for _ in range(40_000_000):\n        pass\n    assert parse('s=1')[0] == 's'\n"
     (desk.root / "test_config.py").write_text(TESTS + slow)
-    kept = await desk.compare(KEPT)
+    kept = await desk.compare(HARMLESS_TEXT)
     assert kept.status == "passed"
     broken = await desk.compare(SOURCE.replace("text.split('=')", "text.replace('s', 'x').split('=')"))
     assert [finding.code for finding in broken.findings] == ["test_slow"]
@@ -373,7 +373,7 @@ async def test_a_proposal_that_ended_in_the_warm_process_has_the_whole_limit_in_
 
     monkeypatch.setattr(confined_tests, "run_tests", run)
     # at low priority beside a model that generates, a new process may take more than the limit of a proposal
-    await desk.compare(KEPT)
+    await desk.compare(HARMLESS_TEXT)
     assert seconds == [ResourceLimits().wall_s]
 
 
@@ -392,10 +392,10 @@ async def test_a_changed_file_is_read_again(
         return await start(runner, root, *more)
 
     monkeypatch.setattr(SuiteWorker, "start", count_start)
-    assert (await desk.compare(KEPT)).reason == f"1 test in 1 file{RAN}{STILL}"
+    assert (await desk.compare(HARMLESS_TEXT)).reason == f"1 test in 1 file{RAN}{STILL}"
     (desk.root / "test_config.py").write_text(TESTS + "\n\ndef test_new():\n    assert parse('n') == ['n']\n")
     desk.comparison.record_file_change(desk.root / "test_config.py")
-    assert (await desk.compare(KEPT)).reason == f"2 tests in 1 file{RAN}{STILL}"
+    assert (await desk.compare(HARMLESS_TEXT)).reason == f"2 tests in 1 file{RAN}{STILL}"
     broken = await desk.compare(SOURCE.replace("text.split('=')", "text.split('=') if '=' in text else []"))
     assert [finding.code for finding in broken.findings] == ["test_new"]
     # the process goes on, with the new content of the file
@@ -405,12 +405,12 @@ async def test_a_changed_file_is_read_again(
     helper.write_text("import pytest\n\n\n@pytest.fixture\ndef one():\n    return 1\n")
     (desk.root / "test_config.py").write_text(TESTS + new_test)
     desk.comparison.record_file_change(helper)
-    assert (await desk.compare(KEPT)).reason == f"2 tests in 1 file{RAN}{STILL}"
+    assert (await desk.compare(HARMLESS_TEXT)).reason == f"2 tests in 1 file{RAN}{STILL}"
     # a new file needs a new copy, but no new view
     assert len(starts) == (1 if sandbox.has_overlays else 2)
     helper.unlink()
     desk.comparison.record_file_change(helper)
-    assert (await desk.compare(KEPT)).reason != f"2 tests in 1 file{RAN}{STILL}"
+    assert (await desk.compare(HARMLESS_TEXT)).reason != f"2 tests in 1 file{RAN}{STILL}"
     assert len(starts) == (1 if sandbox.has_overlays else 3)
 
 
