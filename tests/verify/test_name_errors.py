@@ -85,6 +85,28 @@ async def test_without_a_checker_the_verdict_says_that_types_were_not_looked_at(
     assert (outcome.status, outcome.reason) == ("skipped", "no type checker is known for .rb")
 
 
+@pytest.mark.parametrize(
+    ("text", "reason", "is_temporary"),
+    [("crash\n", "the process has ended", True), ("#" * 600_000, "the text is too large for a type checker", False)],
+)
+async def test_a_check_that_can_run_later_is_skipped_for_the_time_being(
+    make: Make, text: str, reason: str, is_temporary: bool
+) -> None:
+    outcome = await check(make(), "x = 1\n", text)
+    assert (outcome.status, outcome.reason, outcome.is_temporary) == ("skipped", reason, is_temporary)
+
+
+async def test_each_project_of_a_folder_is_asked_about_its_own_files(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = make()
+    monkeypatch.setattr(desk.checker, "find_folder", lambda root, file: file.parent)
+    for name in ("one", "two"):
+        (desk.root / name).mkdir()
+        assert (await check(desk, "x = 1\n", "x = 2\n", name=f"{name}/a.py")).status == "passed"
+    assert [row["folder"] for row in desk.pool.state()] == [str(desk.root / name) for name in ("one", "two")]
+
+
 async def test_an_examination_has_the_errors_before_style_and_each_name_once(make: Make, ruff: Ruff) -> None:
     desk = make()
     (desk.root / "ruff.toml").write_text('[lint]\nselect = ["F", "I"]\n')
