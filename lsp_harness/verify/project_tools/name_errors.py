@@ -19,6 +19,7 @@ from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_er
 from lsp_harness.verify.finding_subject import find_names
 from lsp_harness.verify.project_tools.new_findings import Comparison, NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess
+from lsp_harness.verify.project_tools.type_comparison import require_inclusion, require_reading
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.checker_session import CheckerSession
 from lsp_harness.verify.types.type_gate import is_too_large
@@ -65,6 +66,8 @@ class NameErrors:
                 session = await self._open(max(old, new, key=lambda text: len(text.data)), change.file, change.root)
                 before = await _ask(session, old, [_name_language(other.before, other.file) for other in changes])
                 after = await _ask(session, new, [_name_language(other.after, other.file) for other in changes])
+                if not (before or after):
+                    await _require_being_read(session, ChangeSet.of(replace(change, before=old, after=new)))
                 found += [NewFinding(change, finding) for finding in _find_new(session, change, before, after)]
             except NothingComparedError as error:
                 refusals.append(error)
@@ -115,6 +118,17 @@ async def _ask(session: CheckerSession, document: Document, others: Sequence[Doc
     except HarnessError as error:
         raise NothingComparedError(error.message, is_temporary=True) from error
     return tuple(finding for finding in found if finding.code in session.checker.counting_rules)
+
+
+async def _require_being_read(session: CheckerSession, changes: ChangeSet) -> None:
+    """Raise NothingComparedError if the settings of the project leave a file out, so that no error is no answer."""
+    try:
+        await require_inclusion(session, changes)
+        await require_reading(session, changes)
+    except TimeoutError as error:
+        raise NothingComparedError(f"{session.checker.name} did not answer in time", is_temporary=True) from error
+    except HarnessError as error:
+        raise NothingComparedError(error.message, is_temporary=True) from error
 
 
 def _find_new(
