@@ -88,7 +88,7 @@ async def bench(tmp_path: Path) -> AsyncGenerator[EditBench]:
 async def test_a_candidate_that_repairs_the_failing_test_is_preferred(bench: EditBench) -> None:
     proposal = await bench.edit(OTHER, WANTED)
     assert text_of(proposal) == WANTED
-    assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file"
+    assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file, 2 of 2 changed lines"
 
 
 async def test_the_failure_is_in_the_prompt_of_a_retry(bench: EditBench) -> None:
@@ -104,7 +104,10 @@ async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_say
     assert proposal.verdict.passed
     assert not proposal.verdict.is_verified
     outcome = proposal.verdict.outcomes[-1]
-    assert (outcome.status, outcome.reason) == ("skipped", "1 test in 1 file; 1 failed before and still fails")
+    assert (outcome.status, outcome.reason) == (
+        "skipped",
+        "1 test in 1 file, 2 of 2 changed lines; 1 failed before and still fails",
+    )
     # the log shows both verdicts: that of all checks, and that by which it is proposed
     assert [data["passed"] for data in of_type(bench.events, "verify.completed")] == [False, True]
 
@@ -112,7 +115,7 @@ async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_say
 async def test_an_attempt_that_stays_wrong_is_repaired_where_the_tests_blame_it(bench: EditBench) -> None:
     proposal = await bench.edit(OTHER, OTHER, retries=1, fill="        raise ValueError('rate below zero')")
     assert text_of(proposal) == OTHER.replace("negative", "rate below zero")
-    assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file"
+    assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file, 2 of 2 changed lines"
     generated = of_type(bench.events, "candidate.generated")
     assert len({data["candidate"] for data in generated}) == len(generated)
     # all recorded edits are about the text in the editor, also those of a repair of an attempt

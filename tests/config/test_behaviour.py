@@ -282,6 +282,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "generation.test_repair_s",  # tests/coding/ladder/test_repair_tests.py
         "generation.plan",  # tests/harness/sessions/test_code_turns.py
         "verification.on_save",  # tests/harness/test_saved_edits.py
+        "verification.on_open",  # tests/harness/test_outside_world.py
         # tests/harness/test_actions.py, tests/server/sessions/test_actions_of_projects.py
         *("actions.custom", "actions.comment_trigger"),
         # tests/config/test_permission_layers.py, tests/session/permission

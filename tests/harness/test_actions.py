@@ -197,7 +197,7 @@ ALL = "import os\nimport re\nimport sys\n\n\ndef f(x):\n    import json\n    ret
 
 
 async def test_all_findings_of_a_kind_are_one_verified_edit(bench: Make) -> None:
-    b = bench(config=Config())
+    b = bench(config=settings(Config(), verification={"type_check": "off"}))
     snapshot, _ = opened(b, f"<|>{ALL}")
     examined = await b.harness.fixes.diagnose(snapshot)
     [group] = await b.harness.fixes.find_alike(snapshot, examined.findings[:1])

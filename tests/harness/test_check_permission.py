@@ -76,7 +76,7 @@ def closed(tmp_path: Path) -> None:
 async def test_tests_of_a_trusted_folder_run_without_a_question(closed: None, tmp_path: Path) -> None:
     hook = Counted("")
     outcome = await run_tests(tmp_path, trusted=True, hook=hook)
-    assert outcome == Outcome("tests", "passed", reason="1 test in 1 file")
+    assert outcome == Outcome("tests", "passed", reason="1 test in 1 file, 1 of 1 changed lines")
     # the hooks of the user were asked, although nobody waits for this check
     assert set(hook.tools) == {SUITE_TOOL}
 

@@ -34,7 +34,9 @@ class Suites:
         self.objection = ""
         self.runs: list[str] = []
 
-    async def compare(self, changes: ChangeSet, must_pass: frozenset[str], *, wants_repairs: bool) -> Outcome:
+    async def compare(
+        self, changes: ChangeSet, must_pass: frozenset[str], *, wants_repairs: bool, task: str
+    ) -> Outcome:
         if self.objection:
             raise IndexIncomplete(self.objection)
         before, after = changes.main.before.text, changes.main.after.text

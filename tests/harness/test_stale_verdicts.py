@@ -73,7 +73,12 @@ class DiskSuites:
         self.runs = 0
 
     async def compare(
-        self, changes: ChangeSet, must_pass: frozenset[str] = frozenset(), *, wants_repairs: bool = False
+        self,
+        changes: ChangeSet,
+        must_pass: frozenset[str] = frozenset(),
+        *,
+        wants_repairs: bool = False,
+        task: str = "",
     ) -> Outcome:
         before = await self._baselines.find(changes.main.before.hash, lambda: self._run(changes.main.before))
         after = await self._run(changes.main.after)

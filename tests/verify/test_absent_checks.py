@@ -28,8 +28,10 @@ class Suites:
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome
 
-    async def compare(self, changes: ChangeSet, must_pass: frozenset[str], *, wants_repairs: bool) -> Outcome:
-        del changes, must_pass, wants_repairs
+    async def compare(
+        self, changes: ChangeSet, must_pass: frozenset[str], *, wants_repairs: bool, task: str
+    ) -> Outcome:
+        del changes, must_pass, wants_repairs, task
         return self.outcome
 
 

@@ -71,8 +71,8 @@ async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatc
 def test_each_setting_of_a_check_is_a_switch_of_the_schema() -> None:
     switches = {field.name for field in fields(Verification) if field.type in ("bool", bool)}
     switches |= {name.removeprefix("verification.") for name in WORDS if name.startswith("verification.")}
-    # the last decides when checks run, not which
-    assert {check.setting for check in CHECKS} - {""} == switches - {"on_save"}
+    # the last two decide when checks run, not which
+    assert {check.setting for check in CHECKS} - {""} == switches - {"on_save", "on_open"}
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.project_tools.name_errors import NameErrors
+from lsp_harness.verify.project_tools.new_findings import NothingComparedError
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess
 from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.ruff_linter import Ruff
@@ -85,6 +86,28 @@ async def test_without_a_checker_the_verdict_says_that_types_were_not_looked_at(
     assert (outcome.status, outcome.reason) == ("skipped", "no type checker is known for .rb")
 
 
+@pytest.mark.parametrize(
+    ("text", "reason", "is_temporary"),
+    [("crash\n", "the process has ended", True), ("#" * 600_000, "the text is too large for a type checker", False)],
+)
+async def test_a_check_that_can_run_later_is_skipped_for_the_time_being(
+    make: Make, text: str, reason: str, is_temporary: bool
+) -> None:
+    outcome = await check(make(), "x = 1\n", text)
+    assert (outcome.status, outcome.reason, outcome.is_temporary) == ("skipped", reason, is_temporary)
+
+
+async def test_each_project_of_a_folder_is_asked_about_its_own_files(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = make()
+    monkeypatch.setattr(desk.checker, "find_folder", lambda root, file: file.parent)
+    for name in ("one", "two"):
+        (desk.root / name).mkdir()
+        assert (await check(desk, "x = 1\n", "x = 2\n", name=f"{name}/a.py")).status == "passed"
+    assert [row["folder"] for row in desk.pool.state()] == [str(desk.root / name) for name in ("one", "two")]
+
+
 async def test_an_examination_has_the_errors_before_style_and_each_name_once(make: Make, ruff: Ruff) -> None:
     desk = make()
     (desk.root / "ruff.toml").write_text('[lint]\nselect = ["F", "I"]\n')
@@ -148,5 +171,26 @@ async def test_ty_knows_what_does_not_exist(
         empty = Document.from_text(document.uri, "\n")
         changes = ChangeSet.of(Change.from_documents(empty, document, file, tmp_path))
         assert len((await create_names(pool).compare(changes)).new) == 1
+    finally:
+        await pool.aclose()
+
+
+@NEEDS_TY
+@pytest.mark.parametrize(("excluded", "is_read"), [("a.py", False), ("b.py", True)])
+async def test_a_file_that_the_settings_leave_out_has_not_passed(
+    excluded: str, is_read: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ty_checker.PROGRAM_VARIABLE, REAL_TY)
+    (tmp_path / "ty.toml").write_text(f'[src]\nexclude = ["{excluded}"]\n')
+    pool, file = CheckerPool(), tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    old, new = (Document.from_text(file.as_uri(), text) for text in ("x = 1\n", "x = 2\n"))
+    changes = ChangeSet.of(Change.from_documents(old, new, file, tmp_path))
+    try:
+        if is_read:
+            assert (await create_names(pool).compare(changes)).new == ()
+        else:
+            with pytest.raises(NothingComparedError, match=r"ty's configuration excludes a\.py"):
+                await create_names(pool).compare(changes)
     finally:
         await pool.aclose()

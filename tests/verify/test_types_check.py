@@ -84,13 +84,16 @@ async def test_a_package_that_is_missing_already_says_nothing(make: Make) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
-    [("crash\n", "the process has ended"), ("#" * 600_000, "the text is too large for a type checker")],
+    ("text", "reason", "is_temporary"),
+    # a checker that ended is started again
+    [("crash\n", "the process has ended", True), ("#" * 600_000, "the text is too large for a type checker", False)],
 )
-async def test_a_checker_that_does_not_answer_is_skipped(make: Make, text: str, reason: str) -> None:
+async def test_a_checker_that_does_not_answer_is_skipped(
+    make: Make, text: str, reason: str, is_temporary: bool
+) -> None:
     desk = make()
     assert (await check(desk, propose(desk, a=("1\n", text)))) == Outcome(
-        "types", "skipped", reason=reason, title="types"
+        "types", "skipped", reason=reason, title="types", is_temporary=is_temporary
     )
 
 

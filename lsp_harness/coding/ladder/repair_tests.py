@@ -14,7 +14,7 @@ from lsp_harness.coding.ladder.ladder_source import LadderSource
 from lsp_harness.coding.ladder.suspicious_code import SuspiciousStatement, find_statements
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
-from lsp_harness.errors import NoAnswer
+from lsp_harness.errors import IndexIncomplete, NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.pace import Pace
 from lsp_harness.process.offload import offload
@@ -46,7 +46,7 @@ async def find_failures(context: TurnContext, *, records_lines: bool = True) -> 
     try:
         change = Change.from_edits(context.document, (), context.file, context.root)
         trace = await suites.trace(change, records_lines=records_lines)
-    except SuiteSkippedError as error:
+    except (SuiteSkippedError, IndexIncomplete) as error:
         raise NoAnswer(f"nothing was changed: {error}") from error
     if not trace.run.is_complete:
         raise NoAnswer(f"nothing was changed: the tests that depend on {context.path} did not run to their end")

@@ -19,6 +19,7 @@ from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_er
 from lsp_harness.verify.finding_subject import find_names
 from lsp_harness.verify.project_tools.new_findings import Comparison, NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess
+from lsp_harness.verify.project_tools.type_comparison import require_inclusion, require_reading
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.checker_session import CheckerSession
 from lsp_harness.verify.types.type_gate import is_too_large
@@ -58,24 +59,28 @@ class NameErrors:
             NothingComparedError: No checker can say anything about any of the changed texts.
         """
         found: list[NewFinding] = []
-        refusals: list[str] = []
+        refusals: list[NothingComparedError] = []
         for change in changes:
             try:
                 old, new = _name_language(change.before, change.file), _name_language(change.after, change.file)
-                session = await self._open(old, change.file, change.root)
+                session = await self._open(max(old, new, key=lambda text: len(text.data)), change.file, change.root)
                 before = await _ask(session, old, [_name_language(other.before, other.file) for other in changes])
                 after = await _ask(session, new, [_name_language(other.after, other.file) for other in changes])
+                if not (before or after):
+                    await _require_being_read(session, ChangeSet.of(replace(change, before=old, after=new)))
                 found += [NewFinding(change, finding) for finding in _find_new(session, change, before, after)]
             except NothingComparedError as error:
-                refusals.append(str(error))
+                refusals.append(error)
+        reasons = tuple(dict.fromkeys(str(refusal) for refusal in refusals))
         if len(refusals) == len(changes.changes):
-            raise NothingComparedError("; ".join(dict.fromkeys(refusals)))
-        return Comparison(tuple(found), tuple(dict.fromkeys(refusals)))
+            is_temporary = any(refusal.is_temporary for refusal in refusals)
+            raise NothingComparedError("; ".join(reasons), is_temporary=is_temporary)
+        return Comparison(tuple(found), reasons)
 
     async def _open(self, document: Document, file: Path, root: Path | None) -> CheckerSession:
         """Return the checker for a text, which is ready. Raises NothingComparedError."""
         name = find_language(document.language).type_checker
-        session = self.pool.find(name, root) if root and name else None
+        session = self.pool.find(name, root, file) if root and name else None
         if not name:
             raise NothingComparedError(f"no type checker is known for {file.suffix or 'this text'}")
         if session is None:
@@ -83,7 +88,7 @@ class NameErrors:
         if is_too_large(document):
             raise NothingComparedError("the text is too large for a type checker")
         checker = session.checker
-        if root and await asyncio.to_thread(checker.find_program, root, file) is None:
+        if root and await asyncio.to_thread(checker.find_program, root, file, session.environment) is None:
             # nobody is asked for a permission that is not needed
             raise NothingComparedError(f"{name} is not installed ({checker.install_hint})")
         # not even the sandbox is tried on a folder in which nothing may run
@@ -93,7 +98,7 @@ class NameErrors:
         try:
             is_ready = await session.wait_until_ready(document)
         except HarnessError as error:
-            raise NothingComparedError(error.message) from error
+            raise NothingComparedError(error.message, is_temporary=True) from error
         if not is_ready:
             raise NothingComparedError(session.reason or f"{name} did not start")
         return session
@@ -110,10 +115,21 @@ async def _ask(session: CheckerSession, document: Document, others: Sequence[Doc
     try:
         found = await session.find_findings(document, others, is_patient=True)
     except TimeoutError as error:
-        raise NothingComparedError(f"{session.checker.name} did not answer in time") from error
+        raise NothingComparedError(f"{session.checker.name} did not answer in time", is_temporary=True) from error
     except HarnessError as error:
-        raise NothingComparedError(error.message) from error
+        raise NothingComparedError(error.message, is_temporary=True) from error
     return tuple(finding for finding in found if finding.code in session.checker.counting_rules)
+
+
+async def _require_being_read(session: CheckerSession, changes: ChangeSet) -> None:
+    """Raise NothingComparedError if the settings of the project leave a file out, so that no error is no answer."""
+    try:
+        await require_inclusion(session, changes)
+        await require_reading(session, changes)
+    except TimeoutError as error:
+        raise NothingComparedError(f"{session.checker.name} did not answer in time", is_temporary=True) from error
+    except HarnessError as error:
+        raise NothingComparedError(error.message, is_temporary=True) from error
 
 
 def _find_new(

@@ -196,7 +196,7 @@ def _read_documents(files: Iterable[Path], main: Document) -> Iterator[Document]
 async def _ask(session: CheckerSession, changes: ChangeSet, users: Sequence[Document]) -> list[NewFinding]:
     if not await session.wait_until_ready(changes.main.before):
         raise NothingComparedError(session.reason or f"{session.checker.name} did not start")
-    await _require_inclusion(session, changes)
+    await require_inclusion(session, changes)
     texts_before = [change.before for change in changes]
     texts_after = [change.after for change in changes]
     # first all texts before and then all texts after, so that each text is sent once
@@ -205,7 +205,7 @@ async def _ask(session: CheckerSession, changes: ChangeSet, users: Sequence[Docu
     after = [await session.find_findings(text, texts_after, is_patient=True) for text in texts_after]
     users_after = [await session.find_findings(text, texts_after, is_patient=True) for text in users]
     if not any((*before, *after)):
-        await _require_reading(session, changes)
+        await require_reading(session, changes)
     found: list[NewFinding] = []
     for change, old, all_new in zip(changes, before, after, strict=True):
         rules, old_codes = session.checker.counting_rules, {finding.code for finding in old}
@@ -228,7 +228,7 @@ async def _ask(session: CheckerSession, changes: ChangeSet, users: Sequence[Docu
     return found
 
 
-async def _require_inclusion(session: CheckerSession, changes: ChangeSet) -> None:
+async def require_inclusion(session: CheckerSession, changes: ChangeSet) -> None:
     """Raise NothingComparedError if the checker says that the settings of the project leave all files out."""
     reasons: list[str] = []
     for change in changes:
@@ -240,7 +240,7 @@ async def _require_inclusion(session: CheckerSession, changes: ChangeSet) -> Non
     raise FileLeftOutError("; ".join(reasons))
 
 
-async def _require_reading(session: CheckerSession, changes: ChangeSet) -> None:
+async def require_reading(session: CheckerSession, changes: ChangeSet) -> None:
     """Raise NothingComparedError if a checker that finds nothing leaves the files out.
 
     It does if it finds no error in a text that has several.

@@ -117,6 +117,11 @@ class CheckerSession:
         return self._choose_sandbox().confine(self._root) if self.checker.only_reads else None
 
     @property
+    def environment(self) -> str:
+        """The Python environment of the project, or an empty text."""
+        return self._read_python()
+
+    @property
     def is_busy(self) -> bool:
         return bool(self._tasks)
 

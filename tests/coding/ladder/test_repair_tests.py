@@ -237,5 +237,5 @@ async def test_a_fault_of_one_operator_or_constant_needs_no_model(
     await whole_bench.repair(broken, lambda prompt, index: "never asked")
     assert whole_bench.new_text == right
     assert set(whole_bench.kinds()) == {"other operator"}
-    assert whole_bench.proposal.verdict.marks == "parse ✓, lint ✓, tests ✓"
+    assert whole_bench.proposal.verdict.marks == "parse ✓, lint ✓, tests ✓ (4 tests in 1 file, 1 of 1 changed lines)"
     assert whole_bench.engine.prompts == []

@@ -306,7 +306,7 @@ async def test_the_model_confirms_each_item_and_what_it_accepts_is_edited(open_s
     opened = await open_scripted(*replies, driver="code")
     write_files(project, geo=AREA, report=REPORT, show=SHOW)
     stopped = await ask(opened, "let area take a unit and return it")
-    assert stopped.text.startswith("geo.py:4-5: 2 of 2 planned edits pass (parse ✓")
+    assert stopped.text.startswith("geo.py:4-5: 2 of 2 planned edits: form ✓, behaviour not checked (parse ✓, lint ✓")
     assert [(item["item"], item["is_accepted"], item["by"]) for item in events(opened, "plan.item.decided")] == [
         (1, True, "model"),
         (2, False, "model"),
@@ -325,7 +325,7 @@ async def test_a_dependent_that_cannot_be_edited_stays_as_it_is(open_scripted: O
     opened = await open_scripted(*replies, driver="code")
     write_files(project, geo=AREA, report=REPORT, show=SHOW)
     stopped = await ask(opened, "let area take a unit and return it")
-    assert stopped.text.startswith("geo.py:4-5: 1 of 2 planned edits pass")
+    assert stopped.text.startswith("geo.py:4-5: 1 of 2 planned edits: form ✓, behaviour not checked (parse ✓, lint ✓")
     assert (project / "report.py").read_text() == REPORT
     assert "No candidate passed the checks" in events(opened, "plan.item.completed")[1]["reason"]
 

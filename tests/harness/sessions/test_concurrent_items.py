@@ -97,7 +97,7 @@ async def test_callers_are_written_at_once_and_applied_in_the_order_of_the_plan(
     opened = await open_concurrent(project, engine)
     stopped = await ask(opened, TASK)
     assert engine.in_flight == {*ORDER}
-    assert stopped.text.startswith("geo.py:4-5: 4 of 4 planned edits pass")
+    assert stopped.text.startswith("geo.py:4-5: 4 of 4 planned edits: form ✓, behaviour not checked (parse ✓, lint ✓")
 
     # `total` moved, because `report` has a line more, although it was complete first
     assert (project / "report.py").read_text() == (

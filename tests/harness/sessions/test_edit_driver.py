@@ -43,7 +43,7 @@ async def test_a_prompt_becomes_a_checked_edit_that_can_be_undone(open_scripted:
     assert (stopped.reason, stopped.detail) == ("completed", "pipeline_done")
     assert stopped.text == (
         "geo.py:4-5: candidate 2 of 2: form ✓, behaviour not checked (parse ✓, lint ✓, "
-        "types – (verification.type_check is off), "
+        "types – (ty is not installed (pip install ty)), "
         "tests – (no program is known that runs the tests for geo.py)); applied"
     )
     assert file.read_text() == CHANGED
