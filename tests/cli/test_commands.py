@@ -19,7 +19,7 @@ from tests.cli.conftest import Shell
 
 AREA = "def area(r):\n    return \n"
 PASSES = (
-    "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, types – (verification.type_check is off), "
+    "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, types – (ty is not installed (pip install ty)), "
     "tests – (no program is known that runs the tests for a.py))"
 )
 BROKEN = "def area(r):\n    width = r\n    return widht * width\n"
