@@ -86,7 +86,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         ),
         Command(
             "complete",
-            "Show the completion at a place in a file.",
+            "Show the completion at a place in a file, or why there is none.",
             "FILE:LINE:COL",
             "complete geo.py:6:12",
         ),
@@ -104,7 +104,7 @@ GROUPS: dict[str, tuple[Command, ...]] = {
         ),
         Command(
             "docs",
-            "Show the signature and documentation of a name in an installed package.",
+            "Show the signature and documentation of a name in a package.",
             "NAME [FOLDER]",
             "docs requests.get",
         ),

@@ -19,7 +19,7 @@ from tests.cli.conftest import Shell
 
 AREA = "def area(r):\n    return \n"
 PASSES = (
-    "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, types – (verification.type_check is off), "
+    "candidate 1 of 1 passes (parse ✓, kept ✓, lint ✓, gone ✓, types – (ty is not installed (pip install ty)), "
     "tests – (no program is known that runs the tests for a.py))"
 )
 BROKEN = "def area(r):\n    width = r\n    return widht * width\n"
@@ -101,6 +101,16 @@ def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: S
     assert "--- a/a.py\n+++ b/a.py\n" in result.out
     assert "-    return widht * width\n+    return width * width\n" in result.out
     assert result.out.endswith(f"{PASSES}; --apply writes it\n")
+
+
+def test_where_there_are_tests_the_missing_index_is_the_reason_why_none_ran(shell: Shell) -> None:
+    model_only(shell)
+    shell.file("a.py", BROKEN)
+    shell.file("test_a.py", "import pytest\nfrom a import area\n\n\ndef test_area():\n    assert area(2) == 4\n")
+    shell.file("conftest.py", "")
+    shell.replies("return width * width")
+    summary = shell.run("fix", "a.py:3", "--json").json["summary"]
+    assert "tests – (this folder has no index yet, so nobody knows which tests depend on a file)" in summary
 
 
 def test_fix_for_programs(shell: Shell) -> None:

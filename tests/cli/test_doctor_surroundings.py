@@ -13,6 +13,7 @@ from lsp_harness.disk import file_writing
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.private_view import PrivateView
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from tests.cli.conftest import Shell
 
@@ -134,7 +135,12 @@ def test_an_output_that_is_not_utf_8(user: Shell, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("choice", "state", "text"),
     [
-        (SandboxChoice(Bubblewrap()), "ok", "bubblewrap confines"),
+        (SandboxChoice(PrivateView()), "ok", "in the folder of the project itself, and nothing that they write stays"),
+        (
+            SandboxChoice(Bubblewrap(), {"namespaces": "not permitted"}),
+            "note",
+            "and on a copy of it if they write there (namespaces does not work: not permitted)",
+        ),
         (SandboxChoice(Landlock(), {"bubblewrap": "no bwrap"}), "note", "on a copy"),
         (SandboxChoice(NoSandbox(), {"landlock": "old kernel"}), "note", "landlock does not work: old kernel"),
     ],

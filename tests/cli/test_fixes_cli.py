@@ -32,7 +32,7 @@ def test_the_second_error_is_fixed_without_a_model_and_listed(learned: Shell) ->
         "float(word) from None", "float(word)"
     )
     assert result.json["summary"] == (
-        "learned fix passes (parse ✓, kept ✓, lint ✓, gone ✓, types – (verification.type_check is off), "
+        "learned fix passes (parse ✓, kept ✓, lint ✓, gone ✓, types – (ty is not installed (pip install ty)), "
         "tests – (no program is known that runs the tests for b.py))"
     )
     assert [row["candidate"] for row in result.json["candidates"]] == [1]

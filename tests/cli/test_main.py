@@ -160,7 +160,7 @@ def test_a_fix_is_applied_and_told_in_every_locale(tmp_path: Path, name: str) ->
     )
     out = result.stdout.decode(charmap or "utf-8")
     assert (result.returncode, result.stderr.decode("ascii", "replace")) == (0, "")
-    assert (tmp_path / "a.py").read_text() == "\nx = 1\n"
+    assert (tmp_path / "a.py").read_text() == "x = 1\n"
     assert ("parse ok" if charmap else "parse ✓") in out
     assert out.count("ended with 0") >= 1
     assert ("ok  python" if charmap else "✓  python") in out

@@ -5,7 +5,8 @@ import pytest
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from tests.cli.conftest import Shell
 
-BROKEN = "def double(n):\n    return 3 * n\n"
+BROKEN = "def double(n):\n    return 7 * n\n"
+"""No other operator and no neighbour of a number makes it right, so the model is asked."""
 TESTS = "from area import double\n\n\ndef test_double():\n    assert double(4) == 8\n"
 
 pytestmark = pytest.mark.skipif(not machine_sandbox().is_confined, reason="no sandbox works here")
@@ -17,12 +18,12 @@ def test_the_code_that_makes_tests_fail_is_repaired(shell: Shell) -> None:
     shell.replies("return 2 * n", "return 2 * n")
     result = shell.run("fix", "area.py", "--tests", "--apply")
     assert (result.code, file.read_text()) == (0, "def double(n):\n    return 2 * n\n"), result.err
-    assert "-    return 3 * n\n+    return 2 * n\n" in result.out
+    assert "-    return 7 * n\n+    return 2 * n\n" in result.out
     assert "tests ✓" in result.out
 
 
 def test_without_failing_tests_nothing_is_asked(shell: Shell) -> None:
-    shell.file("area.py", BROKEN.replace("3", "2"))
+    shell.file("area.py", BROKEN.replace("7", "2"))
     shell.file("test_area.py", TESTS)
     shell.replies()
     result = shell.run("fix", "area.py", "--tests")

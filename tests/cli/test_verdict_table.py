@@ -14,7 +14,16 @@ def test_candidates_are_rows_and_checks_of_a_text_that_was_taken_are_none():
     verdicts(event("candidate.generated", candidate=1, kind="fill", text="x"))
     verdicts(event("verify.completed", candidate=1, passed=True, outcomes=passed))
     verdicts(event("verify.completed", passed=False, outcomes=[]))
-    assert [(row["candidate"], row["reason"]) for row in verdicts.rows] == [(1, "passes")]
+    only_form = "form ✓, behaviour not checked; only the syntax was looked at"
+    assert [(row["candidate"], row["reason"]) for row in verdicts.rows] == [(1, only_form)]
+
+
+def test_a_candidate_passes_if_something_decided_its_behaviour():
+    verdicts = VerdictTable()
+    passed = [{"check": check, "status": "passed", "reason": ""} for check in ("syntax", "tests")]
+    verdicts(event("candidate.generated", candidate=1, kind="fill", text="x"))
+    verdicts(event("verify.completed", candidate=1, passed=True, outcomes=passed))
+    assert [(row["standing"], row["reason"]) for row in verdicts.rows] == [("verified", "passes")]
 
 
 def test_a_check_of_another_version_has_a_column_of_its_own():

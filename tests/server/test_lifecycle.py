@@ -37,7 +37,7 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
             "referencesProvider": True,
             "diagnosticProvider": {
                 "identifier": "lsp-harness",
-                "interFileDependencies": False,
+                "interFileDependencies": True,
                 "workspaceDiagnostics": False,
             },
             "workspace": {

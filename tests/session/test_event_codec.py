@@ -48,8 +48,12 @@ EVENTS: list[tuple[SessionEvent, str, list[str]]] = [
         ["candidate", "kind", "temperature", "seed", "text", "evaluated", "reused", "generated", "edits"],
     ),
     (CandidateRejected(1, "it changes nothing"), "candidate.rejected", ["candidate", "reason"]),
-    (ChecksCompleted("h", False, (REPORT,), 1), "verify.completed", ["hash", "passed", "outcomes", "candidate"]),
-    (ChecksCompleted("h", True, ()), "verify.completed", ["hash", "passed", "outcomes"]),
+    (
+        ChecksCompleted("h", False, (REPORT,), 1),
+        "verify.completed",
+        ["hash", "passed", "outcomes", "candidate", "standing", "words"],
+    ),
+    (ChecksCompleted("h", True, ()), "verify.completed", ["hash", "passed", "outcomes", "standing", "words"]),
     (EditProposed("h", "-a\n+b", "passes"), "edit.proposed", ["hash", "diff", "summary"]),
     (EditApplied("1"), "edit.applied", ["proposal"]),
     (EditStale("h"), "edit.stale", ["hash"]),
@@ -86,7 +90,16 @@ def test_each_event_survives_its_line_in_the_log(type: str, data: st.DataObject)
 def test_a_report_has_the_keys_of_the_log() -> None:
     _, data = encode_event(ChecksCompleted("h", False, (REPORT,)))
     assert data["outcomes"] == [
-        {"check": "lint", "status": "failed", "reason": "", "ms": 1.5, "said": ["LINT: F401 unused"]}
+        {
+            "check": "lint",
+            "status": "failed",
+            "reason": "",
+            "ms": 1.5,
+            "said": ["LINT: F401 unused"],
+            "extent": "",
+            "is_opinion": False,
+            "is_unresolved": False,
+        }
     ]
 
 

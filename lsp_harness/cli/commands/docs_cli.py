@@ -33,7 +33,9 @@ def docs(
     ] = "",
     json: JsonOption = False,
 ) -> int:
-    """Show the signature and documentation of a name in an installed package, or in a package of the project.
+    """Show the signature and documentation of a name in a package.
+
+    The package is installed, or it is one of the project itself.
 
     Parameters
     ----------

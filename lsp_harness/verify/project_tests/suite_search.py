@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from lsp_harness.errors import IndexIncomplete
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.walk import walk
 from lsp_harness.index.query.affected_tests import AffectedTest
@@ -18,6 +20,7 @@ MAX_LISTED_FILES = 20_000
 """Most files of a project that are looked at to find its tests."""
 FAR_HOPS = 9
 """Distance of a test that no import connects with the change."""
+_NO_RUNNER = "no program is known that runs the tests for {}"
 Find = Callable[[Path, str], Awaitable[Sequence[AffectedTest]]]
 
 
@@ -69,6 +72,7 @@ async def find_suite(changes: ChangeSet, find_affected: Find, python_setting: st
 
     Raises:
         SuiteSkippedError: There are none. The message says why.
+        IndexIncomplete: Nobody knows which tests depend on the proposal, and there is a program that runs tests.
     """
     root = changes.main.root
     if root is None:
@@ -77,10 +81,34 @@ async def find_suite(changes: ChangeSet, find_affected: Find, python_setting: st
         raise SuiteSkippedError("the files lie in several workspace folders")
     paths = [change.file.relative_to(root).as_posix() for change in changes]
     found: dict[str, AffectedTest] = {}
-    for path in paths:
-        for test in await find_affected(root, path):
-            found.setdefault(test.path, test)
+    try:
+        for path in paths:
+            for test in await find_affected(root, path):
+                found.setdefault(test.path, test)
+    except IndexIncomplete:
+        # where nothing runs tests, an index would not help
+        if not await asyncio.to_thread(_has_runner, root, changes, python_setting):
+            raise SuiteSkippedError(_NO_RUNNER.format(changes.main.file.name)) from None
+        raise
     return await asyncio.to_thread(_choose_suite, root, changes, found.values(), python_setting)
+
+
+def _has_runner(root: Path, changes: ChangeSet, python_setting: str) -> bool:
+    """Return whether a program is known for a changed file, or for a test of the same language in another folder."""
+    paths = [change.file.relative_to(root) for change in changes]
+    if any(runner_registry.find_runner(root, path.as_posix(), python_setting) for path in paths):
+        return True
+    finders = {runner_registry.FINDERS[path.suffix] for path in paths if path.suffix in runner_registry.FINDERS}
+    runners: dict[PurePosixPath, SuiteRunner | None] = {}
+    for file in islice(walk(root, IgnoreFiles()) if finders else (), MAX_LISTED_FILES):
+        path = PurePosixPath(file.path)
+        if runner_registry.FINDERS.get(path.suffix) in finders:
+            place = path.parent / path.suffix
+            if place not in runners:
+                runners[place] = runner_registry.find_runner(root, file.path, python_setting)
+            if (runner := runners[place]) and runner.is_test_file(file.path):
+                return True
+    return False
 
 
 def _choose_suite(root: Path, changes: ChangeSet, found: Iterable[AffectedTest], python_setting: str) -> Suite:
@@ -116,7 +144,7 @@ def _choose_suite(root: Path, changes: ChangeSet, found: Iterable[AffectedTest],
         return Suite(runner, root, chosen[:MAX_TEST_FILES], sum(len(group[1]) for group in groups.values()))
     runner = find(changes.main.file.relative_to(root).as_posix())
     if runner is None:
-        raise SuiteSkippedError(f"no program is known that runs the tests for {changes.main.file.name}")
+        raise SuiteSkippedError(_NO_RUNNER.format(changes.main.file.name))
     whole = list_whole_suite(Suite(runner, root, (), 0))
     if whole is None:
         paths = ", ".join(change.file.relative_to(root).as_posix() for change in changes)

@@ -74,7 +74,7 @@ def test_the_transcript_of_an_edit(project: Path, script: Script, capsys: pytest
     assert person.questions == ["you: ", "Apply? [y/n] ", "you: "]
     assert capsys.readouterr().out == TRANSCRIPT.format(
         folder=project,
-        types="types – (verification.type_check is off)",
+        types="types – (ty is not installed (pip install ty))",
         tests="tests – (no program is known that runs the tests for config.py)",
     )
     assert "path must be a text" in (project / "src/config.py").read_text()

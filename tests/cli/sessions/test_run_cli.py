@@ -259,7 +259,7 @@ def test_the_driver_code_makes_one_edit_and_shows_its_stages(
     wrong, right = (f"```python\ndef area(radius):\n    return {text}\n```" for text in ("pi", "3 * radius**2"))
     result = shell.run("run", "--driver", "code", "square the radius in area", "-p", script("edit", wrong, right))
     words = (
-        "form ✓, behaviour not checked (parse ✓, lint ✓, types – (verification.type_check is off), "
+        "form ✓, behaviour not checked (parse ✓, lint ✓, types – (ty is not installed (pip install ty)), "
         "tests – (no program is known that runs the tests for geo.py))"
     )
     assert (result.code, result.out) == (0, f"geo.py:1-2: candidate 2 of 2: {words}; applied\n")

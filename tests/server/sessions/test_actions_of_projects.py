@@ -130,6 +130,7 @@ async def test_all_of_a_kind_are_one_edit(serve: Serve, root: Path) -> None:
     result = await editor.request("workspace/executeCommand", command)
     assert result["applied"]
     assert result["summary"] == (
-        "the fix of 2 of 2 diagnostics passes (gone ✓, parse ✓, lint ✓, types – (verification.type_check is off), "
+        "the fix of 2 of 2 diagnostics passes (gone ✓, parse ✓, lint ✓, "
+        "types – (ty is not installed (pip install ty)), "
         "tests – (a fix without the model is shown before its tests run))"
     )

@@ -23,8 +23,8 @@ TASK = "let add subtract b"
 ANSWER = "```python\ndef add(a, b):\n    return a - b\n```"
 REPLIES = ("edit", *[ANSWER] * 4)
 VERIFIED = (
-    "[VERIFY] Candidate 1: form ✓, behaviour not checked (parse ✓, lint ✓, types – (verification.type_check is off), "
-    "tests – (no program is known that runs the tests for app.py))"
+    "[VERIFY] Candidate 1: form ✓, behaviour not checked (parse ✓, lint ✓, "
+    "types – (ty is not installed (pip install ty)), tests – (no program is known that runs the tests for app.py))"
 )
 LINES = [
     "[UNDERSTAND] edit",
