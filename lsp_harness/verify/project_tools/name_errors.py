@@ -26,6 +26,8 @@ from lsp_harness.verify.types.type_gate import is_too_large
 
 ENVIRONMENT = "environment"
 """The condition of rules that say nothing where the checker does not know the environment of the project."""
+READY_LIMIT_S = 10.0
+"""How long a question about names waits for the start of a checker. It goes on starting, for the next question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,11 @@ class NameErrors:
         if objection := await self.access.find_objection((name, "server"), confinement):
             raise NothingComparedError(objection)
         try:
-            is_ready = await session.wait_until_ready(document)
+            async with asyncio.timeout(READY_LIMIT_S):
+                is_ready = await session.wait_until_ready(document)
+        except TimeoutError as error:
+            reason = f"{name} was not ready within {READY_LIMIT_S:.0f} s"
+            raise NothingComparedError(reason, is_temporary=True) from error
         except HarnessError as error:
             raise NothingComparedError(error.message, is_temporary=True) from error
         if not is_ready:
