@@ -26,7 +26,7 @@ from lsp_harness.verify.types.type_gate import is_too_large
 
 ENVIRONMENT = "environment"
 """The condition of rules that say nothing where the checker does not know the environment of the project."""
-READY_LIMIT_S = 10.0
+READY_LIMIT_S = 8.0
 """How long a question about names waits for the start of a checker. It goes on starting, for the next question."""
 
 
@@ -98,8 +98,7 @@ class NameErrors:
         if objection := await self.access.find_objection((name, "server"), confinement):
             raise NothingComparedError(objection)
         try:
-            async with asyncio.timeout(READY_LIMIT_S):
-                is_ready = await session.wait_until_ready(document)
+            is_ready = await session.wait_until_ready(document, READY_LIMIT_S)
         except TimeoutError as error:
             reason = f"{name} was not ready within {READY_LIMIT_S:.0f} s"
             raise NothingComparedError(reason, is_temporary=True) from error

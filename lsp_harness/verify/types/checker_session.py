@@ -91,6 +91,7 @@ class CheckerSession:
         self._choose_sandbox = choose_sandbox
         self._conversation: Conversation | None = None
         self._starting: asyncio.Task[None] | None = None
+        self._begun_s = 0.0
         self._is_warm = False
         self._is_missing = False
         self._must_restart = False
@@ -133,13 +134,23 @@ class CheckerSession:
         if self._is_warm:
             return True
         if self._starting is None and self.state != "failed" and self._now_s() >= self._next_start_s:
-            self._starting = asyncio.ensure_future(self._start(document))
+            self._starting, self._begun_s = asyncio.ensure_future(self._start(document)), self._now_s()
         return False
 
-    async def wait_until_ready(self, document: Document) -> bool:
-        """Return whether it is ready, after it was started. If not, `reason` says why."""
+    async def wait_until_ready(self, document: Document, limit_s: float | None = None) -> bool:
+        """Return whether it is ready, after it was started. If not, `reason` says why.
+
+        Args:
+            document: A text to look at.
+            limit_s: Maximum time since the beginning of its start, however often it is waited for.
+
+        Raises:
+            TimeoutError: It still starts.
+        """
         if not self.prepare(document) and self._starting:
-            await asyncio.shield(self._starting)
+            left_s = None if limit_s is None else max(0.0, self._begun_s + limit_s - self._now_s())
+            async with asyncio.timeout(left_s):
+                await asyncio.shield(self._starting)
         return self._is_warm
 
     async def _start(self, document: Document) -> None:
