@@ -141,8 +141,8 @@ class SuiteRuns:
             if not after.is_complete:
                 # the first run says more, because it names the slow test
                 return replace(known, after=warm)
-        elif warm.is_on_copy:
-            # it ends, as the warm process showed, but a new one may take long on a busy machine
+        elif warm.is_on_copy or find_slow(before):
+            # tests that the warm process ended say nothing; a new process may take long on a busy machine
             after = await self._run(suite, texts, replace(choice, limits=self._limits))
         else:
             after = warm
