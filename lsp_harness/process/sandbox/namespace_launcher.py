@@ -320,7 +320,7 @@ def mount_overlay(path: str, lower: int, layers: Layers, private: Sequence[str])
     upper, work = layers.create()
     copy_owner(f"/proc/self/fd/{lower}", upper)
     for removed in private:
-        if is_below(removed, path):
+        if is_below(removed, path) and removed != path:
             mark_removed(removed, path, upper)
     options = f"userxattr,lowerdir=/proc/self/fd/{lower},upperdir={upper},workdir={work}"
     try:

@@ -54,6 +54,8 @@ KEPT_VARIABLE = re.compile(
 )
 """Variables of the environment that decide how tests of a project run. Others may hold keys of services."""
 
+PRIVATE_FOLDER_VARIABLES = ("XDG_RUNTIME_DIR", "LSP_HARNESS_HOME")
+"""Variables that name folders for sockets and tokens of the user, and for the files of this program."""
 SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH", re.IGNORECASE)
 
 
@@ -132,4 +134,8 @@ def _list_own_folders() -> list[Path]:
             # a folder that cannot be used holds nothing
             continue
     settings = platform_folder("user_config_dir")
+    # a folder that cannot be used, because others may read it, may still hold tokens
+    named = [Path(path) for name in PRIVATE_FOLDER_VARIABLES if (path := os.environ.get(name)) and os.path.isabs(path)]
+    public = {*TEMPORARY_FOLDERS, Path(tempfile.gettempdir()), Path.home()}
+    found += [path.resolve() for path in named if path not in public]
     return [*found, settings.resolve()] if settings else found
