@@ -141,8 +141,9 @@ def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
 @pytest.fixture
 def undefined(real: Real) -> Editor:
     """An editor in which the accepted text has an undefined name, and the server has found it."""
-    # without the errors that are shown before an edit is verified, a diagnostic says that the verdict is there
-    settings = "[verification]\non_open = false\n"
+    # without the errors that are shown before an edit is verified, and without checks that wait for a checker or the
+    # index, a diagnostic says that the verdict is there
+    settings = 'on_open = false\ntype_check = "off"\ntest = false\n'
     editor = real({"text": "total / count", "expect": "def mean"}, settings=settings)
     editor.type("A ")
     editor.shows("total / count")

@@ -52,7 +52,9 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
     (folder / "work/.git").mkdir(parents=True)
     (folder / "work/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     if replies is not None:
-        (folder / "work/lsp-harness.toml").write_text("[generation]\ncandidates = 1\n")
+        # when an error of the opened file is shown depends on the start of the type checker
+        settings = "[generation]\ncandidates = 1\n[verification]\non_open = false\n"
+        (folder / "work/lsp-harness.toml").write_text(settings)
     else:
         # a repair without the model would correct the misspelt name
         (folder / "work/lsp-harness.toml").write_text("[generation]\nrepairs = false\n")
