@@ -164,8 +164,12 @@ it("a suggestion that was asked for and takes long is seen, and can be cancelled
   await asked("# slow ", "");
   const bar = rig.notification("Completion by lsp-harness");
   const before = cancellations();
-  await rig.cancelled(bar);
-  await until(() => cancellations() > before, "the cancellation");
+  // on a busy machine, VS Code may draw the bar again under the click and then hide it: the request is made once more
+  await until(async () => {
+    await rig.cancelled(bar);
+    const isTold = await until(() => cancellations() > before, "a cancellation", 2000).catch(() => false);
+    return isTold || rig.command("Trigger Inline Suggestion").then(() => false);
+  }, "the cancellation");
   // who cancelled needs no message; the bar may take a moment to fade
   await until(async () => !(await page.locator(".notifications-toasts .notification-list-item").count()), "no message");
 });
