@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
 VerdictKind = Literal["verified", "form", "incomplete", "unresolved", "failed", "unchecked"]
-"""What a verdict says about a text:
+"""The kinds of verdict about a text:
 
 - `verified`: tests ran it and passed, or the finding that it repairs is gone.
 - `form`: more than its syntax passed, and nothing decided its behaviour.

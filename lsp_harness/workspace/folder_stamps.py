@@ -20,7 +20,7 @@ from lsp_harness.files.walk import SKIP_MARKERS, SKIPPED_FOLDERS
 
 ChangeKind = Literal["created", "changed", "deleted"]
 Scope = Literal["file", "branch", "packages"]
-"""What a change is about: a file of the folder, the branch that is checked out, or the installed packages."""
+"""The subject of a change: a file of the folder, the branch that is checked out, or the installed packages."""
 FEW_ENTRIES = 300
 """Files that are looked at within a millisecond or two, so that no thread is worth it."""
 MAX_ENTRIES = 60_000

@@ -28,7 +28,7 @@ from lsp_harness.wire.verdict_words import FORM_ONLY
 
 NOT_RUN = "not run, because the syntax is wrong"
 WORDS = {"verified": "passed", "unchecked": "unknown"}
-"""What a verdict says → the word for programs, if it is another one."""
+"""Kind of a verdict → the word for programs, if it is another one."""
 UNTRUSTED = "no code of this folder runs: it is not one of permissions.trusted_folders"
 
 

@@ -11,7 +11,7 @@ from lsp_harness.knowledge.project_python import find_project_folder, folders_up
 from lsp_harness.process.tool_run import find_tool
 from lsp_harness.verify.digest.runners.node_test import EVENTS_REPORTER
 from lsp_harness.verify.project_tests.settings_files import as_mapping, read_json, read_settings_text, read_toml
-from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
+from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner, relative_folder
 
 NODE_FOLDER = Path("node_modules") / ".bin"
 NODE_SUFFIXES = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
@@ -96,7 +96,7 @@ def _create_node_runner(root: Path, folder: Path, name: str, program: Path) -> S
         NODE_SUFFIXES,
         command,
         _node_folders(root, folder),
-        folder=_relative(root, folder),
+        folder=relative_folder(root, folder),
         patterns=chosen.patterns,
         has_own_tests=lambda text: name == "vitest" and bool(IN_SOURCE_TESTS.search(text)),
     )
@@ -123,7 +123,7 @@ def _find_node_test(root: Path, folder: Path, script: str) -> SuiteRunner | None
         NODE_SUFFIXES,
         command,
         _node_folders(root, folder),
-        folder=_relative(root, folder),
+        folder=relative_folder(root, folder),
         patterns=NODE_PATTERNS,
     )
 
@@ -192,7 +192,7 @@ def find_cargo_runner(root: Path, file: Path) -> SuiteRunner | None:
         command,
         (*_list_homes(("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")), Path(cargo).resolve().parent.parent),
         _name_homes(("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")),
-        folder=_relative(root, base),
+        folder=relative_folder(root, base),
         patterns=("tests/*.rs", "*/tests/*.rs"),
         has_own_tests=lambda text: bool(RUST_TESTS.search(text)),
         runs_all=True,
@@ -216,7 +216,7 @@ def find_go_runner(root: Path, file: Path) -> SuiteRunner | None:
     env = {"GOPROXY": "off", **({"GOFLAGS": flags} if flags else {}), **_name_homes(*homes)}
     programs = (Path(go).resolve().parent.parent, *_list_homes(*homes))
     return SuiteRunner(
-        "go", "go.mod", (".go",), command, programs, env, folder=_relative(root, folder), patterns=("*_test.go",)
+        "go", "go.mod", (".go",), command, programs, env, folder=relative_folder(root, folder), patterns=("*_test.go",)
     )
 
 
@@ -228,7 +228,3 @@ def _name_homes(*homes: tuple[str, str]) -> dict[str, str]:
     """Return the variables that name folders of a tool, which it would look for in another home."""
     named = {variable: os.environ.get(variable) or str(Path.home() / name) for variable, name in homes}
     return {variable: path for variable, path in named.items() if Path(path).exists()}
-
-
-def _relative(root: Path, folder: Path) -> PurePosixPath:
-    return PurePosixPath(folder.relative_to(root).as_posix())

@@ -44,7 +44,7 @@ PRIVATE_IN_HOME = (
 )
 """Files and folders in the home that hold passwords, keys, letters or the history of a person."""
 HISTORY_NAME = re.compile(r"\..*_?history|\..*hist")
-"""What shells and interpreters call the files with the lines that a person typed."""
+"""Names of the files in which shells and interpreters keep the lines that a person typed."""
 CONFIG_FOLDER = ".config"
 KEPT_VARIABLE = re.compile(
     r"PATH|LANG|LANGUAGE|LC_\w+|TZ|TERM|SHELL|USER|LOGNAME|CI|LD_LIBRARY_PATH|JAVA_HOME|TMPDIR|XDG_(?:CACHE|CONFIG|DATA)_HOME"

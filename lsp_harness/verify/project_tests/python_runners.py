@@ -13,7 +13,7 @@ from typing import Any, cast
 from lsp_harness.knowledge.project_python import ProjectPython, find_project_folder, find_project_python
 from lsp_harness.verify.project_tests import line_evidence
 from lsp_harness.verify.project_tests.settings_files import as_mapping, read_settings_text, read_toml
-from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
+from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner, relative_folder
 
 PYTHON_MARKS = (
     "pyproject.toml",
@@ -144,7 +144,7 @@ def _find_pytest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRun
         command,
         _python_folders(python),
         python=python.python,
-        folder=_relative(root, folder),
+        folder=relative_folder(root, folder),
         patterns=(*patterns, "conftest.py"),
         records_lines=True,
         has_own_tests=_has_examples if has_doctests else lambda text: False,
@@ -174,7 +174,7 @@ def _find_django(root: Path, folder: Path, file: Path, setting: str) -> SuiteRun
         labels = [_module_name(path) for path in selection.files]
         return [str(python.python), "manage.py", "test", "-v", "2", "--noinput", *labels]
 
-    return _create("unittest", "manage.py", python, _relative(root, folder), command, DJANGO_PATTERNS)
+    return _create("unittest", "manage.py", python, relative_folder(root, folder), command, DJANGO_PATTERNS)
 
 
 def _find_unittest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRunner | None:
@@ -187,7 +187,7 @@ def _find_unittest(root: Path, folder: Path, file: Path, setting: str) -> SuiteR
         return [str(python.python), "-m", "unittest", "-v", *selection.files]
 
     reason = tests[0].relative_to(folder).as_posix()
-    return _create("unittest", reason, python, _relative(root, folder), command, UNITTEST_PATTERNS)
+    return _create("unittest", reason, python, relative_folder(root, folder), command, UNITTEST_PATTERNS)
 
 
 def _find_doctest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRunner | None:
@@ -212,7 +212,7 @@ def _find_doctest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRu
             return [str(python.python), "-m", "doctest", "-v", *selection.files]
 
     tool = "pytest" if python.has_module("pytest") else "doctest"
-    runner = _create(tool, f"examples in {name}", python, _relative(root, folder), command, ())
+    runner = _create(tool, f"examples in {name}", python, relative_folder(root, folder), command, ())
     return replace(runner, has_own_tests=_has_examples)
 
 
@@ -256,10 +256,6 @@ def _split(text: str) -> tuple[str, ...]:
         return tuple(shlex.split(text))
     except ValueError:
         return ()
-
-
-def _relative(root: Path, folder: Path) -> PurePosixPath:
-    return PurePosixPath(folder.relative_to(root).as_posix())
 
 
 def _describe(python: ProjectPython) -> str:

@@ -73,3 +73,13 @@ class SuiteRunner:
     def relative(self, path: str) -> str:
         """Return a path as the program names it."""
         return PurePosixPath(path).relative_to(self.folder).as_posix()
+
+
+def relative_folder(root: Path, folder: Path) -> PurePosixPath:
+    """Return the folder of a project as `SuiteRunner.folder` names it.
+
+    Args:
+        root: The workspace folder.
+        folder: A folder in it.
+    """
+    return PurePosixPath(folder.relative_to(root).as_posix())

@@ -17,7 +17,7 @@ from lsp_harness.verify.types.ty_checker import find_in_environments
 
 OWN_FILES = ("mypy.ini", ".mypy.ini")
 LISTS = re.compile(r"[,\n]")
-"""What stands between the items of a list in a file of the form INI."""
+"""The separators of the items of a list in an INI file."""
 SOURCE_FOLDERS = ("", "src/")
 """The folders in which the packages lie that the settings name, apart from `mypy_path`."""
 

@@ -17,7 +17,7 @@ from lsp_harness.verify.types.checker_pool import CheckerPool
 
 TEXT = "import os\n\n\ndef f():\n    x = 1\n    return pi\n"
 CODES = ["F401", "F821", "F841"]
-"""What ruff finds in the text by rules about errors."""
+"""The findings of ruff in the text by rules about errors."""
 OTHERS = (
     *(f'output-format = "{name}"' for name in ("concise", "github", "junit", "sarif", "json-lines")),
     "fix = true\nunsafe-fixes = true\nshow-fixes = true",
