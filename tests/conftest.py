@@ -1,13 +1,15 @@
 """Options of the whole test run."""
 
+import faulthandler
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.config.schema import Model as ModelSettings
@@ -18,6 +20,9 @@ from tests.support.user_home import open_home, reuse_measurements
 
 if TYPE_CHECKING:
     from tests.support.grammar import Acceptor
+
+TEARDOWN_S = 120.0
+"""Seconds for the end of one test. `timeout` in pyproject.toml does not end a thread that is waited for."""
 
 # no test but those of the type gate depends on a type checker, and on how fast it answers
 os.environ.update(dict.fromkeys(PROGRAM_VARIABLES, "off"))
@@ -34,6 +39,34 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let the runs of pytest that tests start load no plug-ins, which takes seconds. Our workers need them."""
     if not config.getoption("numprocesses", default=None):
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_FailuresAtOnce(config))
+
+
+class _FailuresAtOnce:
+    """Show each failed test when it fails: a run that is ended before its summary says what failed, too."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter and report.failed:
+            lines = report.longreprtext.splitlines()
+            reporter.ensure_newline()
+            reporter.write_line(f"FAILED {report.nodeid} ({report.when}, {report.duration:.0f} s)")
+            reporter.write_line("\n".join(lines[-12:]))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """End the process if the end of a test hangs, as after a thread that nothing stops. The report names the test."""
+    stream = item.config.stash.get(fault_handler_stderr_fd_key, 2)
+    faulthandler.dump_traceback_later(TEARDOWN_S, file=stream, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture(scope="session")
