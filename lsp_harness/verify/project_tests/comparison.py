@@ -1,7 +1,7 @@
 """Compares the tests of a project before and after a proposal."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from lsp_harness.verify.project_tests.run_judgement import (
     find_first_error,
 )
 from lsp_harness.verify.project_tests.suite_runs import ProjectAccess, SuiteRuns, texts_after, texts_before
-from lsp_harness.verify.project_tests.suite_search import Suite, SuiteSkippedError, find_suite, list_whole_suite
+from lsp_harness.verify.project_tests.suite_search import Suite, SuiteSkippedError, find_suites, list_whole_suite
 from lsp_harness.verify.project_tests.suite_worker import TracedTest
 
 CHECK = "tests"
@@ -109,18 +109,26 @@ class SuiteComparison:
             task: The instruction that led to the proposal, in words. It may ask that a test is removed.
         """
         try:
-            suite: Suite | None = await self._find_suite(changes)
-            while True:
-                demand = Demand.of(changes, suite.root, must_pass, task, wants_repairs=wants_repairs)
-                outcome, can_widen = await self._judge(suite, changes, demand)
-                wider = await asyncio.to_thread(list_whole_suite, suite) if can_widen and not suite.is_whole else None
-                if wider is None:
-                    return outcome
-                suite = wider
+            suites = await self._find_suites(changes)
+            outcomes: list[Outcome] = []
+            can_widen = False
+            for suite in suites:
+                own = _choose_demanded(must_pass, suite, suites)
+                demand = Demand.of(changes, suite.root, own, task, wants_repairs=wants_repairs)
+                outcome, is_unseen = await self._judge_or_skip(suite, changes, demand)
+                if outcome.status == "failed":
+                    return _name_suite(outcome, suite, suites)
+                outcomes.append(outcome)
+                can_widen |= is_unseen and suite is suites[0] and not suite.is_whole
+            combined = _combine(suites, outcomes)
+            if combined.status == "skipped" and can_widen:
+                wider = await asyncio.to_thread(list_whole_suite, suites[0])
+                if wider:
+                    demand = Demand.of(changes, wider.root, must_pass, task, wants_repairs=wants_repairs)
+                    return (await self._judge_or_skip(wider, changes, demand))[0]
+            return combined
         except SuiteSkippedError as error:
             return Outcome(CHECK, "skipped", reason=str(error))
-        except (OSError, TooLargeError) as error:
-            return Outcome(CHECK, "skipped", reason=f"the tests could not run: {error}")
 
     async def trace(self, change: Change, *, records_lines: bool = True) -> "FailureTrace":
         """Run the affected tests on the text before a change, and return which of its lines they run.
@@ -134,8 +142,7 @@ class SuiteComparison:
         """
         changes = ChangeSet.of(change)
         try:
-            suite = await self._find_suite(changes)
-            before = await self._runs.run_before(suite, changes)
+            suite, before = await self._find_failing_suite(changes)
             tests: Mapping[str, TracedTest] = {}
             if records_lines:
                 tests = await self._runs.record_lines(suite, texts_before(changes), change.file)
@@ -153,8 +160,28 @@ class SuiteComparison:
         """End the warm process."""
         await self._runs.aclose()
 
-    async def _find_suite(self, changes: ChangeSet) -> Suite:
-        return await find_suite(changes, self._access.find_affected, self._access.read_python())
+    async def _find_suites(self, changes: ChangeSet) -> tuple[Suite, ...]:
+        return await find_suites(changes, self._access.find_affected, self._access.read_python())
+
+    async def _find_failing_suite(self, changes: ChangeSet) -> tuple[Suite, SuiteRun]:
+        """Return the first suite with a failing test and its run on the text before a proposal, or the closest one."""
+        suites = await self._find_suites(changes)
+        first = suites[0], await self._runs.run_before(suites[0], changes)
+        if not find_failing(first[1]):
+            for suite in suites[1:]:
+                before = await self._runs.run_before(suite, changes)
+                if find_failing(before):
+                    return suite, before
+        return first
+
+    async def _judge_or_skip(self, suite: Suite, changes: ChangeSet, demand: Demand) -> tuple[Outcome, bool]:
+        """Return what `_judge` returns, or why the tests of one suite cannot run."""
+        try:
+            return await self._judge(suite, changes, demand)
+        except SuiteSkippedError as error:
+            return Outcome(CHECK, "skipped", reason=str(error)), False
+        except (OSError, TooLargeError) as error:
+            return Outcome(CHECK, "skipped", reason=f"the tests could not run: {error}"), False
 
     async def _judge(self, suite: Suite, changes: ChangeSet, demand: Demand) -> tuple[Outcome, bool]:
         """Return the outcome of one suite, and whether other tests of the project may say more."""
@@ -238,6 +265,35 @@ class SuiteComparison:
             if any(not new_lines.isdisjoint(tests[name].lines) for name in names):
                 return True
         return False
+
+
+def _choose_demanded(must_pass: frozenset[str], suite: Suite, suites: Sequence[Suite]) -> frozenset[str]:
+    """Return the tests of one suite among those that a proposal has to repair. The first suite has all unknown ones."""
+    owners = {test.path: other for other in reversed(suites) for test in other.tests}
+    return frozenset(test for test in must_pass if owners.get(test.partition("::")[0], suites[0]) is suite)
+
+
+def _combine(suites: Sequence[Suite], outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the outcome of several suites, none of which failed: tests of one of them must have run the change."""
+    if len(outcomes) == 1:
+        return outcomes[0]
+    named = [_name_suite(outcome, suite, suites) for suite, outcome in zip(suites, outcomes, strict=True)]
+    if unresolved := next((outcome for outcome in named if outcome.is_unresolved), None):
+        return unresolved
+    passed = [outcome for outcome in named if outcome.status == "passed"]
+    if not passed:
+        return named[0]
+    extents = [outcome.extent for outcome in passed if outcome.extent]
+    if len(passed) < len(named):
+        extents.append(f"{len(passed)} of {len(named)} suites")
+    reason = "; ".join(outcome.reason for outcome in [*passed, *(one for one in named if one not in passed)])
+    still_failing = sum(outcome.still_failing for outcome in passed)
+    return replace(passed[0], reason=reason, extent=", ".join(extents), still_failing=still_failing)
+
+
+def _name_suite(outcome: Outcome, suite: Suite, suites: Sequence[Suite]) -> Outcome:
+    """Return an outcome whose reason names its suite, if there are several."""
+    return replace(outcome, reason=f"{suite.title}: {outcome.reason}") if len(suites) > 1 else outcome
 
 
 def _judge_incomplete(suite: Suite, runs: Runs, changes: ChangeSet) -> Outcome:

@@ -1,12 +1,9 @@
-"""Tests that neither fail nor pass after a proposal: they are skipped, gone, or check nothing any more."""
+"""Tests that neither fail nor pass after a proposal: they are skipped or gone."""
 
-import ast
-import doctest
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
-from lsp_harness.verify.change import Change
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem
 
@@ -17,8 +14,6 @@ REMOVAL = re.compile(
 """Words by which an instruction asks that a test is gone afterwards."""
 TEST_NAME = re.compile(r"\b(?:test_\w+|Test[A-Z]\w*|\w+_test)\b")
 TEST_WORD = re.compile(r"\btests?\b", re.IGNORECASE)
-ASSERTING = re.compile(r"assert|raises|warns|check|expect|verify|fail|approx", re.IGNORECASE)
-"""Names of functions that check something."""
 
 
 def find_lost_tests(before: Digest, after: Digest, must_pass: frozenset[str], task: str = "") -> list[Problem]:
@@ -81,68 +76,6 @@ def _own_name(test: str) -> str:
     """Return the name of a test with its parameters, without its file and its class."""
     head, bracket, parameters = test.partition("[")
     return head.rpartition("::")[2] + bracket + parameters
-
-
-def find_emptied_tests(change: Change, task: str = "") -> list[Problem]:
-    """Return a problem for each test of a changed Python file that checked something and does not any more.
-
-    Args:
-        change: The change of a Python file. Examples in docstrings count as tests.
-        task: The instruction in words.
-    """
-    try:
-        before, after = (_count_assertions(text.data) for text in (change.before, change.after))
-        old, new = (_list_examples(text.data) for text in (change.before, change.after))
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    path = change.file.relative_to(change.root).as_posix() if change.root else change.file.name
-    emptied = sorted(test for test, count in before.items() if count and after.get(test) == 0)
-    problems = [Problem("it checks nothing any more", path, test=f"{path}::{test}") for test in emptied]
-    for name, count in sorted((old - new).items()):
-        # one that is gone with its function is found by its name
-        if name in new:
-            words = "1 example checks" if count == 1 else f"{count} examples check"
-            problems.append(Problem(f"{words} nothing any more", path, test=f"{path}::{name or 'examples'}"))
-    return [problem for problem in problems if not may_remove(task, problem.test)]
-
-
-def _count_assertions(source: bytes) -> dict[str, int]:
-    """Return for each test function, with its class, the number of its assertions."""
-    found: dict[str, int] = {}
-
-    def visit(body: Iterable[ast.stmt], prefix: str) -> None:
-        for node in body:
-            if isinstance(node, ast.ClassDef):
-                visit(node.body, f"{prefix}{node.name}::")
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
-                found[prefix + node.name] = sum(map(_is_assertion, ast.walk(node)))
-
-    visit(ast.parse(source).body, "")
-    return found
-
-
-def _list_examples(source: bytes) -> Counter[str]:
-    """Return for each docstring the number of its examples that say what has to come out, by the name of its owner."""
-    found: Counter[str] = Counter()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node) or ""
-            try:
-                examples = doctest.DocTestParser().get_examples(text) if ">>>" in text else []
-            except ValueError:
-                continue
-            checking = [example for example in examples if example.want and not example.options.get(doctest.SKIP)]
-            found[getattr(node, "name", "")] += len(checking)
-    return found
-
-
-def _is_assertion(node: ast.AST) -> bool:
-    if isinstance(node, ast.Assert):
-        return not isinstance(node.test, ast.Constant)
-    if not isinstance(node, ast.Call):
-        return False
-    name = getattr(node.func, "attr", "") or getattr(node.func, "id", "")
-    return bool(ASSERTING.search(name))
 
 
 def may_remove(task: str, test: str) -> bool:

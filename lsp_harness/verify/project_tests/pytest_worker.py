@@ -72,6 +72,7 @@ class LineRecorder:
     def __init__(self, path: str, test_s: float) -> None:
         self._path, self._test_s = path, test_s
         self._lines: dict[int, int] = {}
+        self._real_paths: dict[str, str] = {}
         self.tests: dict[str, dict[str, Any]] = {}
 
     @pytest.hookimpl(hookwrapper=True)
@@ -95,7 +96,11 @@ class LineRecorder:
         self.tests[item.name] = {"passed": not failed, "lines": self._lines}
 
     def _trace_call(self, frame: FrameType, event: str, argument: object) -> Any:
-        return self._trace_line if frame.f_code.co_filename == self._path else None
+        name = frame.f_code.co_filename
+        # a module may be named by a link, or by "..", as with `pythonpath = ../core`
+        if name not in self._real_paths:
+            self._real_paths[name] = os.path.realpath(name)
+        return self._trace_line if self._real_paths[name] == self._path else None
 
     def _trace_line(self, frame: FrameType, event: str, argument: object) -> Any:
         if event == "line":

@@ -10,7 +10,8 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding, RelatedPlace
 from lsp_harness.verify.project_tests.confined_tests import SuiteRun
-from lsp_harness.verify.project_tests.lost_tests import find_emptied_tests, find_lost_tests
+from lsp_harness.verify.project_tests.emptied_tests import find_emptied_tests
+from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
 from lsp_harness.verify.project_tests.suite_search import Suite
 
 MAX_FINDINGS = 12
@@ -76,8 +77,7 @@ class Demand:
     ) -> "Demand":
         """Return the demand of a proposal. The arguments are the attributes."""
         files = frozenset(change.file.relative_to(root).as_posix() for change in changes)
-        python = (change for change in changes if change.file.suffix == ".py")
-        emptied = tuple(problem for change in python for problem in find_emptied_tests(change, task))
+        emptied = tuple(problem for change in changes for problem in find_emptied_tests(change, task))
         return cls(files, must_pass, wants_repairs, task, emptied)
 
     def find_broken(self, runs: Runs) -> list[Problem]:

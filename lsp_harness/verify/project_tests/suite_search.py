@@ -16,6 +16,8 @@ from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 
 MAX_TEST_FILES = 24
 """Most test files of one run, the closest ones to the change."""
+MAX_SUITES = 4
+"""Most runs for one proposal. Each program runs tests in each folder in a run of its own."""
 MAX_LISTED_FILES = 20_000
 """Most files of a project that are looked at to find its tests."""
 FAR_HOPS = 9
@@ -57,13 +59,22 @@ class Suite:
         return tuple(self.runner.relative(test.path) for test in self.tests)
 
     @property
+    def title(self) -> str:
+        """The program and its folder, such as "vitest in packages/app"."""
+        folder = self.runner.folder
+        return self.runner.name if folder == PurePosixPath() else f"{self.runner.name} in {folder}"
+
+    @property
     def key(self) -> tuple[Path, str, PurePosixPath]:
         """The project and the program, which decide how tests are run."""
         return self.root, self.runner.name, self.runner.folder
 
 
-async def find_suite(changes: ChangeSet, find_affected: Find, python_setting: str = "") -> Suite:
-    """Return the tests that can say something about a proposal.
+async def find_suites(changes: ChangeSet, find_affected: Find, python_setting: str = "") -> tuple[Suite, ...]:
+    """Return the tests that can say something about a proposal, the closest ones first.
+
+    The tests of one program in one folder are one suite: packages of a repository that use the changed one have
+    suites of their own.
 
     Args:
         changes: The proposal.
@@ -90,7 +101,7 @@ async def find_suite(changes: ChangeSet, find_affected: Find, python_setting: st
         if not await asyncio.to_thread(_has_runner, root, changes, python_setting):
             raise SuiteSkippedError(_NO_RUNNER.format(changes.main.file.name)) from None
         raise
-    return await asyncio.to_thread(_choose_suite, root, changes, found.values(), python_setting)
+    return await asyncio.to_thread(_choose_suites, root, changes, found.values(), python_setting)
 
 
 def _has_runner(root: Path, changes: ChangeSet, python_setting: str) -> bool:
@@ -111,8 +122,9 @@ def _has_runner(root: Path, changes: ChangeSet, python_setting: str) -> bool:
     return False
 
 
-def _choose_suite(root: Path, changes: ChangeSet, found: Iterable[AffectedTest], python_setting: str) -> Suite:
-    """Return the suite of the closest tests: one run has one program, in one folder."""
+def _choose_suites(
+    root: Path, changes: ChangeSet, found: Iterable[AffectedTest], python_setting: str
+) -> tuple[Suite, ...]:
     runners: dict[PurePosixPath, SuiteRunner | None] = {}
     groups: dict[tuple[str, PurePosixPath], tuple[SuiteRunner, list[AffectedTest]]] = {}
 
@@ -139,9 +151,15 @@ def _choose_suite(root: Path, changes: ChangeSet, found: Iterable[AffectedTest],
         elif runner and runner.is_test_file(path) and change.file.is_file():
             add(AffectedTest(path, "is the changed file", 0), runner)
     if groups:
-        runner, tests = min(groups.values(), key=lambda group: (min(test.hops for test in group[1]), -len(group[1])))
-        chosen = tuple(sorted(tests, key=lambda test: (test.hops, test.path)))
-        return Suite(runner, root, chosen[:MAX_TEST_FILES], sum(len(group[1]) for group in groups.values()))
+        ordered = sorted(groups.values(), key=lambda group: (min(test.hops for test in group[1]), -len(group[1])))
+        suites = [
+            Suite(
+                runner, root, tuple(sorted(tests, key=lambda test: (test.hops, test.path)))[:MAX_TEST_FILES], len(tests)
+            )
+            for runner, tests in ordered[:MAX_SUITES]
+        ]
+        left_out = sum(len(tests) for _, tests in ordered[MAX_SUITES:])
+        return (replace(suites[0], found=suites[0].found + left_out), *suites[1:])
     runner = find(changes.main.file.relative_to(root).as_posix())
     if runner is None:
         raise SuiteSkippedError(_NO_RUNNER.format(changes.main.file.name))
@@ -149,7 +167,7 @@ def _choose_suite(root: Path, changes: ChangeSet, found: Iterable[AffectedTest],
     if whole is None:
         paths = ", ".join(change.file.relative_to(root).as_posix() for change in changes)
         raise SuiteSkippedError(f"no test depends on {paths}, and the project has no other tests of {runner.name}")
-    return whole
+    return (whole,)
 
 
 def list_whole_suite(suite: Suite) -> Suite | None:

@@ -1,9 +1,10 @@
-"""The warm process of tests of one client: started at the first use, and ended after a time without use."""
+"""The warm processes of tests of one client: started at the first use, and ended after a time without use."""
 
 import asyncio
 import os
 from contextlib import suppress
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from time import monotonic
 
 from lsp_harness.process.sandbox.sandbox import Sandbox
@@ -19,17 +20,26 @@ RETRY_S = 60.0
 """Time after which a process that did not start is tried again. Each try copies the project."""
 TEST_S = 2.0
 """Seconds of the processor for one test."""
+MAX_WORKERS = 2
+"""Most processes at once. The one whose last use is longest ago ends for a new one."""
+Key = tuple[Path, Path, PurePosixPath]
+"""The folder of the workspace, the interpreter and the folder in which the tests run."""
+
+
+@dataclass(slots=True)
+class _Warm:
+    worker: SuiteWorker
+    started_s: float
+    is_outdated: bool = False
 
 
 class WarmSuites:
-    """Keeps one worker, that of the project which was tested last."""
+    """Keeps a worker for each of the projects that were tested last."""
 
     def __init__(self) -> None:
-        self._worker: SuiteWorker | None = None
-        self._key: tuple[Path, Path] | None = None
-        self._started_s = 0.0
-        self._failed: tuple[tuple[Path, Path], float] | None = None
-        self._is_outdated = False
+        self._workers: dict[Key, _Warm] = {}
+        self._failed: dict[Key, float] = {}
+        self._changes = 0
         self._lock = asyncio.Lock()
         self._closing: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -48,33 +58,40 @@ class WarmSuites:
         if runner.python is None or not hasattr(os, "fork"):
             return None
         async with self._lock:
-            key = root, runner.python
-            is_old = self._is_outdated or monotonic() - self._started_s > MAX_AGE_S
-            if self._worker and (self._key != key or is_old or self._worker.is_broken):
-                await self._close()
-            if self._worker is None:
-                if self._failed and self._failed[0] == key and monotonic() - self._failed[1] < RETRY_S:
+            key = root, runner.python, runner.folder
+            warm = self._workers.pop(key, None)
+            if warm and (warm.is_outdated or monotonic() - warm.started_s > MAX_AGE_S or warm.worker.is_broken):
+                await warm.worker.aclose()
+                warm = None
+            if warm is None:
+                if key in self._failed and monotonic() - self._failed[key] < RETRY_S:
                     return None
-                self._is_outdated = False
+                while len(self._workers) >= MAX_WORKERS:
+                    await self._workers.pop(next(iter(self._workers))).worker.aclose()
+                changes = self._changes
                 try:
-                    self._worker = await SuiteWorker.start(runner, root, sandbox, limits, TEST_S)
+                    worker = await SuiteWorker.start(runner, root, sandbox, limits, TEST_S)
                 except (OSError, TooLargeError):
                     # the tests run in a process of their own then, which says what is wrong
-                    self._failed = key, monotonic()
+                    self._failed[key] = monotonic()
                     return None
-                self._key, self._started_s = key, monotonic()
+                # the copy may have been made just before a file changed
+                warm = _Warm(worker, monotonic(), changes != self._changes)
+            # the last one in the order of the table was used last
+            self._workers[key] = warm
             self._schedule_end()
-            return self._worker
+            return warm.worker
 
     def record_file_change(self, file: Path | None) -> None:
         """Use the present content of a file that changed on disk, or make the copy of the project again before the
         next use. None stands for any file."""
-        if not (self._worker and file and self._worker.follow(file)):
-            # without a worker, the copy may be made just now
-            self._is_outdated = True
+        self._changes += 1
+        for warm in self._workers.values():
+            if not (file and warm.worker.follow(file)):
+                warm.is_outdated = True
 
     async def aclose(self) -> None:
-        """End the process."""
+        """End the processes."""
         if self._closing:
             self._closing.cancel()
         for task in self._tasks:
@@ -83,9 +100,8 @@ class WarmSuites:
             await self._close()
 
     async def _close(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker:
-            await worker.aclose()
+        while self._workers:
+            await self._workers.popitem()[1].worker.aclose()
 
     def _schedule_end(self) -> None:
         if self._closing:
@@ -100,7 +116,7 @@ class WarmSuites:
     async def _end_if_idle(self) -> None:
         with suppress(asyncio.CancelledError):
             async with self._lock:
-                if self._worker and self._worker.is_busy:
+                if any(warm.worker.is_busy for warm in self._workers.values()):
                     self._schedule_end()
                 else:
                     await self._close()
