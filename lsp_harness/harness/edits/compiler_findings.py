@@ -1,8 +1,8 @@
 """The errors that the compiler of a project finds in a file, for callers that bring no diagnostics."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
@@ -10,16 +10,6 @@ from lsp_harness.verify.current_findings import Examination
 from lsp_harness.verify.project_tools.new_findings import NothingComparedError
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison, choose_checker
 from lsp_harness.workspace.snapshot import Snapshot
-
-TYPESCRIPT = "npx tsc --noEmit"
-COMPILERS: Mapping[str, str] = {
-    ".rs": "cargo check",
-    **dict.fromkeys((".ts", ".tsx", ".mts", ".cts"), TYPESCRIPT),
-    ".go": "go build ./...",
-    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".hpp"), "make"),
-    ".cs": "dotnet build",
-}
-"""Suffix of a file → the usual command that compiles it, for the advice to pipe its output."""
 
 
 async def examine_by_compiler(snapshot: Snapshot, types: TypeComparison | None, examined: Examination) -> Examination:
@@ -53,5 +43,7 @@ def _refuse(examined: Examination, reason: str) -> Examination:
 
 
 def _advise_pipe(snapshot: Snapshot) -> str:
-    command = COMPILERS.get(snapshot.tool_path.suffix)
-    return f". Pipe its output: {command} 2>&1 | lsp-harness fix {snapshot.path} --failing -" if command else ""
+    language = language_for(snapshot.document.language, snapshot.document.uri)
+    if language is None or not language.compiler_command:
+        return ""
+    return f". Pipe its output: {language.compiler_command} | lsp-harness fix {snapshot.path} --failing -"

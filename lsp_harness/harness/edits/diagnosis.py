@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
@@ -29,16 +29,13 @@ if TYPE_CHECKING:
 # -- findings
 
 
-async def diagnose(
-    snapshot: Snapshot, tree: "SyntaxTree | None", tools: "CheckTools", *, compiles: bool = False
-) -> "Examination":
+async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", tools: "CheckTools") -> "Examination":
     """Return what our own checks find in a text, for callers that bring no diagnostics.
 
     Args:
         snapshot: The text.
         tree: Its syntax tree.
         tools: The programs that look at it.
-        compiles: Whether the compiler of the project may be run if nothing else looks at types. It takes seconds.
 
     Raises:
         BinaryDocument: The file is binary.
@@ -47,35 +44,7 @@ async def diagnose(
 
     if snapshot.document.is_binary:
         raise BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
-    examined = await examine_text(snapshot.document, tree, tools.ruff, snapshot.tool_path, snapshot.root, tools.names)
-    if not compiles or tree is None or examined.findings or tools.names is None or "types" in examined.checks:
-        return examined
-    return await _ask_compiler(examined, snapshot, tree, tools)
-
-
-async def _ask_compiler(
-    examined: "Examination", snapshot: Snapshot, tree: "SyntaxTree", tools: "CheckTools"
-) -> "Examination":
-    """Return an examination with the errors of the compiler, or with the reason why it did not run."""
-    from lsp_harness.verify.change import Change
-    from lsp_harness.verify.change_set import ChangeSet
-    from lsp_harness.verify.project_tools.new_findings import NothingComparedError
-    from lsp_harness.verify.project_tools.project_tool_registry import find_configured_tool
-
-    root, file = snapshot.root, snapshot.tool_path
-    tool = await asyncio.to_thread(find_configured_tool, "types", root, file) if root else None
-    reasons = list(examined.skip_reasons)
-    if tool and tools.linters:
-        try:
-            changes = ChangeSet.of(Change.from_edits(snapshot.document, (), file, root))
-            errors = await tools.linters.find_errors(tool, changes)
-            reasons = [reason for reason in reasons if not reason.startswith("types: ")]
-            return replace(examined, findings=errors, checks=(*examined.checks, tool.name), skip_reasons=tuple(reasons))
-        except NothingComparedError as error:
-            reasons = [f"types: {error}" if reason.startswith("types: ") else reason for reason in reasons]
-    if command := tree.language.compiler_command:
-        reasons.append(f"pipe your compiler: {command} | lsp-harness fix {snapshot.path} --failing=-")
-    return replace(examined, skip_reasons=tuple(reasons))
+    return await examine_text(snapshot.document, tree, tools.ruff, snapshot.tool_path, snapshot.root, tools.names)
 
 
 async def read_output(snapshot: Snapshot, printed: str) -> "Digest":

@@ -44,13 +44,13 @@ class FixVerbs:
         self.prepared = PreparedFixes(services, turns, self.offer, self._prepare)
         services.closers.append(self.prepared.aclose)
 
-    async def diagnose(self, snapshot: Snapshot, *, compiles: bool = False) -> "Examination":
+    async def diagnose(self, snapshot: Snapshot) -> "Examination":
         """Return what our own checks find in a text (see `diagnosis.diagnose`). Raises BinaryDocument."""
         tree = self._services.documents.tree(snapshot.document)
         tools = self._services.verifier.tools
         if self._services.config.verification.type_check == "off":
             tools = replace(tools, names=None)
-        return await diagnosis.diagnose(snapshot, tree, tools, compiles=compiles)
+        return await diagnosis.diagnose(snapshot, tree, tools)
 
     async def compile(self, snapshot: Snapshot, examined: "Examination") -> "Examination":
         """Return an examination with the errors of the compiler or type checker of the project.

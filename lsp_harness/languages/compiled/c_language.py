@@ -15,6 +15,7 @@ SPEC = LanguageSpec(
     comment="//",
     block="braces",
     stub=";",
+    compiler_command="make 2>&1",
     tokens=TokenTraits(has_block_comments=True, has_character_literals=True),
     names=NameTraits(
         body_required=frozenset({"struct_specifier", "union_specifier", "enum_specifier"}),
