@@ -215,7 +215,10 @@ def open_port(args: argparse.Namespace, engine: "EngineHost", app: "ASGIApp") ->
 
 
 async def serve(args: argparse.Namespace, engine: "EngineHost", listener: socket.socket, beats: Heartbeat) -> None:
-    """Answer requests until a signal comes or the engine was idle for `args.idle` seconds."""
+    """Answer requests until a signal comes, the engine was idle for `args.idle` seconds, or its program was removed.
+
+    Modules that are imported late are missing then. The next client starts an engine of its own environment.
+    """
     import uvicorn
 
     from lsp_harness.engine.http.app import make_app
@@ -234,7 +237,8 @@ async def serve(args: argparse.Namespace, engine: "EngineHost", listener: socket
 
     async def exit_when_idle() -> None:
         while True:
-            remaining_s = engine.last_used_s + args.idle - monotonic()
+            is_removed = not Path(__file__).exists()
+            remaining_s = 0.0 if is_removed else engine.last_used_s + args.idle - monotonic()
             if remaining_s <= 0 and not engine.scheduler.pending and not engine.embedder.pending:
                 server.should_exit = True
                 return

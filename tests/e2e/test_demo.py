@@ -4,13 +4,14 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 
 @pytest.mark.model
 @pytest.mark.timeout(300)
-def test_the_demo_completes_lines_and_repairs_a_diagnostic():
+def test_the_demo_completes_lines_and_repairs_a_diagnostic(home: Path):
     argv = [sys.executable, "-m", "lsp_harness", "demo"]
     result = subprocess.run(argv, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "120"})
 

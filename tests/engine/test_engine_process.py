@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+import lsp_harness
 from lsp_harness.config import paths
 from lsp_harness.engine.main import bind_socket, report_to_parent, socket_identity
 from tests.support.engine import EngineProcess
@@ -46,6 +47,17 @@ async def test_told_to_end_it_leaves_nothing_behind(tiny_model: Path, place: Pat
 
 def test_unused_it_ends_by_itself(tiny_model: Path, place: Path):
     with EngineProcess.start(tiny_model, place, "--idle", "0.01") as engine:
+        assert engine.process.wait(60) == 0
+    assert not place.exists()
+
+
+def test_an_engine_whose_program_is_removed_ends(tiny_model: Path, place: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = place.parent / "environment"
+    shutil.copytree(Path(lsp_harness.__file__).parent, folder / "lsp_harness")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    with EngineProcess.start(tiny_model, place) as engine:
+        assert "pid" in engine.said
+        shutil.rmtree(folder)
         assert engine.process.wait(60) == 0
     assert not place.exists()
 

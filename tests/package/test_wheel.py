@@ -70,7 +70,7 @@ def test_the_sdk_needs_no_extra(program: Path, tmp_path: Path):
 
 @pytest.mark.model
 @pytest.mark.timeout(600)
-async def test_a_server_from_the_wheel_completes_a_line(program: Path, tmp_path: Path):
+async def test_a_server_from_the_wheel_completes_a_line(program: Path, home: Path, tmp_path: Path):
     source = "def add(a, b):\n    return "
     async with LspClient.start(tmp_path, str(program), "serve", env=outside()) as client:
         uri = client.open(tmp_path / "sum.py", source, "python")

@@ -33,7 +33,7 @@ class EngineProcess:
         with open(socket.with_suffix(".log"), "ab") as log:
             process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "lsp_harness.engine.main", "--model", str(model)),
+                    *(sys.executable, "-P", "-m", "lsp_harness.engine.main", "--model", str(model)),
                     *("--socket", str(socket), "--threads", "1", "--ready-fd", str(writer), *arguments),
                 ],
                 pass_fds=(writer,),

@@ -29,14 +29,17 @@ def open_home(probed: Path) -> Iterator[Path]:
             yield path
         finally:
             for engine in list_engines():
-                process = psutil.Process(engine.pid)
-                process.kill()
-                process.wait(30)
+                # it may end by itself just now
+                with suppress(psutil.NoSuchProcess):
+                    process = psutil.Process(engine.pid)
+                    process.kill()
+                    process.wait(30)
             # a server whose editor is gone has some more to write
             _, late = psutil.wait_procs(at_home(path), timeout=10)
             for process in late:
-                process.kill()
-                process.wait(30)
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+                    process.wait(30)
             shutil.rmtree(path)
 
 
