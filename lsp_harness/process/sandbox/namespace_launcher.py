@@ -24,13 +24,11 @@ modules of the standard library, which makes it start fast, and runs in Python 3
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib
 import json
 import os
 import signal
-import stat
 import sys
 
 TYPE_CHECKING = False
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
     from typing import NoReturn, Required, TypedDict
 
     from lsp_harness.process.sandbox import kernel_calls as kernel
+    from lsp_harness.process.sandbox import scratch_layers
 
     class ViewRequest(TypedDict, total=False):
         """The fields of a request (see the description of this module)."""
@@ -58,8 +57,10 @@ else:
     if __name__ == "__main__":
         # `python -I` leaves out the folder of the program
         sys.path.append(os.path.dirname(os.path.abspath(__file__)))
-    # in the Python of a project it is copied beside this file, and there is no package
-    kernel = importlib.import_module(__package__ + ".kernel_calls" if __package__ else "kernel_calls")
+    # in the Python of a project they are copied beside this file, and there is no package
+    package = __package__ + "." if __package__ else ""
+    kernel = importlib.import_module(package + "kernel_calls")
+    scratch_layers = importlib.import_module(package + "scratch_layers")
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
@@ -241,11 +242,12 @@ def make_view(request: ViewRequest, sockets: Sequence[str]) -> None:
     devices = {name: os.open(f"/dev/{name}", os.O_PATH) for name in DEVICES if os.path.exists(f"/dev/{name}")}
     visible = (*request.get("visible", ()), request["folder"])
     kept = {path: os.open(path, os.O_PATH) for path in visible if os.path.exists(path)}
+    mounts = scratch_layers.list_mounts()
     kernel.mount("none", "/", "", kernel.MS_PRIVATE | kernel.MS_REC)
     kernel.set_read_only("/", recursive=True)
     # the folder for the layers is covered by none of the other mounts, because it is opened first
     mounted = [] if request.get("makes_views") else overlays
-    layers = prepare_layers(request) if mounted else None
+    layers = scratch_layers.prepare(request["layer"], int(request.get("layer_bytes") or 0)) if mounted else None
     for folder in request.get("hidden", ()):
         hide_folder(folder, kept)
     cover_run()
@@ -253,15 +255,14 @@ def make_view(request: ViewRequest, sockets: Sequence[str]) -> None:
     make_devices(devices)
     if layers:
         for path in mounted:
-            mount_overlay(path, opened[path], layers, private)
-    # a folder with mounts that this process does not own cannot be covered by an overlay
+            layers.cover(path, opened[path], private, mounts)
     remove_private(private, overlays)
     cover_sockets(sockets, overlays)
     for path in request.get("writable", ()):
         kernel.bind(opened[path], path)
         kernel.set_read_only(path, is_set=False)
     for path, source in request.get("texts", {}).items():
-        if any(is_below(path, folder) for folder in overlays):
+        if any(scratch_layers.is_below(path, folder) for folder in overlays):
             with open(source, "rb") as file:
                 write_text(path, file.read())
         else:
@@ -276,85 +277,17 @@ def make_view(request: ViewRequest, sockets: Sequence[str]) -> None:
     kernel.start_loopback()
 
 
-class Layers:
-    """The folder of the scratch layers, reached by a descriptor, because a mount may cover its path."""
-
-    def __init__(self, path: str, is_memory: bool = False) -> None:
-        self._descriptor, self._is_memory = kernel.open_folder(path), is_memory
-        self._count = 0
-
-    def create(self) -> tuple[str, str]:
-        """Return the paths of a new layer and of its work folder."""
-        self._count += 1
-        upper, work = (f"/proc/self/fd/{self._descriptor}/{kind}{self._count}" for kind in ("upper", "work"))
-        os.mkdir(upper)
-        os.mkdir(work)
-        return upper, work
-
-    def close(self) -> None:
-        """Hide the folder, which the overlays keep. One on the disk stays reachable where no overlay covers it."""
-        if self._is_memory:
-            kernel.unmount(f"/proc/self/fd/{self._descriptor}")
-        os.close(self._descriptor)
-
-
-def prepare_layers(request: ViewRequest) -> Layers:
-    """Return the folder for scratch layers, in memory, or on the disk if the kernel needs that."""
-    path = request["layer"]
-    size = int(request.get("layer_bytes") or 0)
-    kernel.mount(
-        "tmpfs", path, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=0700,size={size}" if size else "mode=0700"
-    )
-    try:
-        # an overlay notes in such an attribute that a folder was made again; old kernels have none in memory
-        os.setxattr(path, "user.overlay.test", b"")
-    except OSError:
-        kernel.unmount(path)
-        kernel.bind_writable(path)
-        return Layers(path)
-    return Layers(path, is_memory=True)
-
-
-def mount_overlay(path: str, lower: int, layers: Layers, private: Sequence[str]) -> None:
-    """Mount an overlay over a folder, in whose layer private files are marked as removed."""
-    upper, work = layers.create()
-    copy_owner(f"/proc/self/fd/{lower}", upper)
-    for removed in private:
-        if is_below(removed, path) and removed != path:
-            mark_removed(removed, path, upper)
-    options = f"userxattr,lowerdir=/proc/self/fd/{lower},upperdir={upper},workdir={work}"
-    try:
-        kernel.mount("overlay", path, "overlay", kernel.MS_NOSUID | kernel.MS_NODEV, options)
-    except OSError as error:
-        reason = "other file systems are mounted in it" if error.errno == errno.EINVAL else error.strerror
-        raise OSError(error.errno, f"no overlay can be mounted over {path} ({reason})") from None
-
-
-def mark_removed(path: str, folder: str, upper: str) -> None:
-    """Mark a file or folder as removed in the layer of an overlay, without reading it."""
-    target = os.path.join(upper, os.path.relpath(path, folder))
-    parent, source = os.path.dirname(target), os.path.dirname(path)
-    missing: list[tuple[str, str]] = []
-    while not os.path.isdir(parent):
-        missing.append((parent, source))
-        parent, source = os.path.dirname(parent), os.path.dirname(source)
-    for made, origin in reversed(missing):
-        os.mkdir(made)
-        copy_owner(origin, made)
-    os.mknod(target, stat.S_IFCHR, os.makedev(0, 0))
-
-
 def remove_private(paths: Sequence[str], overlays: Sequence[str]) -> None:
     """Cover private files and folders that lie in no overlay."""
     for path in paths:
-        if not any(is_below(path, folder) for folder in overlays):
+        if not any(scratch_layers.is_below(path, folder) for folder in overlays):
             cover(path)
 
 
 def cover_sockets(paths: Sequence[str], overlays: Sequence[str]) -> None:
     """Cover the sockets of other programs. In an overlay they do not answer anyway."""
     for path in paths:
-        if not any(is_below(path, folder) for folder in overlays) and os.path.exists(path):
+        if not any(scratch_layers.is_below(path, folder) for folder in overlays) and os.path.exists(path):
             cover(path)
 
 
@@ -370,7 +303,7 @@ def hide_folder(folder: str, kept: Mapping[str, int]) -> None:
     """Make a folder empty, but for what stays visible in it."""
     kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755")
     for path, descriptor in kept.items():
-        if is_below(path, folder):
+        if scratch_layers.is_below(path, folder):
             kernel.bind(descriptor, path)
             kernel.set_read_only(path, recursive=True)
     kernel.set_read_only(folder)
@@ -432,29 +365,13 @@ def write_text(path: str, data: bytes) -> None:
                 os.unlink(file)
 
 
-def copy_owner(source: str, target: str) -> None:
-    """Give a new folder the owner, the mode and the times of another one."""
-    status = os.stat(source)
-    if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-        # an ordinary user cannot, and owns nearly all folders that are covered
-        with contextlib.suppress(OSError):
-            os.chown(target, status.st_uid, status.st_gid)
-    os.chmod(target, stat.S_IMODE(status.st_mode))
-    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
 def drop_nested(paths: Iterable[str]) -> list[str]:
     """Return paths without those that lie in another one of them, and without the root folder."""
     found: list[str] = []
     for path in sorted(set(paths)):
-        if path != "/" and not any(is_below(path, folder) for folder in found):
+        if path != "/" and not any(scratch_layers.is_below(path, folder) for folder in found):
             found.append(path)
     return found
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Return whether a path is a folder or lies in it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _write(path: str, text: str) -> None:

@@ -22,7 +22,7 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import IGNORE_FILE_NAMES
 from lsp_harness.process.process_tree import ProcessTree
-from lsp_harness.process.sandbox import kernel_calls, namespace_launcher
+from lsp_harness.process.sandbox import kernel_calls, namespace_launcher, scratch_layers
 from lsp_harness.process.sandbox.confined_run import (
     COUNT_INTERVAL_S,
     ConfinedResult,
@@ -46,7 +46,8 @@ from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 
 PROGRAM = Path(__file__).with_name("pytest_worker.py")
 """The program of the worker. It is not imported, because this package must work without pytest."""
-MODULES = (PROGRAM, *map(Path, (line_evidence.__file__, namespace_launcher.__file__, kernel_calls.__file__)))
+HELPERS = (line_evidence, namespace_launcher, kernel_calls, scratch_layers)
+MODULES = (PROGRAM, *(Path(str(module.__file__)) for module in HELPERS))
 RESULTS = ("report", "trace", "lines", "output")
 VIEW_PROBLEM = "view"
 """The names of the results of a run, and that of the reason why there is no view (see `pytest_worker`)."""

@@ -89,6 +89,61 @@ def test_private_files_outside_of_overlays_are_empty(desk: Desk) -> None:
     assert desk.run(code, token, keys, absent=(token, keys)) == "'' []"
 
 
+def run_beside_mount(desk: Desk, place: Path, code: str, *arguments: object, **more: object) -> str:
+    """Return the output of a program in a view. Another file system with the file `inner` is mounted on a folder."""
+    place.mkdir(parents=True, exist_ok=True)
+    script = 'mount -t tmpfs none "$1" && echo inner > "$1/inner" && shift && exec "$@"'
+    wrapped = PrivateView().wrap([*QUICK_PYTHON, "-c", code, *map(str, arguments)], desk.policy(**more))
+    return run(["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh", str(place), *wrapped])
+
+
+@pytest.mark.parametrize("name", ["project/node_modules", "volume of a person", ".cache/deep/er"])
+def test_folders_with_other_file_systems_are_covered(name: str, desk: Desk) -> None:
+    texts = {"token": "private", "notes/todo": "tea", "notes/token": "private", "mode": "x"}
+    for path, text in texts.items():
+        (desk.home / path).parent.mkdir(parents=True, exist_ok=True)
+        (desk.home / path).write_text(text)
+    (desk.home / "mode").chmod(0o750)
+    (desk.home / "link").symlink_to("notes/todo")
+    code = """
+import json, os, sys
+home, place = sys.argv[1:]
+os.chdir(home)
+seen = {name: open(name).read().strip() for name in ("link", "project/mod.py", place + "/inner")}
+for name in ("new", "mode", "notes/todo", "notes/new", "project/mod.py", place + "/inner", place + "/new"):
+    with open(name, "w") as file:
+        file.write("changed")
+os.rename("notes/todo", "notes/done")
+seen["changed"] = [open(name).read() for name in ("notes/done", "mode", place + "/inner", place + "/new")]
+seen["private"] = [os.path.exists(name) for name in ("token", "notes/token")]
+seen["mode"] = oct(os.stat("mode").st_mode & 0o777)
+print(json.dumps(seen))
+"""
+    before = disk_texts(desk.home)
+    absent = (desk.home / "token", desk.home / "notes" / "token")
+    seen = json.loads(run_beside_mount(desk, desk.home / name, code, desk.home, name, absent=absent))
+    assert seen == {
+        "link": "tea",
+        "project/mod.py": "VALUE = 'disk'",
+        f"{name}/inner": "inner",
+        "changed": ["changed"] * 4,
+        "private": [False, False],
+        "mode": "0o750",
+    }
+    assert disk_texts(desk.home) == before
+
+
+def test_socket_beside_another_file_system_refuses_connections(desk: Desk) -> None:
+    code = """
+import os, sys
+print(sorted(os.listdir(sys.argv[1])))
+"""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(desk.home / "s"))
+        server.listen()
+        assert run_beside_mount(desk, desk.home / "volume", code, desk.home) == "['project', 'volume']"
+
+
 @pytest.mark.parametrize("place", ["home", "outside"])
 def test_sockets_of_other_programs_refuse_connections(place: str, desk: Desk) -> None:
     path = str(getattr(desk, place) / "s")
