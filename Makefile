@@ -4,6 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ready
 # one core has time for these while pyright needs the other
 CHECK_TESTS := tests/test_tidy.py tests/test_code_rules.py tests/package
+ALL_TESTS := --ignore=tests/editors $(CHECK_TESTS:%=--ignore=%)
 
 .PHONY: help demo test e2e check types rules setup agents fmt docs snapshots clean xterm
 help: ## list the targets
@@ -31,8 +32,10 @@ rules: $(STAMP)
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest -q $(CHECK_TESTS)
 
-test: setup ## all tests but those of `make check` and those in real editors
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore=tests/editors $(CHECK_TESTS:%=--ignore=%)
+test: setup ## all tests but those of `make check` and those in real editors; what fails runs once more, alone
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ALL_TESTS) || \
+	  { echo "they run once more, alone: one that passes now depends on time, load or order, and must be mended" && \
+	  $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures=none --maxfail=5 $(ALL_TESTS); }
 
 e2e: setup ## the tests in real editors and a browser: VS Code, Neovim, Emacs, the inspector (installs them first)
 	@.ci/editors.sh

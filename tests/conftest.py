@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,9 @@ from tests.support.user_home import open_home, reuse_measurements
 if TYPE_CHECKING:
     from tests.support.grammar import Acceptor
 
-TEARDOWN_S = 120.0
-"""Seconds for the end of one test. `timeout` in pyproject.toml does not end a thread that is waited for."""
+STUCK_S = 60.0
+"""Seconds after the limit of a test in which it must have ended. The limit itself does not end a thread that is waited
+for, nor code in C."""
 
 # no test but those of the type gate depends on a type checker, and on how fast it answers
 os.environ.update(dict.fromkeys(PROGRAM_VARIABLES, "off"))
@@ -58,15 +60,38 @@ class _FailuresAtOnce:
             reporter.write_line("\n".join(lines[-12:]))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
-    """End the process if the end of a test hangs, as after a thread that nothing stops. The report names the test."""
+@contextmanager
+def _end_if_stuck(item: pytest.Item) -> Generator[None]:
+    """End this process if a part of a test hangs although its time is up. The report then names the test."""
+    marker = item.get_closest_marker("timeout")
+    limit_s = float(marker.args[0] if marker and marker.args else item.config.getini("timeout"))
     stream = item.config.stash.get(fault_handler_stderr_fd_key, 2)
-    faulthandler.dump_traceback_later(TEARDOWN_S, file=stream, exit=True)
+    faulthandler.dump_traceback_later(limit_s + STUCK_S, file=stream, exit=True)
     try:
         yield
     finally:
         faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """Limit the time of the fixtures of a test."""
+    with _end_if_stuck(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Limit the time of a test."""
+    with _end_if_stuck(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """Limit the time of the end of a test, which may wait for threads that nothing stops."""
+    with _end_if_stuck(item):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

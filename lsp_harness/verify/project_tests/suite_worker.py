@@ -9,6 +9,7 @@ import asyncio
 import base64
 import json
 import os
+import select
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -52,6 +53,8 @@ RESULTS = ("report", "trace", "lines", "output")
 VIEW_PROBLEM = "view"
 """The names of the results of a run, and that of the reason why there is no view (see `pytest_worker`)."""
 START_S = 20.0
+WRITE_INTERVAL_MS = 200
+"""Milliseconds after which a writer looks whether its process has ended."""
 """How long the start of the worker may take."""
 GRACE_S = 5.0
 """Time after the limit of a run in which the worker itself has to answer."""
@@ -315,7 +318,7 @@ class SuiteWorker:
                 raise OSError("it was closed")
             counting = asyncio.ensure_future(self._limit_count(limits.processes))
             async with asyncio.timeout(limits.wall_s + GRACE_S):
-                self._writing = asyncio.ensure_future(asyncio.to_thread(_write_all, self._requests, data))
+                self._writing = asyncio.ensure_future(asyncio.to_thread(self._write_all, data))
                 await asyncio.shield(self._writing)
                 line = await self._tree.output.readline()
                 answer: Any = json.loads(line or b"null")
@@ -335,6 +338,15 @@ class SuiteWorker:
             if counting:
                 counting.cancel()
 
+    def _write_all(self, data: bytes) -> None:
+        """Write a request. A process that has ended reads nothing, while others may still hold its end of the pipe."""
+        poll = select.poll()
+        poll.register(self._requests, select.POLLOUT)
+        while data and not self.is_broken:
+            if poll.poll(WRITE_INTERVAL_MS):
+                # so many bytes fit whenever the pipe can take any
+                data = data[os.write(self._requests, data[: select.PIPE_BUF]) :]
+
     async def _limit_count(self, limit: int) -> None:
         """End everything when there are more processes than the limit."""
         while True:
@@ -343,11 +355,6 @@ class SuiteWorker:
                 self.is_broken = True
                 await self._tree.end(0.0)
                 return
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
 
 
 def _read_trace(text: str) -> dict[str, TracedTest]:
