@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
+# one that passes now depends on time, load or order, and must be mended
+AGAIN := --last-failed --last-failed-no-failures=none --maxfail=5
+SAY_AGAIN := echo "what failed runs once more, alone:"
 # one core has time for these while pyright needs the other
 CHECK_TESTS := tests/test_tidy.py tests/test_code_rules.py tests/package
 ALL_TESTS := --ignore=tests/editors $(CHECK_TESTS:%=--ignore=%)
@@ -34,12 +37,12 @@ rules: $(STAMP)
 
 test: setup ## all tests but those of `make check` and those in real editors; what fails runs once more, alone
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ALL_TESTS) || \
-	  { echo "they run once more, alone: one that passes now depends on time, load or order, and must be mended" && \
-	  $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures=none --maxfail=5 $(ALL_TESTS); }
+	  { $(SAY_AGAIN) && $(BIN)/python -m pytest -q $(AGAIN) $(ALL_TESTS); }
 
 e2e: setup ## the tests in real editors and a browser: VS Code, Neovim, Emacs, the inspector (installs them first)
 	@.ci/editors.sh
-	@CI=1 timeout 600 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/editors
+	@CI=1 timeout 600 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/editors || \
+	  { $(SAY_AGAIN) && CI=1 timeout 600 $(BIN)/python -m pytest -q $(AGAIN) tests/editors; }
 	@cd editors/vscode && timeout 120 npm test --silent
 	@cd tests/editors/vscode && PYTHON=$(CURDIR)/$(BIN)/python timeout 900 npm test --silent
 	@PYTHON=$(CURDIR)/$(BIN)/python timeout 300 node --test --test-reporter=tap tests/editors/inspector/*.test.mjs

@@ -8,7 +8,7 @@ from typing import Any
 
 from pynvim import Nvim
 
-SECONDS = 10
+SECONDS = 30
 
 
 class Editor:
