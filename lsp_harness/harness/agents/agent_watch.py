@@ -47,6 +47,7 @@ class AgentWatch:
         self._watch = FolderWatch(self._folder)
         self._task: asyncio.Task[None] | None = None
         self._verified = ""
+        self._verifying = asyncio.Lock()
         self._has_ended = False
 
     async def start(self) -> None:
@@ -107,6 +108,11 @@ class AgentWatch:
         Raises:
             HarnessError: They cannot be read.
         """
+        # the end of the agent must not pass a verification that has no findings yet
+        async with self._verifying:
+            await self._verify(files)
+
+    async def _verify(self, files: Iterable[Path] | None) -> None:
         self._services.agent_findings.drop_outdated(self.agent_id)
         root = self._repository or self._folder
         resolved = None if files is None else [resolve_links(file.parent) / file.name for file in files]

@@ -158,6 +158,32 @@ async def test_findings_stay_after_the_end_of_the_agent_until_the_file_changes(w
     assert len(watched.names) == count
 
 
+async def test_end_waits_for_a_verification_that_has_begun(watched: Watched, monkeypatch: pytest.MonkeyPatch):
+    log, shape = FindingsLog(watched.bench), watched.folder / "shape.py"
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    check = Ruff.check
+
+    async def check_when_told(*args: Any, **options: Any) -> Any:
+        begun.set()
+        await go_on.wait()
+        return await check(*args, **options)
+
+    monkeypatch.setattr(Ruff, "check", check_when_told)
+    shape.write_text(UNDEFINED)
+    async with asyncio.timeout(DEADLINE_S):
+        await begun.wait()
+    ending = asyncio.ensure_future(watched.watch.finish())
+    # the end of the agent asks git, and has time to pass the verification if it does not wait
+    git(watched.folder, "status", "--short")
+    await asyncio.sleep(0)
+    go_on.set()
+    await ending
+    assert await log.next() == shape
+    shape.write_text(GOOD)
+    assert await log.next() == shape
+    assert find_rules(watched.bench, shape) == []
+
+
 async def test_findings_about_bytes_that_are_gone_are_never_shown(watched: Watched, monkeypatch: pytest.MonkeyPatch):
     shape = watched.folder / "shape.py"
     shape.write_text(UNDEFINED)
