@@ -349,8 +349,10 @@ async def test_failing_tests_of_a_file_that_could_not_be_imported_are_not_new(de
 async def test_a_slow_test_that_passed_before_is_not_taken_for_a_failing_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # other tests must stay far below the limit on a busy machine
+    # other tests must stay far below the limit on a busy machine, and a run without the limit must end there
     monkeypatch.setattr(warm_suites, "TEST_S", 0.5)
+    for name in ("SLOW_WALL_S", "EXTRA_WALL_S"):
+        monkeypatch.setattr(suite_runs, name, 100.0)
     slow = "\n\ndef test_slow():\n    for _ in range(40_000_000):\n        pass\n    assert parse('s=1')[0] == 's'\n"
     (desk.root / "test_config.py").write_text(TESTS + slow)
     kept = await desk.compare(HARMLESS_TEXT)
