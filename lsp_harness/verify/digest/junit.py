@@ -74,6 +74,7 @@ def read(output: ToolOutput) -> Digest | None:
         len(ids_by_result["failed"]),
         len(ids_by_result["skipped"]),
         is_truncated=not document.is_complete,
+        note=next((case.skip_reason for case in document.cases if case.skip_reason), ""),
         passed_tests=frozenset(ids_by_result["passed"]),
         skipped_tests=frozenset(ids_by_result["skipped"]),
         errors=errors,
