@@ -179,6 +179,17 @@ async def test_tests_behind_a_failure_that_does_not_count_are_not_called_flaky(d
     assert [finding.code for finding in broken.findings] == ["test_parse"]
 
 
+async def test_examples_in_a_document_beside_the_settings_are_tests(desk: Desk) -> None:
+    (desk.root / "pytest.ini").write_text("[pytest]\naddopts = --doctest-glob=*.md\n")
+    (desk.root / "README.md").write_text(
+        "# Config\n\n    >>> from config import parse\n    >>> parse('a')\n    ['a']\n"
+    )
+    (desk.root / "test_config.py").unlink()
+    desk.affected = []
+    assert (await desk.compare(SOURCE.replace("split('=')", "strip().split('=')"))).status == "passed"
+    assert (await desk.compare(SOURCE.replace("split('=')", "split('a')"))).status == "failed"
+
+
 @pytest.mark.parametrize(
     ("settings", "tests", "reason"),
     [

@@ -238,6 +238,24 @@ def test_a_plug_in_of_pytest_for_django_comes_first(machine: Machine) -> None:
     assert machine.find("shop/models.py").name == "pytest"
 
 
+@pytest.mark.parametrize(
+    ("settings", "names", "others"),
+    [
+        ("addopts = --doctest-glob=*.md", ["README.md", "docs/a.md"], ["docs/a.rst"]),
+        ("addopts = -q --doctest-glob '*.rst' --ff\ntestpaths = docs", ["docs/a.rst", "docs/b/a.rst"], ["a.rst"]),
+        ("addopts = --doctest-modules", [], ["README.md"]),
+    ],
+)
+def test_documents_with_examples_are_tests_if_pytest_reads_them(
+    settings: str, names: list[str], others: list[str], machine: Machine
+) -> None:
+    machine.make_environment("pytest", folder="shop/.venv")
+    machine.put("shop/pytest.ini", f"[pytest]\n{settings}\n")
+    runner = machine.find("shop/a.py")
+    assert all(runner.is_test_file(f"shop/{name}") for name in names)
+    assert not any(runner.is_test_file(f"shop/{name}") for name in others)
+
+
 # -- JavaScript and TypeScript
 def put_package(machine: Machine, folder: str, script: str = "", **tools: str) -> None:
     package = {"scripts": {"test": script}, "devDependencies": tools}
