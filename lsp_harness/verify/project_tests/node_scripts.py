@@ -11,7 +11,10 @@ from typing import Any
 SCRIPT = "test"
 NODE_OPTIONS = "NODE_OPTIONS"
 """The variable with options of node, for programs that node runs."""
-SEPARATORS = re.compile(r"&&|\|\||[;|\n]|&(?!&)")
+SEPARATORS = ";&|"
+"""The letters of which the words between two commands are made."""
+OUTPUT = re.compile(r"\$\([^()]*\)|`[^`]*`")
+"""The output of another command, whose words only a shell knows."""
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=[^$`]*")
 MANAGERS = ("npm", "yarn", "pnpm", "bun")
 SEVERAL_SCRIPTS = ("run-s", "run-p", "npm-run-all", "npm-run-all2")
@@ -145,7 +148,7 @@ def _read_script(
     if not isinstance(script, str) or name in seen or len(seen) >= MAX_SCRIPTS:
         return
     seen.append(name)
-    parts = [words for part in SEPARATORS.split(script) if (words := _split(part))]
+    parts = _split(script)
     for number, words in enumerate(parts):
         words = [*words, *added] if number == len(parts) - 1 else words
         others = [other for other in _list_scripts(words, scripts) if other != name]
@@ -157,11 +160,20 @@ def _read_script(
             yield command
 
 
-def _split(part: str) -> list[str]:
+def _split(script: str) -> list[list[str]]:
+    """Return the words of each command of a script, or nothing if a quotation has no end."""
+    lexer = shlex.shlex(OUTPUT.sub("", script), posix=True, punctuation_chars=SEPARATORS)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    commands: list[list[str]] = [[]]
     try:
-        return shlex.split(part)
+        for word in lexer:
+            if word.strip(SEPARATORS):
+                commands[-1].append(word)
+            else:
+                commands.append([])
     except ValueError:
         return []
+    return [words for words in commands if words]
 
 
 def _list_scripts(words: Sequence[str], scripts: Mapping[str, Any]) -> list[str]:

@@ -333,6 +333,7 @@ def test_a_tool_in_the_folder_or_above_is_found(
         ({"test": "node --import tsx node_modules/mocha/bin/mocha.js"}, [], {"NODE_OPTIONS": "--import tsx"}),
         ({"test": "npm test && npm run other", "other": "npm run test"}, [], {}),
         ({"test": "tsc || echo 'no types'; mocha $FILES"}, [], {}),
+        ({"test": "mocha --exit $(find test -name '*.js') `ls`"}, ["--exit"], {}),
     ],
 )
 def test_scripts_name_the_options_and_variables_of_a_tool(
@@ -361,6 +362,7 @@ def test_options_of_jest_with_several_words_end_before_the_report(options: str, 
         ("node --test checks/*.js", "", ""),
         ("mocha './checks/**/*.{js,ts}'", "", ""),
         ("mocha checks", "", ""),
+        ("mocha --exit 'checks/**/*.@(js|ts)' && echo done; exit", "", ""),
         ("mocha", ".mocharc.yml", "# as it was\nspec:\n  - checks/**/*.js\nui: tdd\n"),
         ("mocha", ".mocharc.yaml", "spec: checks\n"),
         ("mocha", ".mocharc.json", '{"spec": ["checks/**/*.js"]}'),
