@@ -205,6 +205,7 @@ LANGUAGE_WORDS = {
     "lsp_harness/runtime/adapters/opencode.py": {"bash"},
     "lsp_harness/runtime/adapters/shell.py": {"bash"},
     "lsp_harness/server/commands/status_command.py": {"python"},
+    "lsp_harness/verify/project_tests/node_scripts.py": {"tsx"},
     "lsp_harness/verify/project_tests/other_runners.py": {"go", "tsx"},
     "lsp_harness/cli/commands/gate_cli.py": {"bash"},
     "lsp_harness/harness/selftest/ability_checks.py": {"bash"},

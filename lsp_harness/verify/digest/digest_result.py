@@ -21,7 +21,8 @@ class Digest:
         failed: The number of tests that failed.
         skipped: The number of tests that were skipped.
         is_truncated: Whether the end of the output is missing.
-        note: Why there is no digest, if the output is not recognized, or that no test ran.
+        note: Why there is no digest, if the output is not recognized, that no test ran, or why the first one was
+            skipped.
         passed_tests: The names of the tests that passed, by which their runner can run them. None if the output
             does not list them.
         skipped_tests: The names of those that were skipped, or that were expected to fail and failed.

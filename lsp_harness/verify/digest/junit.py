@@ -58,7 +58,7 @@ def read(output: ToolOutput) -> Digest | None:
     ids_by_result = defaultdict[str, list[str]](list)
     problems, errors = list[Problem](), 0
     for case, test in zip(document.cases, ids, strict=True):
-        if case.is_whole_file and case.result == "passed":
+        if case.is_whole_file and case.result == "passed" and not is_pytest:
             # node reports a file without tests as one test that passes
             continue
         ids_by_result[case.result].append(test)
@@ -74,6 +74,7 @@ def read(output: ToolOutput) -> Digest | None:
         len(ids_by_result["failed"]),
         len(ids_by_result["skipped"]),
         is_truncated=not document.is_complete,
+        note=next((case.skip_reason for case in document.cases if case.skip_reason), ""),
         passed_tests=frozenset(ids_by_result["passed"]),
         skipped_tests=frozenset(ids_by_result["skipped"]),
         errors=errors,

@@ -191,8 +191,10 @@ class SuiteComparison:
             return _judge_incomplete(suite, runs, changes), False
         if broken := [*demand.find_broken(runs), *demand.emptied]:
             findings = tuple(as_finding(problem, changes) for problem in choose_shown(broken, runs.failing))
-            reason = f"{len(broken)} of {after.digest.total} tests fail"
-            outcome = Outcome(CHECK, "failed", findings, reason=reason, count=len(broken), extent=suite.extent)
+            # a test with subtests may fail several times
+            count = len({problem.failed_id or problem.message for problem in broken})
+            reason = f"{count} of {after.digest.total} tests fail"
+            outcome = Outcome(CHECK, "failed", findings, reason=reason, count=count, extent=suite.extent)
             return outcome, False
         if not after.digest.passed:
             reason = f"all tests fail with the present text, too; the first is {describe_failures(after, note)}"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -10,6 +9,8 @@ from pathlib import Path, PurePosixPath
 from lsp_harness.knowledge.project_python import find_project_folder, folders_up_to
 from lsp_harness.process.tool_run import find_tool
 from lsp_harness.verify.digest.runners.node_test import EVENTS_REPORTER
+from lsp_harness.verify.project_tests.node_patterns import as_name_patterns, read_patterns
+from lsp_harness.verify.project_tests.node_scripts import ScriptCommand, read_test_commands
 from lsp_harness.verify.project_tests.settings_files import as_mapping, read_json, read_settings_text, read_toml
 from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner, relative_folder
 
@@ -27,7 +28,6 @@ NODE_PATTERNS = (
     "*/test/*",
 )
 MOCHA_PATTERNS = (*NODE_PATTERNS, "tests/*", "*/tests/*", "spec/*", "*/spec/*")
-TEST_OPTION = "--test"
 IN_SOURCE_TESTS = re.compile(rb"import\.meta\.vitest")
 RUST_TESTS = re.compile(rb"#\[(?:\w+::)?test\b|#\[cfg\(test\)\]|^\s*//[/!] *```", re.MULTILINE)
 
@@ -54,7 +54,8 @@ NODE_PROGRAMS: Mapping[str, NodeProgram] = {
     "jest": NodeProgram(("--ci",), ("--json", "--outputFile={}"), "--bail={}"),
     "mocha": NodeProgram((), ("--reporter", "json", "--reporter-option", "output={}"), "--bail", MOCHA_PATTERNS),
 }
-NODE_REPORT = (f"--test-reporter={EVENTS_REPORTER}", "--test-reporter-destination={}")
+NODE_TEST = NodeProgram((), (f"--test-reporter={EVENTS_REPORTER}", "--test-reporter-destination={}"), "")
+"""`node --test`, whose options come from the script."""
 
 
 def find_node_runner(root: Path, file: Path) -> SuiteRunner | None:
@@ -72,84 +73,37 @@ def find_node_runner(root: Path, file: Path) -> SuiteRunner | None:
 
 def _find_in_package(root: Path, folder: Path) -> SuiteRunner | None:
     settings = read_json(folder / "package.json")
-    script = str(as_mapping(settings.get("scripts")).get("test", ""))
     used = {**as_mapping(settings.get("devDependencies")), **as_mapping(settings.get("dependencies"))}
-    named = [name for name in NODE_PROGRAMS if re.search(rf"\b{name}\b", script)]
-    if _node_test_words(script) is None or named:
-        for name in dict.fromkeys([*named, *(name for name in NODE_PROGRAMS if name in used)]):
-            if program := _find_installed(root, folder, name):
-                return _create_node_runner(root, folder, name, program)
-    return _find_node_test(root, folder, script)
+    commands = read_test_commands(as_mapping(settings.get("scripts")))
+    commands += [ScriptCommand(name) for name in NODE_PROGRAMS if name in used]
+    return next((runner for command in commands if (runner := _create_node_runner(root, folder, command))), None)
 
 
-def _create_node_runner(root: Path, folder: Path, name: str, program: Path) -> SuiteRunner:
-    chosen = NODE_PROGRAMS[name]
+def _create_node_runner(root: Path, folder: Path, script: ScriptCommand) -> SuiteRunner | None:
+    """Return the program of a command in a script, with its options, or None if it is not installed."""
+    found = find_tool("node") if script.program == "node" else _find_installed(root, folder, script.program)
+    path = str(found or (find_tool("tsx") if script.program == "tsx" else None) or "")
+    if not path:
+        return None
+    chosen = NODE_PROGRAMS.get(script.program, NODE_TEST)
 
     def command(selection: Selection) -> list[str]:
         limit = [chosen.bail.format(selection.max_failures)] if selection.max_failures and chosen.bail else []
         report = [option.replace("{}", str(selection.report)) for option in chosen.report]
-        return [str(program), *chosen.options, *report, *limit, *selection.files]
+        return [path, *chosen.options, *script.options, *report, *limit, *selection.files]
 
+    settings = read_patterns(folder, script.program, script.options)
     return SuiteRunner(
-        name,
+        "node" if chosen is NODE_TEST else script.program,
         "package.json",
         NODE_SUFFIXES,
         command,
         _node_folders(root, folder),
+        script.env,
         folder=relative_folder(root, folder),
-        patterns=chosen.patterns,
-        has_own_tests=lambda text: name == "vitest" and bool(IN_SOURCE_TESTS.search(text)),
+        patterns=(*chosen.patterns, *as_name_patterns([*script.files, *settings], folder)),
+        has_own_tests=lambda text: script.program == "vitest" and bool(IN_SOURCE_TESTS.search(text)),
     )
-
-
-def _find_node_test(root: Path, folder: Path, script: str) -> SuiteRunner | None:
-    """Return `node --test`, with the options that the script of the package has for it, such as a loader."""
-    words = _node_test_words(script)
-    if words is None:
-        return None
-    program, *options = words
-    found = _find_installed(root, folder, program) if program != "node" else None
-    path = str(found) if found else find_tool(program)
-    if not path:
-        return None
-
-    def command(selection: Selection) -> list[str]:
-        report = [option.replace("{}", str(selection.report)) for option in NODE_REPORT]
-        return [path, *options, *report, *selection.files]
-
-    return SuiteRunner(
-        "node",
-        "package.json",
-        NODE_SUFFIXES,
-        command,
-        _node_folders(root, folder),
-        folder=relative_folder(root, folder),
-        patterns=NODE_PATTERNS,
-    )
-
-
-def _node_test_words(script: str) -> list[str] | None:
-    """Return the words of `node --test` in a script of a package, without the names of files, or None."""
-    for part in re.split(r"&&|\|\||;", script):
-        try:
-            words = shlex.split(part)
-        except ValueError:
-            continue
-        while words and re.fullmatch(r"\w+=.*|cross-env|npx|c8", words[0]):
-            words.pop(0)
-        if TEST_OPTION in words and words[0] in ("node", "tsx"):
-            options = words[1:]
-            kept: list[str] = []
-            while options:
-                word = options.pop(0)
-                if word.startswith("--test-reporter"):
-                    options = options if "=" in word else options[1:]
-                elif word.startswith("-"):
-                    kept.append(word)
-                    if word in ("--import", "--require", "-r", "--loader", "--experimental-loader") and options:
-                        kept.append(options.pop(0))
-            return [words[0], *kept]
-    return None
 
 
 def _find_installed(root: Path, folder: Path, name: str) -> Path | None:

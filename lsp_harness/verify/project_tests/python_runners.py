@@ -46,7 +46,6 @@ CONTINUE = "--continue-on-collection-errors"
 """The option of pytest to run the tests of the other files if one cannot be imported."""
 DOCTEST_OPTION = "--doctest-modules"
 DOCTEST_GLOB_OPTION = "--doctest-glob"
-DOCTEST_SUFFIXES = (".txt", ".rst", ".md")
 PROMPT = re.compile(rb"^\s*>>> ", re.MULTILINE)
 UNITTEST_WORDS = re.compile(rb"^\s*(?:import|from) unittest\b", re.MULTILINE)
 WITHOUT_CACHE, WITHOUT_REPORT = "no:cacheprovider", "no:junitxml"
@@ -130,6 +129,7 @@ def _find_pytest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRun
     added = options.get("addopts", "")
     patterns = _split(options.get("python_files", "")) or PYTEST_PATTERNS
     has_doctests = DOCTEST_OPTION in added
+    documents = _list_document_patterns(options, relative_folder(root, folder))
 
     def command(selection: Selection) -> list[str]:
         chosen = pytest_options(
@@ -140,16 +140,37 @@ def _find_pytest(root: Path, folder: Path, file: Path, setting: str) -> SuiteRun
     return SuiteRunner(
         "pytest",
         reason,
-        (".py", *(DOCTEST_SUFFIXES if DOCTEST_GLOB_OPTION in added else ())),
+        (".py", *dict.fromkeys(PurePosixPath(pattern).suffix for pattern in documents)),
         command,
         _python_folders(python),
         python=python.python,
         folder=relative_folder(root, folder),
-        patterns=(*patterns, "conftest.py"),
+        patterns=(*patterns, *documents, "conftest.py"),
         records_lines=True,
         has_own_tests=_has_examples if has_doctests else lambda text: False,
         program_note=_describe(python),
     )
+
+
+def _list_document_patterns(options: Mapping[str, str], place: PurePosixPath) -> tuple[str, ...]:
+    """Return the names of documents whose examples pytest runs, as `SuiteRunner.patterns`.
+
+    Args:
+        options: The options of pytest.
+        place: The folder of the project, relative to the workspace folder.
+    """
+    words = _split(options.get("addopts", ""))
+    globs = [
+        word.partition("=")[2] or after
+        for word, after in zip(words, (*words[1:], ""), strict=False)
+        if word == DOCTEST_GLOB_OPTION or word.startswith(f"{DOCTEST_GLOB_OPTION}=")
+    ]
+    folders = _split(options.get("testpaths", ""))
+    if not folders:
+        return tuple(globs)
+    bases = [PurePosixPath(place, folder).as_posix() for folder in folders]
+    # a star is for folders, too
+    return tuple(pattern for base, glob in product(bases, globs) for pattern in (f"{base}/{glob}", f"{base}/*/{glob}"))
 
 
 def _find_pytest_reason(folder: Path, options: dict[str, str]) -> str:

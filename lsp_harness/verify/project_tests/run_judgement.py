@@ -25,6 +25,8 @@ RAISED = re.compile(r"^E +(\w[\w.]*(?:Error|Exception|Warning|Interrupt|Exit)\b.
 ERROR_LINE = re.compile(
     r"^.*(?:\berror\b|\bERR!|\bfailed\b|No module named|not found|cannot|panicked).*$", re.IGNORECASE | re.MULTILINE
 )
+USAGE_ERROR = re.compile(r"usage: .*?: error: ([^\n]+)", re.DOTALL)
+"""The message of a program that does not know an option. Its usage comes first."""
 NETWORK = re.compile(
     r"Network is unreachable|Name or service not known|name resolution|ENETUNREACH|EAI_AGAIN|ENOTFOUND"
 )
@@ -178,7 +180,11 @@ def find_first_error(run: SuiteRun, note: str = "") -> str:
         return LIMITS[run.result.end]
     text = run.result.output.decode("utf-8", "replace")
     conftest, raised = CONFTEST_ERROR.search(text), RAISED.search(text)
-    if raised:
+    if run.digest.skipped and not run.digest.total:
+        message = ": ".join(filter(None, ("all tests are skipped", run.digest.note)))
+    elif usage := USAGE_ERROR.search(text):
+        message = usage[1].strip()
+    elif raised:
         message = raised[1].strip()
         message = f"{Path(conftest[1]).name} cannot be imported: {message}" if conftest else message
     elif problem := next((problem for problem in run.digest.problems if problem.severity == "error"), None):

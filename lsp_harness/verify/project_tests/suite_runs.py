@@ -12,6 +12,7 @@ from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.project_tests import confined_tests
 from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun
@@ -111,6 +112,9 @@ class SuiteRuns:
         if not runs.after.is_complete:
             return runs
         broken = demand.find_broken(runs)
+        if _ends_early(runs, broken):
+            runs = await self._run_to_end(suite, texts, choice, runs)
+            broken = demand.find_broken(runs)
         ids = {problem.failed_id for problem in broken}
         files = {problem.failed_id for problem in broken if not problem.test}
         # a test that has to be repaired, or that had no time before, is not blamed for what it did before
@@ -118,11 +122,14 @@ class SuiteRuns:
         if not suspects or suspects < ids or suspects <= self._steady.get(suite.key, set()):
             return runs
         runs = await self._confirm(suite, changes, runs, suspects, files, replace(choice, max_failures=0))
-        if runs.flaky and not demand.find_broken(runs) and count_failures(runs.after) > count_failures(before):
-            # the run ended at failures that do not count
-            after = await self._run_once(suite, texts, replace(choice, max_failures=0))
-            runs = replace(runs, after=after if after.is_complete else runs.after)
+        if runs.flaky and _ends_early(runs, demand.find_broken(runs)):
+            runs = await self._run_to_end(suite, texts, choice, runs)
         return runs
+
+    async def _run_to_end(self, suite: Suite, texts: Mapping[Path, bytes], choice: SuiteChoice, runs: Runs) -> Runs:
+        """Return runs of which the one after the proposal has all tests, however many fail."""
+        after = await self._run_once(suite, texts, replace(choice, max_failures=0))
+        return replace(runs, after=after) if after.is_complete else runs
 
     async def _run_after(
         self, suite: Suite, changes: ChangeSet, demand: Demand, choice: SuiteChoice, known: Runs
@@ -280,6 +287,15 @@ class SuiteRuns:
         if objection := await self._access.find_objection(command, choice.confine(suite.root)):
             raise SuiteSkippedError(objection)
         return choice.sandbox
+
+
+def _ends_early(runs: Runs, broken: Sequence[Problem]) -> bool:
+    """Return whether the run after a proposal ended at failures that do not count, so that other tests are missing.
+
+    A test with subtests fails several times, for example.
+    """
+    is_at_limit = count_failures(runs.after) > count_failures(runs.before)
+    return is_at_limit and find_failing(runs.after).keys().isdisjoint(problem.failed_id for problem in broken)
 
 
 def _passes(run: SuiteRun, test: str, *, is_file: bool) -> bool:

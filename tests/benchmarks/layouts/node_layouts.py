@@ -137,6 +137,7 @@ def make_node(
     tests: str = "test",
     lost: str = "deleted",
     files: Mapping[str, str] | None = None,
+    scripts: Mapping[str, str] | None = None,
 ) -> Layout:
     """Return a layout with two modules and their tests.
 
@@ -148,6 +149,7 @@ def make_node(
         tests: The folder of the tests.
         lost: The way in which a test is lost (see `LOST`).
         files: Files that are added.
+        scripts: Other scripts of `package.json`.
     """
     commonjs, suffix = language == "commonjs", "ts" if language == "typescript" else "js"
     up = "../" if tests else "./"
@@ -165,7 +167,7 @@ def make_node(
     if suffix == "ts":
         texts = {path: to_typescript(text) for path, text in texts.items()}
     edits = make_edits(f"src/calc.{suffix}", f"{where}calc.test.{suffix}", lost, commonjs=commonjs)
-    package: dict[str, Any] = {"name": "shop", "version": "1.0.0", "scripts": {"test": script}}
+    package: dict[str, Any] = {"name": "shop", "version": "1.0.0", "scripts": {"test": script, **(scripts or {})}}
     if not commonjs:
         package["type"] = "module"
     if runner.packages:
@@ -243,6 +245,24 @@ LAYOUTS = (
         MOCHA,
         lost="deleted",
         files={".mocharc.json": '{ "ui": "tdd", "spec": ["test/**/*.test.js"] }\n'},
+    ),
+    make_node(
+        "mocha-by-run",
+        "npm run test:unit",
+        MOCHA,
+        language="commonjs",
+        tests="checks",
+        lost="deleted",
+        scripts={"test:unit": "mocha --ui tdd --require ./setup.js 'checks/**/*.js'"},
+        files={"setup.js": "process.env.SHOP = 'open';\n"},
+    ),
+    make_node(
+        "jest-esm",
+        "NODE_OPTIONS=--experimental-vm-modules jest --config settings/unit.json",
+        JEST,
+        tests="__tests__",
+        lost="renamed",
+        files={"settings/unit.json": '{ "rootDir": ".." }\n'},
     ),
     make_node(
         "tsx-node-test",

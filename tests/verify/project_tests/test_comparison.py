@@ -162,6 +162,59 @@ async def test_a_test_that_fails_by_chance_is_not_blamed(desk: Desk) -> None:
         assert outcome.status == "passed", outcome.findings
 
 
+async def test_tests_behind_a_failure_that_does_not_count_are_not_called_flaky(desk: Desk) -> None:
+    end = "import pytest\n\n\n@pytest.fixture\ndef end():\n    yield\n    assert parse('x') == ['x']\n\n\n"
+    tests = (
+        "from config import parse\n"
+        + end
+        + "def test_old(end):\n    assert parse('') == []\n\n\n"
+        + "def test_parse():\n    assert parse('a=1') == ['a', '1']\n"
+    )
+    (desk.root / "test_config.py").write_text(tests)
+    # the known failure counts twice now, so the run ends before the other test
+    twice = await desk.compare(SOURCE.replace("text.split", "text.upper().lower().replace('x', 'y').split"))
+    assert (twice.status, twice.is_unresolved) == ("skipped", True)
+    assert "test_parse" not in twice.reason
+    broken = await desk.compare(SOURCE.replace("split('=')", "split(':')"))
+    assert [finding.code for finding in broken.findings] == ["test_parse"]
+
+
+async def test_examples_in_a_document_beside_the_settings_are_tests(desk: Desk) -> None:
+    (desk.root / "pytest.ini").write_text("[pytest]\naddopts = --doctest-glob=*.md\n")
+    (desk.root / "README.md").write_text(
+        "# Config\n\n    >>> from config import parse\n    >>> parse('a')\n    ['a']\n"
+    )
+    (desk.root / "test_config.py").unlink()
+    desk.affected = []
+    assert (await desk.compare(SOURCE.replace("split('=')", "strip().split('=')"))).status == "passed"
+    assert (await desk.compare(SOURCE.replace("split('=')", "split('a')"))).status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("settings", "tests", "reason"),
+    [
+        ("addopts = --no-such-option\n", TESTS, "unrecognized arguments: --no-such-option"),
+        (
+            "",
+            "import pytest\n\npytest.skip('no service', allow_module_level=True)\n",
+            "all tests are skipped: no service",
+        ),
+        ("", "import pytest\n\npytest.importorskip('no_such')\n", "all tests are skipped: could not import 'no_such'"),
+        (
+            "",
+            "import pytest\n\n\n@pytest.mark.skip('not now')\ndef test_a():\n    pass\n",
+            "all tests are skipped: not now",
+        ),
+    ],
+)
+async def test_it_is_said_why_no_test_ran(settings: str, tests: str, reason: str, desk: Desk) -> None:
+    (desk.root / "pytest.ini").write_text(f"[pytest]\n{settings}")
+    (desk.root / "test_config.py").write_text(tests)
+    outcome = await desk.compare(HARMLESS_TEXT)
+    assert outcome.status == "skipped"
+    assert outcome.reason.startswith(f"no test ran: {reason}")
+
+
 async def test_a_test_with_other_parameters_in_each_run_is_the_same_test(desk: Desk) -> None:
     (desk.root / "test_config.py").write_text(
         "import time\nimport pytest\nfrom config import parse\n\n\n"

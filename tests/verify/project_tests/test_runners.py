@@ -238,6 +238,24 @@ def test_a_plug_in_of_pytest_for_django_comes_first(machine: Machine) -> None:
     assert machine.find("shop/models.py").name == "pytest"
 
 
+@pytest.mark.parametrize(
+    ("settings", "names", "others"),
+    [
+        ("addopts = --doctest-glob=*.md", ["README.md", "docs/a.md"], ["docs/a.rst"]),
+        ("addopts = -q --doctest-glob '*.rst' --ff\ntestpaths = docs", ["docs/a.rst", "docs/b/a.rst"], ["a.rst"]),
+        ("addopts = --doctest-modules", [], ["README.md"]),
+    ],
+)
+def test_documents_with_examples_are_tests_if_pytest_reads_them(
+    settings: str, names: list[str], others: list[str], machine: Machine
+) -> None:
+    machine.make_environment("pytest", folder="shop/.venv")
+    machine.put("shop/pytest.ini", f"[pytest]\n{settings}\n")
+    runner = machine.find("shop/a.py")
+    assert all(runner.is_test_file(f"shop/{name}") for name in names)
+    assert not any(runner.is_test_file(f"shop/{name}") for name in others)
+
+
 # -- JavaScript and TypeScript
 def put_package(machine: Machine, folder: str, script: str = "", **tools: str) -> None:
     package = {"scripts": {"test": script}, "devDependencies": tools}
@@ -301,6 +319,86 @@ def test_a_tool_in_the_folder_or_above_is_found(
     assert not runner.is_test_file("packages/a/src/a.ts")
     modules = machine.root / installed / "node_modules"
     assert modules in runner.programs
+
+
+@pytest.mark.parametrize(
+    ("scripts", "options", "env"),
+    [
+        ({"test": "npm run test:unit", "test:unit": "mocha -r ./setup.js"}, ["-r", "./setup.js"], {}),
+        ({"test": "npm run unit -- --ui tdd", "unit": "mocha"}, ["--ui", "tdd"], {}),
+        ({"test": "run-s lint test:*", "lint": "eslint .", "test:unit": "mocha --exit"}, ["--exit"], {}),
+        ({"test": "yarn lint && pnpm unit", "unit": "nyc --all mocha --reporter spec -t 9 x.js"}, ["-t", "9"], {}),
+        ({"test:unit": "mocha --watch --timeout=9"}, ["--timeout=9"], {}),
+        ({"test": "cross-env MODE=ci mocha"}, [], {"MODE": "ci"}),
+        ({"test": "node --import tsx node_modules/mocha/bin/mocha.js"}, [], {"NODE_OPTIONS": "--import tsx"}),
+        ({"test": "npm test && npm run other", "other": "npm run test"}, [], {}),
+        ({"test": "tsc || echo 'no types'; mocha $FILES"}, [], {}),
+        ({"test": "mocha --exit $(find test -name '*.js') `ls`"}, ["--exit"], {}),
+    ],
+)
+def test_scripts_name_the_options_and_variables_of_a_tool(
+    scripts: dict[str, str], options: list[str], env: dict[str, str], machine: Machine
+) -> None:
+    program = machine.install_node("mocha")
+    machine.put("package.json", json.dumps({"scripts": scripts, "devDependencies": {"mocha": "1"}}))
+    runner = machine.find("src/a.js")
+    assert (runner.name, runner.env) == ("mocha", env)
+    report = ["--reporter", "json", "--reporter-option", "output=/scratch/report.xml"]
+    assert machine.command(runner, "a.test.js") == [str(program), *options, *report, "a.test.js"]
+
+
+@pytest.mark.parametrize("options", ["--projects a b", "--config=x.json", "--testPathIgnorePatterns old new -i"])
+def test_options_of_jest_with_several_words_end_before_the_report(options: str, machine: Machine) -> None:
+    program = machine.install_node("jest")
+    put_package(machine, "", f"jest {options} --coverage --reporters a b")
+    command = machine.command(machine.find("src/a.js"), "a.test.js")
+    report = ["--json", "--outputFile=/scratch/report.xml"]
+    assert command == [str(program), "--ci", *options.split(), *report, "a.test.js"]
+
+
+@pytest.mark.parametrize(
+    ("script", "name", "text"),
+    [
+        ("node --test checks/*.js", "", ""),
+        ("mocha './checks/**/*.{js,ts}'", "", ""),
+        ("mocha checks", "", ""),
+        ("mocha --exit 'checks/**/*.@(js|ts)' && echo done; exit", "", ""),
+        ("mocha", ".mocharc.yml", "# as it was\nspec:\n  - checks/**/*.js\nui: tdd\n"),
+        ("mocha", ".mocharc.yaml", "spec: checks\n"),
+        ("mocha", ".mocharc.json", '{"spec": ["checks/**/*.js"]}'),
+        (
+            "jest",
+            "jest.config.js",
+            "module.exports = { testMatch: ['<rootDir>/checks/**/?(*.)+(one|two).[jt]s?(x)'] };",
+        ),
+        ("jest --config unit.json", "unit.json", '{"testMatch": ["**/checks/**/*.js"]}'),
+        (
+            "vitest",
+            "vitest.config.mjs",
+            "export default { test: { coverage: { include: ['src/**/*.js'] }, include: [`checks/**/*.js`] } };",
+        ),
+    ],
+)
+def test_settings_and_scripts_name_the_test_files(script: str, name: str, text: str, machine: Machine) -> None:
+    machine.install("node")
+    tool = script.split()[0]
+    machine.install_node(tool)
+    machine.put("packages/a/checks/one.js")
+    put_package(machine, "packages/a", script)
+    if name:
+        machine.put(f"packages/a/{name}", text)
+    runner = machine.find("packages/a/src/a.js")
+    assert runner.is_test_file("packages/a/checks/one.js")
+    assert not runner.is_test_file("packages/a/src/one.js")
+
+
+@pytest.mark.parametrize("pattern", ["**/*.js", "*.js", "**/*", "../tests/**", "/tests/*.js", "!tests/a.js", ""])
+def test_a_pattern_for_all_files_names_no_tests(pattern: str, machine: Machine) -> None:
+    machine.install_node("mocha")
+    put_package(machine, "", "mocha")
+    machine.put(".mocharc.json", json.dumps({"spec": [pattern]}))
+    runner = machine.find("a.js")
+    assert not any(runner.is_test_file(path) for path in ("a.js", "src/a.js", "tests-of/a.js"))
 
 
 def test_the_script_decides_between_two_tools(machine: Machine) -> None:

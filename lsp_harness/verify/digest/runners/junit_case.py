@@ -79,6 +79,7 @@ class JunitCase:
         suites: The suites around it, the outermost first.
         failures: Its failures and errors.
         is_skipped: Whether it was skipped.
+        skip_reason: Why it was skipped, if the runner says so.
     """
 
     name: str
@@ -88,6 +89,7 @@ class JunitCase:
     suites: tuple[Suite, ...] = ()
     failures: tuple[Failure, ...] = field(default=())
     is_skipped: bool = False
+    skip_reason: str = ""
 
     @classmethod
     def from_element(cls, element: ET.Element, suites: tuple[Suite, ...], max_chars: int) -> Self:
@@ -97,6 +99,7 @@ class JunitCase:
             for child in element
             if child.tag in ("failure", "error")
         )
+        skipped = element.find("skipped")
         # nextest and surefire: a test that failed first and passed then has another element
         return cls(
             (element.get("name") or "?").strip() or "?",
@@ -105,7 +108,8 @@ class JunitCase:
             parse_number(element.get("line") or ""),
             suites,
             failures,
-            element.find("skipped") is not None or element.get("status") in ("disabled", "notrun", "ignored"),
+            skipped is not None or element.get("status") in ("disabled", "notrun", "ignored"),
+            _read_skip_reason(skipped) if skipped is not None else "",
         )
 
     @property
@@ -127,6 +131,12 @@ class JunitCase:
     def is_whole_file(self) -> bool:
         """Return whether the case stands for a file that has no tests or could not be loaded."""
         return _is_file(self.name) and self.class_name in (*RUNNER_CLASSES, self.name)
+
+
+def _read_skip_reason(skipped: ET.Element) -> str:
+    # pytest writes the reason for a whole file behind its place: (path, line, "Skipped: reason")
+    reason = (skipped.text or "").partition("Skipped: ")[2].rstrip("\"')")
+    return reason or skipped.get("message") or ""
 
 
 def _cut(text: str, max_chars: int) -> str:
