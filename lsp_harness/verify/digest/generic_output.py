@@ -22,7 +22,9 @@ SHORT_PLACE = re.compile(
 """The place as MSBuild and the compilers of Microsoft write it."""
 PROJECT_OF_MSBUILD = re.compile(r" \[[^\[\]]+proj\]$")
 MAVEN = re.compile(r"(?m)^\[(ERROR|WARNING)\] (\S.*?):\[(\d+),(\d+)\] (\S.*)$")
-LINKER_PLACE = re.compile(r"(?m)^(?:\S*\bld(?:\.\w+)?: )?(?P<path>[^\s:]+):\(\.\w[^)]*\): (?P<message>\S.*)$")
+LINKER_PLACE = re.compile(
+    rf"(?m)^(?:\S*\bld(?:\.\w+)?{COLON})?(?P<path>[^\s:]+):\(\.\w[^)]*\){COLON}(?P<message>\S.*)$"
+)
 CMAKE = re.compile(
     r"(?m)^CMake (?P<kind>(?:[A-Z]\w+ )*(?:Error|Warning))(?: \(dev\))?(?: at (?P<path>.+?):(?P<line>\d+)"
     r"(?: \(\w+\))?)?:(?P<message>.*(?:\n(?: .*)?){0,8})"
