@@ -8,6 +8,8 @@ from lsp_harness.verify.digest.formats.severity_words import ANY_WORD, COLON, ER
 from lsp_harness.verify.digest.problem import Problem, parse_number, parse_severity
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
+TOOL = "output"
+"""The name in the digest of a tool that is not known."""
 PROBLEM_LINE = re.compile(
     r"(?m)^[ \t]*(?P<path>(?:[A-Za-z]:[\\/])?[^\s:\"'()<>|]++)"
     r":(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?(?::[\d:-]+)?[:：][ \t\u00a0]*"
@@ -70,7 +72,7 @@ def read(output: ToolOutput) -> Digest | None:
         problems += _read_tracebacks(output.lines)
     if not any(problem.severity == "error" for problem in problems):
         problems += read_unplaced(output.text)
-    return Digest("output", tuple(problems)) if problems else None
+    return Digest(TOOL, tuple(problems)) if problems else None
 
 
 def read_errors(output: ToolOutput) -> Digest | None:
@@ -81,7 +83,7 @@ def read_errors(output: ToolOutput) -> Digest | None:
     problems = [_to_problem(match) for match in _find_lines(output) if match["severity"] or match["word"]]
     problems += _read_other_places(output.text)
     errors = tuple(problem for problem in problems if problem.severity == "error" and not problem.code[1:].isdigit())
-    return Digest("output", errors) if errors else None
+    return Digest(TOOL, errors) if errors else None
 
 
 def read_unplaced(text: str) -> list[Problem]:
