@@ -168,7 +168,11 @@ def _read(output: ToolOutput, tool: str) -> Digest | None:
     if annotations.MARK.search(output.raw):
         output = ToolOutput(annotations.remove(output.raw))
         tagged = ToolOutput(annotations.remove(tagged.raw, marks_errors=True))
-    digests = [digest for reader in readers if reader != annotations.read and (digest := reader(output))]
+    documents = [digest] if junit.read in readers and (digest := junit.read(output)) else []
+    if documents:
+        output, tagged = ToolOutput(junit.remove(output.raw)), ToolOutput(junit.remove(tagged.raw))
+    others = (reader for reader in readers if reader not in (annotations.read, junit.read))
+    digests = documents + [digest for reader in others if (digest := reader(output))]
     digests += _new_annotations(marked, digests)
     if any(digest.problems for digest in digests if digest.tool != npm_output.TOOL):
         digests = [digest for digest in digests if not npm_output.is_summary(digest)]
