@@ -112,7 +112,7 @@ line="4" col="6"><failure message="Uncaught AssertionError: Values are not equal
     at assertEquals (https://jsr.io/@std/assert/1.0.0/equals.ts:64:9)
     at file:///p/calc_test.ts:5:3</failure></testcase></testsuite></testsuites>"""
 XUNIT_NET = """<testsuites><testsuite name="Acme.Tests.dll"><testcase classname="Acme.CalcTest" name="Adds(x: 1)">
-<failure message="Assert.Equal() Failure: Values&#xA;Expected: 3&#xA;Actual:   -1">   at Acme.CalcTest.Adds(Int32 x) in
+<failure message="Equal() Failure: Values&#xA;Expected: 3&#xA;Actual:   -1">   at Acme.CalcTest.Adds(Int32 x) in
 /p/CalcTest.cs:line 12</failure></testcase></testsuite></testsuites>"""
 CTEST = """<testsuite name="Linux-c++" tests="1" failures="1"><testcase name="add" classname="add" status="fail">
 <failure message="Failed"/><system-out>t: t.c:4: main: Assertion `add(1,2)==3' failed.
@@ -200,7 +200,7 @@ def test_the_runners(text: str, line: str, failed: str, passed: list[str] | None
         (DENO, "TEST FAIL: adds — Values are not equal: expected 3, got -1 (calc_test.ts:5)"),
         (
             XUNIT_NET,
-            "TEST FAIL: Acme.CalcTest > Adds(x: 1) — Assert.Equal() Failure: Values: expected 3, got -1 (CalcTest.cs:12)",
+            "TEST FAIL: Acme.CalcTest > Adds(x: 1) — Equal() Failure: Values: expected 3, got -1 (CalcTest.cs:12)",
         ),
         (CTEST, "TEST FAIL: add — t: t.c:4: main: Assertion `add(1,2)==3' failed. (t.c:4)"),
         (
