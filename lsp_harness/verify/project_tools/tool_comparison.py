@@ -326,11 +326,10 @@ def _find_new(
         if elsewhere[_words(problem)] > 0:
             elsewhere[_words(problem)] -= 1
         else:
-            # the place is in a text that does not change, so the finding is shown where the proposal begins
             start = changes.main.start
             message = f"{problem.place}: {problem.message}" if problem.place else problem.message
             finding = Finding(start, start, message, "", problem.code, problem.severity)
-            found.append(NewFinding(changes.main, finding))
+            found.append(NewFinding(changes.main, finding, is_elsewhere=True))
     return found
 
 
