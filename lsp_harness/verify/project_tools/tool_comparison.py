@@ -80,10 +80,13 @@ class ToolAccess:
         for change in changes:
             if self.find_users is None or change.root is None or not change.file.is_relative_to(change.root):
                 continue
-            for path in await self.find_users(change.root, change.file.relative_to(change.root).as_posix()):
-                file = change.root / path
-                if reads(file) and file not in changed and file.is_relative_to(folder) and file.is_file():
-                    found.setdefault(file)
+            # who imports a module uses its stub
+            modules = (change.file, change.file.with_suffix(".py")) if change.file.suffix == ".pyi" else (change.file,)
+            for module in modules:
+                for path in await self.find_users(change.root, module.relative_to(change.root).as_posix()):
+                    file = change.root / path
+                    if reads(file) and file not in changed and file.is_relative_to(folder) and file.is_file():
+                        found.setdefault(file)
         return [*found][:limit]
 
 

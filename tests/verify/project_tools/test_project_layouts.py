@@ -35,11 +35,11 @@ def ty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ty_checker.PROGRAM_VARIABLE, REAL_TY)
 
 
-def use_files(bench: Workbench, *users: str) -> None:
-    """Let the index say that these files use every other one."""
+def use_files(bench: Workbench, *users: str, of: str = "") -> None:
+    """Let the index say that these files use every other one, or only one of them."""
 
     async def find_users(root: Path, path: str) -> Sequence[str]:
-        return [user for user in users if user != path]
+        return [user for user in users if user != path and path == (of or path)]
 
     old = bench.tools.access
     bench.tools.access = ToolAccess(old.find_objection, old.choose_sandbox, find_users=find_users)
@@ -221,6 +221,14 @@ EXCLUSIONS = [
     ({"mypy.ini": "[mypy]\nfiles = src, tools/*.py\n"}, "src/deep/a.py", False),
     ({"mypy.ini": "[mypy]\nfiles = src, tools/*.py\n"}, "tools/a.py", False),
     ({"pyproject.toml": "[tool.mypy]\nfiles = ['.']\n"}, "gen/made.py", False),
+    ({"pyproject.toml": "[tool.mypy]\nfiles = ['src/**/*.py']\n"}, "src/a.py", False),
+    ({"pyproject.toml": "[tool.mypy]\nfiles = ['src/*.py']\n"}, "src/deep/a.py", True),
+    (
+        {"pyproject.toml": "[tool.mypy]\npackages = ['shop']\nmypy_path = '$MYPY_CONFIG_FILE_DIR/lib'\n"},
+        "lib/shop/a.py",
+        False,
+    ),
+    ({"pyproject.toml": "[tool.mypy]\nmodules = ['shop.a']\nmypy_path = ['lib']\n"}, "lib/shop/a.py", False),
     ({"pyproject.toml": "[tool.mypy]\npackages = ['shop']\n"}, "src/shop/a.py", False),
     ({"pyproject.toml": "[tool.mypy]\npackages = ['shop']\n"}, "gen/made.py", True),
     ({"pyproject.toml": "[tool.mypy]\nmodules = ['shop.bill']\nmypy_path = 'lib'\n"}, "lib/shop/bill.py", False),
@@ -325,6 +333,15 @@ async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workben
     # a proposal that changes both is right
     both = {"price.py": AS_TEXT, "use.py": USE.replace("x: int", "x: str")}
     assert await workbench.find_types(both, "python") == []
+
+
+@needs_ty
+async def test_a_stub_has_the_users_of_its_module(workbench: Workbench, ty: None) -> None:
+    stub = "def total(a: int, b: int) -> int: ...\n"
+    workbench.write({"price.py": "def total(a, b):\n    return a + b\n", "price.pyi": stub, "use.py": USE})
+    use_files(workbench, "use.py", of="price.py")
+    [line] = await workbench.find_types({"price.pyi": stub.replace("-> int", "-> str")}, "python")
+    assert line.startswith("TYPE ERROR at line 1: use.py:3: ")
 
 
 async def test_mypy_looks_at_the_files_that_use_the_changed_one(
