@@ -56,7 +56,12 @@ SHELL_ERROR = re.compile(
     r"|No such file or directory|Is a directory|cannot execute.*|Segmentation fault.*)|(?:Segmentation fault|Killed"
     r"|Aborted|Bus error)(?: \(core dumped\))?)$"
 )
-JAVASCRIPT_FRAME = re.compile(r"\n[ \t]+at (?:.*\()?(?:file://)?(?P<path>[^\s()]+?):(?P<line>\d+):(?P<column>\d+)\)?")
+JAVASCRIPT_FRAME = re.compile(
+    r"\n[ \t]+at (?:.*\()?(?:file://)?(?P<path>(?!node:)[^\s()]+?):(?P<line>\d+):(?P<column>\d+)\)?"
+)
+SOURCE_OF_NODE = re.compile(r"(?m)^(?:file://)?(?P<path>[^\s:][^\n]*?):(?P<line>\d+)\n[^\n]*\n[ \t]*\^+[ \t]*\n\s*\Z")
+"""The line of a file that Node.js cannot read, which it prints above the error."""
+MAX_SOURCE_CHARS = 4_000
 MAX_UNPLACED = 20
 """Most errors without a place to list."""
 
@@ -91,6 +96,9 @@ def read_unplaced(text: str) -> list[Problem]:
     problems: dict[str, Problem] = {}
     for match in ERROR_LINE.finditer(text):
         message, frame = match["message"], JAVASCRIPT_FRAME.match(text, match.end())
+        if source := SOURCE_OF_NODE.search(text, max(0, match.start() - MAX_SOURCE_CHARS), match.start()):
+            problems.setdefault(message, Problem(message, source["path"], parse_number(source["line"])))
+            continue
         place = (frame["path"], parse_number(frame["line"]), parse_number(frame["column"])) if frame else ("", 0, 0)
         problems.setdefault(message, Problem(message, *place))
     for match in SHELL_ERROR.finditer(text):

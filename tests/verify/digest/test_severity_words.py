@@ -70,6 +70,10 @@ def test_tsc_in_german():
         ("bash: line 3: gox: command not found\n", "error: bash: line 3: gox: command not found"),
         ("Segmentation fault (core dumped)\n", "error: Segmentation fault (core dumped)"),
         (
+            "/p/eslint.config.js:1\nx=[{;\n   ^\n\nSyntaxError: Unexpected token ';'\n    at wrapSafe (node:a:1464:18)\n",
+            "/p/eslint.config.js:1: error: Unexpected token ';'",
+        ),
+        (
             "TypeError: x is not a function\n    at run (/p/src/a.js:3:5)\n    at node:internal/x:1:1\n",
             "/p/src/a.js:3:5: error: x is not a function",
         ),

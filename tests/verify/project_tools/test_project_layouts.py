@@ -157,6 +157,10 @@ ESLINT = """
 import { readFileSync } from "node:fs";
 import { cwd } from "node:process";
 import { existsSync } from "node:fs";
+if (!existsSync("eslint.config.js") && existsSync(".eslintrc.json")) {
+  console.error(cwd() + "/.eslintrc.json:1\\n{;\\n ^\\n\\nSyntaxError: Unexpected token");
+  process.exit(2);
+}
 if (!existsSync("eslint.config.js")) {
   console.log("\\nOops! Something went wrong! :(\\n\\nESLint: 9.0.0\\n");
   console.log("Error: Could not find a configuration in " + cwd() + "\\n\\nPlease visit https://chat.example to chat.");
@@ -193,6 +197,10 @@ async def test_eslint_of_a_package(workbench: Workbench, monkeypatch: pytest.Mon
     workbench.tools.record_file_change()
     [line] = await workbench.find_lint({"packages/app/src/a.js": "let x = 1;\n"})
     assert line.startswith("skipped: eslint failed: Error: Could not find a configuration in ")
+    (workbench.root / "packages/app/.eslintrc.js").rename(workbench.root / "packages/app/.eslintrc.json")
+    workbench.tools.record_file_change()
+    [line] = await workbench.find_lint({"packages/app/src/a.js": "let x = 1;\n"})
+    assert line == "skipped: eslint stops at .eslintrc.json:1: Unexpected token"
 
 
 @pytest.mark.parametrize(
