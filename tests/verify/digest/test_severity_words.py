@@ -70,7 +70,7 @@ def test_tsc_in_german():
         ("bash: line 3: gox: command not found\n", "error: bash: line 3: gox: command not found"),
         ("Segmentation fault (core dumped)\n", "error: Segmentation fault (core dumped)"),
         (
-            "/p/eslint.config.js:1\nx=[{;\n   ^\n\nSyntaxError: Unexpected token ';'\n    at wrapSafe (node:a:1464:18)\n",
+            "/p/eslint.config.js:1\nx=[{;\n   ^\n\nSyntaxError: Unexpected token ';'\n    at wrap (node:a:1:18)\n",
             "/p/eslint.config.js:1: error: Unexpected token ';'",
         ),
         (
