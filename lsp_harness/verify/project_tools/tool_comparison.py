@@ -165,7 +165,7 @@ class ToolComparison:
             )
             if use.tool.needs_files and not new:
                 known = {_locate(use.folder, problem) for problem in (*before, *after)}
-                await self._require_reading(use, [c for c in changes if c.file not in known])
+                await self._require_reading(use, [c for c in changes if c.file not in known], after)
         return new
 
     async def find_errors(self, tool: ProjectTool, changes: ChangeSet) -> tuple[Finding, ...]:
@@ -213,11 +213,12 @@ class ToolComparison:
             raise NothingComparedError(objection)
         return _ToolUse(tool, program, root, folder, choice.sandbox, environment, tuple(users))
 
-    async def _require_reading(self, use: _ToolUse, changes: Sequence[Change]) -> None:
+    async def _require_reading(self, use: _ToolUse, changes: Sequence[Change], after: Sequence[Problem]) -> None:
         """Raise NothingComparedError if a tool, which chooses its files itself, does not read a changed file.
 
-        A file is read if a syntax error in it is found.
+        A file is read if a syntax error in it is found. If there are errors elsewhere, the tool may have stopped there.
         """
+        stop = next((problem for problem in after if problem.severity == "error" and problem.path), None)
         for change in changes:
 
             async def ask(change: Change = change) -> bool:
@@ -226,7 +227,9 @@ class ToolComparison:
 
             if not await self._readings.find((use.tool.name, use.folder, change.file), ask):
                 name = change.file.relative_to(use.root).as_posix()
-                raise NothingComparedError(f"{use.tool.name} does not look at {name}, which is no part of the build")
+                reason = "is no part of the build"
+                reason += f", or comes after the error at {stop.place}: {stop.message}" if stop else ""
+                raise NothingComparedError(f"{use.tool.name} does not look at {name}, which {reason}")
 
     async def _find_before(self, use: _ToolUse, changes: ChangeSet) -> tuple[Problem, ...]:
         key = use.tool.name, use.folder, tuple((change.file, change.before.hash) for change in changes), use.users
