@@ -5,10 +5,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import UTF_8_BOM
+from lsp_harness.disk.file_reading import UTF_8_BOM, read_file
+from lsp_harness.errors import FileError
 from lsp_harness.knowledge.project_python import find_environment, find_interpreter
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox import Sandbox
@@ -117,6 +119,7 @@ class ToolComparison:
         self._baselines = Baselines[tuple[Problem, ...]]()
         self._readings = Baselines[bool]()
         self._scratch: dict[tuple[str, Path], ScratchFolder] = {}
+        self._replaced: dict[tuple[str, Path], set[Path]] = {}
         self._lock = asyncio.Lock()
 
     def record_file_change(self) -> None:
@@ -244,7 +247,8 @@ class ToolComparison:
             named = {file.relative_to(folder): scratch / f"text-{n}" for n, file in enumerate(texts)}
             users = tuple(file.relative_to(folder) for file in use.users)
             job = ToolJob(folder, use.program, named, scratch / "cache", users, use.environment)
-            overlay = ProjectOverlay(use.root, texts if tool.needs_files else {}, scratch, use.sandbox)
+            replaced = await asyncio.to_thread(self._replace, tool, folder, texts) if tool.needs_files else {}
+            overlay = ProjectOverlay(use.root, replaced, scratch, use.sandbox)
             problems: list[Problem] = []
             for command in tool.create_commands(job):
                 problems += await self._run(tool, overlay, command, job)
@@ -252,6 +256,19 @@ class ToolComparison:
             raise NothingComparedError(f"{tool.name} could not run: {error}") from error
         # a file may belong to several targets, such as a library and its tests
         return tuple(dict.fromkeys(problems))
+
+    def _replace(self, tool: ProjectTool, folder: Path, texts: Mapping[Path, bytes]) -> Mapping[Path, bytes]:
+        """Return texts, with those files as they are on disk that had another text in the run before.
+
+        They have to be written, too: cargo takes a file that is older than its last run for one that did not change.
+        """
+        key = tool.name, folder
+        restored: dict[Path, bytes] = {}
+        for file in self._replaced.get(key, set[Path]()).difference(texts):
+            with suppress(FileError):
+                restored[file] = read_file(file)
+        self._replaced[key] = set(texts)
+        return {**restored, **texts}
 
     def _prepare(self, tool: ProjectTool, folder: Path, texts: Mapping[Path, bytes]) -> Path:
         """Return the folder of a tool, with the texts in it."""

@@ -206,6 +206,10 @@ async def test_rust_by_cargo_check(workbench: Workbench, monkeypatch: pytest.Mon
     [line] = await workbench.find_types({"src/lib.rs": text.replace("total", "add_up")}, "rust")
     assert "src/main.rs:2" in line
     assert digest(workbench.root) == before
+    # that proposal is not part of the next one
+    main = RUST["src/main.rs"]
+    [line] = await workbench.find_types({"src/main.rs": main.replace("total", "add_up")}, "rust")
+    assert "cannot find function `add_up`" in line or "no `add_up`" in line
     # no `mod` names this file
     workbench.write({"src/orphan.rs": "pub fn one() -> i64 {\n    1\n}\n"})
     assert await workbench.find_types({"src/orphan.rs": 'pub fn one() -> i64 {\n    "1"\n}\n'}, "rust") == [
