@@ -247,7 +247,9 @@ class ToolComparison:
             named = {file.relative_to(folder): scratch / f"text-{n}" for n, file in enumerate(texts)}
             users = tuple(file.relative_to(folder) for file in use.users)
             job = ToolJob(folder, use.program, named, scratch / "cache", users, use.environment)
-            replaced = await asyncio.to_thread(self._replace, tool, folder, texts) if tool.needs_files else {}
+            replaced: Mapping[Path, bytes] = {}
+            if tool.needs_files:
+                replaced = await asyncio.to_thread(self._replace, tool, folder, texts)
             overlay = ProjectOverlay(use.root, replaced, scratch, use.sandbox)
             problems: list[Problem] = []
             for command in tool.create_commands(job):
