@@ -226,15 +226,16 @@ def test_the_errors_of_the_compiler_are_those_of_the_file(shell: Shell, monkeypa
     async def compare(self: object, changes: ChangeSet) -> Comparison:
         data = changes.main.after.data
         start = data.index(b"lenn")
-        found = Finding(start, start + 4, "no method named `lenn` found; did you mean `len`?", "cargo", "E0599")
-        return Comparison((NewFinding(changes.main, found),))
+        found = Finding(start, start + 4, "no method named `lenn` found; did you mean `len`?", "", "E0599")
+        other = Finding(0, 0, "b.rs:1:1: mismatched types", "", "E0308")
+        return Comparison((NewFinding(changes.main, other, is_elsewhere=True), NewFinding(changes.main, found)))
 
     monkeypatch.setattr(TypeComparison, "compare", compare)
     shell.file("Cargo.toml", '[package]\nname = "a"\n')
     shell.file("a.rs", "fn f(x: &str) -> usize {\n    x.lenn()\n}\n")
     shell.replies()
     result = shell.run("fix", "a.rs")
-    assert result.out.startswith("a.rs:2: cargo E0599 no method named `lenn` found")
+    assert result.out.startswith("a.rs:2: cargo check E0599 no method named `lenn` found")
 
 
 PYTEST = """\

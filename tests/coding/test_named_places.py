@@ -185,6 +185,8 @@ async def test_the_named_declaration_is_chosen(indexed: Indexed, task: str, symb
         ("fix joinkeys_all", "there is no symbol joinkeys_all in this folder"),
         ("make Signer.sgn raise", "Signer has no member sgn; the most similar names are: sign, unsign"),
         ("src/box/nothing.py:3 is wrong", "there is no file src/box/nothing.py in the index of this folder"),
+        ("in nothing.py, make load faster", "there is no file nothing.py in the index of this folder"),
+        ("add a log line to load in the file `nothing.py`", "there is no file nothing.py in the index of this folder"),
         ("store.py:300 is wrong", "src/box/store.py has 31 lines, so there is no line 300"),
     ],
 )
@@ -224,6 +226,21 @@ async def test_lines_outside_of_declarations_are_taken_at_their_word(indexed: In
     assert (places.best.place, places.doubt) == ("src/box/store.py:3-3", "")
     places = await find(indexed, "simplify store.py:22-26")
     assert places.best.place == "src/box/store.py:22-26"
+
+
+@pytest.mark.parametrize(
+    ("task", "path", "lines", "is_place"),
+    [
+        ("src/a.ts(6,3): error TS2322: Type 'a'", "src/a.ts", (6, 6), False),
+        ("fix a.py(5): handle None", "a.py", (5, 5), False),
+        ("fix a.py (lines 5-7)", "a.py", (5, 7), False),
+        ("in the module a.py load is slow", "a.py", (0, 0), True),
+        ("as in Next.js, make load async", "Next.js", (0, 0), False),
+    ],
+)
+def test_files_and_their_lines(task: str, path: str, lines: tuple[int, int], is_place: bool):
+    [file] = read_task(task).files
+    assert (file.path, (file.first, file.last), file.is_place) == (path, lines, is_place)
 
 
 @pytest.mark.parametrize(

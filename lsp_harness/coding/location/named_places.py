@@ -104,7 +104,7 @@ async def _find_files(index: IndexQuery, uri: str, reading: TaskReading) -> tupl
         if matching:
             found.append(mention)
             paths |= dict.fromkeys(matching)
-        elif mention.first and find_language_of_file(mention.path):
+        elif (mention.first or mention.is_place) and find_language_of_file(mention.path):
             missing.append(mention)
     if missing and not found:
         near = await index.near_names(uri, missing[0].path)

@@ -148,10 +148,16 @@ NAME = re.compile(r"(?<![\w$])[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*|(?<![\w/])
 CALL = re.compile(r"\((?:[^()\n]|\([^()\n]*\))*\)")
 SENTENCE_IN_QUOTES = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^”\n]*\s[^”\n]*”")
 FILE = re.compile(
-    r"(?P<path>(?:[A-Za-z]:)?[\w./\\@+~-]*[\w\])-]\.[A-Za-z][A-Za-z0-9]{0,5})(?![\w(])"
-    r"(?:(?::|#L?|,?\s+(?:on\s+|at\s+)?lines?\s+|\(|\",\s+line\s+)(?P<first>\d+)(?:\s*(?:-|–|:|to)\s*L?(?P<last>\d+))?\)?)?"
+    r"(?P<path>(?:[A-Za-z]:)?[\w./\\@+~-]*[\w\])-]\.[A-Za-z][A-Za-z0-9]{0,5})(?!\w|\((?!\d+[,)]))"
+    r"(?:(?::|#L?|,?\s+\(?(?:on\s+|at\s+)?lines?\s+|\(|\",\s+line\s+)(?P<first>\d+)(?:\s*(?:-|–|:|to)\s*L?(?P<last>\d+))?(?:,\d+\))?\)?)?"
 )
 LINE_BEFORE = re.compile(r"\blines?\s+(\d+)(?:\s*(?:-|–|to)\s*(\d+))?\s+(?:of|in)\s+[`'\"“]?\Z", re.IGNORECASE)
+PLACE_BEFORE = re.compile(
+    rf"(?<!as )(?<!like )(?<!written )\b(?:in|inside|within)\s+(?:{DETERMINER}\s+)?(?:file\s+|module\s+)?[`'\"“]?\Z",
+    re.IGNORECASE,
+)
+PRODUCT = re.compile(r"[A-Z]\w*\.js\Z")
+"""A name such as `Next.js`, which is no file."""
 
 TEST = r"(?:tests?|specs?|test_\w+|Test[A-Z]\w*)"
 FAILING = re.compile(r"\b(?:fail(?:s|ing|ed|ures?)?|broken|breaks?|red|pass(?:es|ing)?|green)\b", re.IGNORECASE)
@@ -214,13 +220,23 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class FileMention:
-    """A file of a task, and the lines of it, from 1. Without lines, both numbers are 0."""
+    """A file of a task.
+
+    Attributes:
+        path: The path, or the end of it.
+        start: Where it begins in the task.
+        end: Where it ends.
+        first: The first line, from 1, or 0 without lines.
+        last: The last line, or 0 without lines.
+        is_place: Whether the task says that something is in this file.
+    """
 
     path: str
     start: int
     end: int
     first: int = 0
     last: int = 0
+    is_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +284,8 @@ def _find_files(task: str) -> Iterator[FileMention]:
         is_column = match["last"] and task[match.end("first") : match.start("last")].strip() == ":"
         if is_column or numbers[1] < numbers[0]:
             numbers = numbers[0], numbers[0]
-        yield FileMention(match["path"].lstrip("@"), match.start(), match.end(), *numbers)
+        is_place = bool(PLACE_BEFORE.search(task[: match.start()])) and not PRODUCT.match(match["path"])
+        yield FileMention(match["path"].lstrip("@"), match.start(), match.end(), *numbers, is_place)
 
 
 def _find_names(task: str) -> Iterator[Mention]:

@@ -32,14 +32,17 @@ async def examine_by_compiler(snapshot: Snapshot, types: TypeComparison | None, 
         comparison = await types.compare(ChangeSet.of(change))
     except NothingComparedError as error:
         return _refuse(examined, f"{error}{_advise_pipe(snapshot)}")
-    found = [new.finding for new in comparison.new if new.change is change]
-    errors = sorted((one for one in found if one.severity == "error"), key=lambda one: one.start)
     name = choice.name if choice else "types"
+    found = [new.finding for new in comparison.new if new.change is change and not new.is_elsewhere]
+    named = (replace(one, source=one.source or name) for one in found if one.severity == "error")
+    errors = sorted(named, key=lambda one: one.start)
     return replace(examined, findings=tuple(errors), checks=(*examined.checks, name), skip_reasons=comparison.refusals)
 
 
 def _refuse(examined: Examination, reason: str) -> Examination:
-    return replace(examined, skip_reasons=(*examined.skip_reasons, reason))
+    # our own check of names asked the same checker
+    other_reasons = (other for other in examined.skip_reasons if other.removeprefix("types: ") not in reason)
+    return replace(examined, skip_reasons=(*other_reasons, reason))
 
 
 def _advise_pipe(snapshot: Snapshot) -> str:

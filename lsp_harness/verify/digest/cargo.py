@@ -19,6 +19,8 @@ CARGO_LINE = re.compile(
 SUMMARY_MESSAGE = re.compile(
     r"could not compile|aborting due to|\d+ targets? failed|(?:test|doctest|bench) failed, to rerun|build failed"
     r"|.* generated \d+ warnings?\b|\d+ warnings? emitted"
+    # just, which runs cargo
+    r"|Recipe `.*` (?:failed|was terminated)"
 )
 
 RESOLVER_ERROR = re.compile(

@@ -24,7 +24,7 @@ from lsp_harness.verify.digest import (
 )
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.formats import annotations, npm_output, ty_output
-from lsp_harness.verify.digest.formats.line_prefixes import split_sources
+from lsp_harness.verify.digest.formats.line_prefixes import TIME, remove_indent, split_sources
 from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem
 from lsp_harness.verify.digest.runners import (
     doctest_output,
@@ -113,8 +113,8 @@ def _read_sources(output: ToolOutput, tool: str) -> Digest | None:
     """
     prefixed = split_sources(output.raw)
     if not prefixed:
-        return _read(output, tool)
-    digests = [digest for text in prefixed.texts if (digest := _read(ToolOutput(text), tool))]
+        return _read_indented(output, tool)
+    digests = [digest for text in prefixed.texts if (digest := _read_indented(ToolOutput(text), tool))]
     if any(digest.problems for digest in digests if digest.tool != npm_output.TOOL):
         digests = [digest for digest in digests if not npm_output.is_summary(digest)]
     stripped = _join(digests) if digests else None
@@ -127,6 +127,20 @@ def _read_sources(output: ToolOutput, tool: str) -> Digest | None:
     return stripped if is_misread or _count_known(stripped) > _count_known(whole) else whole
 
 
+def _read_indented(output: ToolOutput, tool: str) -> Digest | None:
+    """Return the digest of an output whose lines may all be indented, as those of a task in the log of its runner."""
+    digest, text = _read(output, tool), remove_indent(output.raw)
+    if text == output.raw or (digest and digest.problems and digest.tool != generic_output.TOOL):
+        return digest
+    digests = [read for read in (digest, _read(ToolOutput(text), tool)) if read]
+    return max(digests, key=_rank, default=None)
+
+
+def _rank(digest: Digest) -> tuple[bool, bool, int]:
+    """Return what makes one of two digests of the same text the better one."""
+    return bool(digest.problems), digest.tool != generic_output.TOOL, _count_known(digest)
+
+
 def _count_known(digest: Digest) -> int:
     """Return how much a digest knows: its tests, and its problems that have a place."""
     return digest.total + sum(bool(problem.path) for problem in digest.problems)
@@ -135,7 +149,9 @@ def _count_known(digest: Digest) -> int:
 def _is_in_prefix(problem: Problem, prefixes: frozenset[str]) -> bool:
     """Return whether a reader took the prefix of the line for a part of the problem."""
     texts = (problem.path, problem.message, problem.test)
-    return any(text and text.startswith(prefix.rstrip(": ")) for text in texts for prefix in prefixes)
+    return any(
+        TIME.match(text) or any(text.startswith(prefix.rstrip(": ")) for prefix in prefixes) for text in texts if text
+    )
 
 
 def _read(output: ToolOutput, tool: str) -> Digest | None:
@@ -148,15 +164,21 @@ def _read(output: ToolOutput, tool: str) -> Digest | None:
         else dict.fromkeys(reader for readers in READERS_BY_TOOL.values() for reader in readers)
     )
     marked = annotations.read(output) if not tool or annotations.read in readers else None
+    tagged = output
     if annotations.MARK.search(output.raw):
         output = ToolOutput(annotations.remove(output.raw))
-    digests = [digest for reader in readers if reader != annotations.read and (digest := reader(output))]
+        tagged = ToolOutput(annotations.remove(tagged.raw, marks_errors=True))
+    documents = [digest] if junit.read in readers and (digest := junit.read(output)) else []
+    if documents:
+        output, tagged = ToolOutput(junit.remove(output.raw)), ToolOutput(junit.remove(tagged.raw))
+    others = (reader for reader in readers if reader not in (annotations.read, junit.read))
+    digests = documents + [digest for reader in others if (digest := reader(output))]
     digests += _new_annotations(marked, digests)
     if any(digest.problems for digest in digests if digest.tool != npm_output.TOOL):
         digests = [digest for digest in digests if not npm_output.is_summary(digest)]
-    if not digests and (generic := generic_output.read(output)):
+    if not digests and (generic := generic_output.read(tagged)):
         digests = [generic]
-    elif not tool and not any(digest.problems for digest in digests) and (errors := generic_output.read_errors(output)):
+    elif not tool and not any(digest.problems for digest in digests) and (errors := generic_output.read_errors(tagged)):
         # the known tool of this log found no problem, but an unknown one did
         digests.append(errors)
     return _join(digests) if digests else None

@@ -8,6 +8,8 @@ from lsp_harness.verify.digest.formats.severity_words import ANY_WORD, COLON, ER
 from lsp_harness.verify.digest.problem import Problem, parse_number, parse_severity
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
+TOOL = "output"
+"""The name in the digest of a tool that is not known."""
 PROBLEM_LINE = re.compile(
     r"(?m)^[ \t]*(?P<path>(?:[A-Za-z]:[\\/])?[^\s:\"'()<>|]++)"
     r":(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?(?::[\d:-]+)?[:：][ \t\u00a0]*"
@@ -22,7 +24,9 @@ SHORT_PLACE = re.compile(
 """The place as MSBuild and the compilers of Microsoft write it."""
 PROJECT_OF_MSBUILD = re.compile(r" \[[^\[\]]+proj\]$")
 MAVEN = re.compile(r"(?m)^\[(ERROR|WARNING)\] (\S.*?):\[(\d+),(\d+)\] (\S.*)$")
-LINKER_PLACE = re.compile(r"(?m)^(?:\S*\bld(?:\.\w+)?: )?(?P<path>[^\s:]+):\(\.\w[^)]*\): (?P<message>\S.*)$")
+LINKER_PLACE = re.compile(
+    rf"(?m)^(?:\S*\bld(?:\.\w+)?{COLON})?(?P<path>[^\s:]+):\(\.\w[^)]*\){COLON}(?P<message>\S.*)$"
+)
 CMAKE = re.compile(
     r"(?m)^CMake (?P<kind>(?:[A-Z]\w+ )*(?:Error|Warning))(?: \(dev\))?(?: at (?P<path>.+?):(?P<line>\d+)"
     r"(?: \(\w+\))?)?:(?P<message>.*(?:\n(?: .*)?){0,8})"
@@ -52,7 +56,12 @@ SHELL_ERROR = re.compile(
     r"|No such file or directory|Is a directory|cannot execute.*|Segmentation fault.*)|(?:Segmentation fault|Killed"
     r"|Aborted|Bus error)(?: \(core dumped\))?)$"
 )
-JAVASCRIPT_FRAME = re.compile(r"\n[ \t]+at (?:.*\()?(?:file://)?(?P<path>[^\s()]+?):(?P<line>\d+):(?P<column>\d+)\)?")
+JAVASCRIPT_FRAME = re.compile(
+    r"\n[ \t]+at (?:.*\()?(?:file://)?(?P<path>(?!node:)[^\s()]+?):(?P<line>\d+):(?P<column>\d+)\)?"
+)
+SOURCE_OF_NODE = re.compile(r"(?m)^(?:file://)?(?P<path>[^\s:][^\n]*?):(?P<line>\d+)\n[^\n]*\n[ \t]*\^+[ \t]*\n\s*\Z")
+"""The line of a file that Node.js cannot read, which it prints above the error."""
+MAX_SOURCE_CHARS = 4_000
 MAX_UNPLACED = 20
 """Most errors without a place to list."""
 
@@ -68,7 +77,7 @@ def read(output: ToolOutput) -> Digest | None:
         problems += _read_tracebacks(output.lines)
     if not any(problem.severity == "error" for problem in problems):
         problems += read_unplaced(output.text)
-    return Digest("output", tuple(problems)) if problems else None
+    return Digest(TOOL, tuple(problems)) if problems else None
 
 
 def read_errors(output: ToolOutput) -> Digest | None:
@@ -79,7 +88,7 @@ def read_errors(output: ToolOutput) -> Digest | None:
     problems = [_to_problem(match) for match in _find_lines(output) if match["severity"] or match["word"]]
     problems += _read_other_places(output.text)
     errors = tuple(problem for problem in problems if problem.severity == "error" and not problem.code[1:].isdigit())
-    return Digest("output", errors) if errors else None
+    return Digest(TOOL, errors) if errors else None
 
 
 def read_unplaced(text: str) -> list[Problem]:
@@ -87,6 +96,9 @@ def read_unplaced(text: str) -> list[Problem]:
     problems: dict[str, Problem] = {}
     for match in ERROR_LINE.finditer(text):
         message, frame = match["message"], JAVASCRIPT_FRAME.match(text, match.end())
+        if source := SOURCE_OF_NODE.search(text, max(0, match.start() - MAX_SOURCE_CHARS), match.start()):
+            problems.setdefault(message, Problem(message, source["path"], parse_number(source["line"])))
+            continue
         place = (frame["path"], parse_number(frame["line"]), parse_number(frame["column"])) if frame else ("", 0, 0)
         problems.setdefault(message, Problem(message, *place))
     for match in SHELL_ERROR.finditer(text):

@@ -81,6 +81,13 @@ def read(output: ToolOutput) -> Digest | None:
     )
 
 
+def remove(text: str) -> str:
+    """Return a text without its JUnit document, for the other readers: the output of the tests stands in it too."""
+    start = text.find("<testsuite")
+    end = text.rfind("</testsuite")
+    return text[:start] + (text[end:].partition(">")[2] if end > start else "")
+
+
 def _read_document(text: str) -> _Document:
     document = _Document()
     for event, element in _elements(text):

@@ -33,7 +33,10 @@ SUMMARY_LINE = re.compile(r"(?:FAILED|ERROR|SUBFAIL(?:ED)?(?:[\[(].*?[\])])*) (\
 INTERNAL_ERROR = re.compile(r"INTERNALERROR> (\S.*)$")
 STOPPED = re.compile(r"!+ ((?:KeyboardInterrupt|_pytest\.outcomes\.Exit\b|SystemExit\b).*?) !+$")
 TOO_LITTLE_COVERAGE = re.compile(r"(?:FAIL )(Required test coverage of .*)$")
-USAGE_ERROR = re.compile(r"ERROR: (\S.*)$")
+USAGE_ERROR = re.compile(
+    r"ERROR: (?!failed to (?:solve|build)\b|Service '|Job failed|InvocationError|process \"|build step \d)(\S.*)$"
+)
+"""An error in the command line of pytest, and not the last line of the program that started it."""
 CONFTEST_ERROR = re.compile(r"ImportError while loading conftest '(.+)'\.?$")
 OUTCOME = r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)"
 VERBOSE_LINE = re.compile(rf"(\S.*?::\S.*?) {OUTCOME}(?: \(.*\)| \[.*\.\.\.)?(?: +\[ *\d+%\])?$")

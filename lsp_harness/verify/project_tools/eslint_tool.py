@@ -25,6 +25,7 @@ class Eslint(ProjectTool):
     suffixes = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
     install_hint = "npm install"
     needs_files = False
+    stopped_status = 2
 
     def configures(self, folder: Path) -> str:
         if name := find_configuration(folder, (*NAMES, *OLD_NAMES)):

@@ -18,6 +18,7 @@ from lsp_harness.verify.types.ty_checker import find_in_environments
 OWN_FILES = ("mypy.ini", ".mypy.ini")
 LISTS = re.compile(r"[,\n]")
 """The separators of the items of a list in an INI file."""
+CONFIG_FOLDER = "$MYPY_CONFIG_FILE_DIR"
 SOURCE_FOLDERS = ("", "src/")
 """The folders in which the packages lie that the settings name, apart from `mypy_path`."""
 
@@ -129,11 +130,23 @@ def _is_below(path: str, pattern: str) -> bool:
     pattern = pattern.removeprefix("./").rstrip("/")
     if pattern in ("", "."):
         return True
-    above = [path, *(parent.as_posix() for parent in PurePosixPath(path).parents)]
-    return any(place == pattern or fnmatch(place, pattern) for place in above)
+    above = [PurePosixPath(path), *PurePosixPath(path).parents]
+    return any(_matches(place.parts, PurePosixPath(pattern).parts) for place in above)
+
+
+def _matches(parts: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Return whether a path fits a pattern part by part. `**` is any number of folders, also none."""
+    if not patterns:
+        return not parts
+    if patterns[0] == "**":
+        return any(_matches(parts[start:], patterns[1:]) for start in range(len(parts) + 1))
+    return bool(parts) and fnmatch(parts[0], patterns[0]) and _matches(parts[1:], patterns[1:])
 
 
 def _is_module(settings: Mapping[str, Any], path: str, name: str) -> bool:
-    folders = [f"{folder.rstrip('/')}/" for folder in re.split(r"[,:]", str(settings.get("mypy_path") or "")) if folder]
+    listed: Any = settings.get("mypy_path")
+    words = cast("list[Any]", listed) if isinstance(listed, list) else re.split(r"[,:\n]", str(listed or ""))
+    names = (str(word).strip().removeprefix(CONFIG_FOLDER).strip("/").removeprefix("./") for word in words)
+    folders = [f"{folder}/" for folder in names if folder]
     places = (f"{folder}{name.replace('.', '/')}" for folder in (*SOURCE_FOLDERS, *folders))
     return any(path.startswith((f"{place}/", f"{place}.py")) for place in places)

@@ -29,10 +29,18 @@ class FileLeftOutError(NothingComparedError):
 
 @dataclass(frozen=True, slots=True)
 class NewFinding:
-    """A finding that a proposal adds, and the change whose text it is in."""
+    """A finding that a proposal adds.
+
+    Attributes:
+        change: The change whose text it is in.
+        finding: The finding.
+        is_elsewhere: Whether it is in a text that does not change. It is then shown where the proposal begins, and its
+            message names the place.
+    """
 
     change: Change
     finding: Finding
+    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

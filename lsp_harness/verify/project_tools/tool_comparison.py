@@ -5,10 +5,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import UTF_8_BOM
+from lsp_harness.disk.file_reading import UTF_8_BOM, read_file
+from lsp_harness.errors import FileError
 from lsp_harness.knowledge.project_python import find_environment, find_interpreter
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox import Sandbox
@@ -80,10 +82,13 @@ class ToolAccess:
         for change in changes:
             if self.find_users is None or change.root is None or not change.file.is_relative_to(change.root):
                 continue
-            for path in await self.find_users(change.root, change.file.relative_to(change.root).as_posix()):
-                file = change.root / path
-                if reads(file) and file not in changed and file.is_relative_to(folder) and file.is_file():
-                    found.setdefault(file)
+            # who imports a module uses its stub
+            modules = (change.file, change.file.with_suffix(".py")) if change.file.suffix == ".pyi" else (change.file,)
+            for module in modules:
+                for path in await self.find_users(change.root, module.relative_to(change.root).as_posix()):
+                    file = change.root / path
+                    if reads(file) and file not in changed and file.is_relative_to(folder) and file.is_file():
+                        found.setdefault(file)
         return [*found][:limit]
 
 
@@ -114,6 +119,7 @@ class ToolComparison:
         self._baselines = Baselines[tuple[Problem, ...]]()
         self._readings = Baselines[bool]()
         self._scratch: dict[tuple[str, Path], ScratchFolder] = {}
+        self._replaced: dict[tuple[str, Path], set[Path]] = {}
         self._lock = asyncio.Lock()
 
     def record_file_change(self) -> None:
@@ -162,7 +168,7 @@ class ToolComparison:
             )
             if use.tool.needs_files and not new:
                 known = {_locate(use.folder, problem) for problem in (*before, *after)}
-                await self._require_reading(use, [c for c in changes if c.file not in known])
+                await self._require_reading(use, [c for c in changes if c.file not in known], after)
         return new
 
     async def find_errors(self, tool: ProjectTool, changes: ChangeSet) -> tuple[Finding, ...]:
@@ -210,11 +216,12 @@ class ToolComparison:
             raise NothingComparedError(objection)
         return _ToolUse(tool, program, root, folder, choice.sandbox, environment, tuple(users))
 
-    async def _require_reading(self, use: _ToolUse, changes: Sequence[Change]) -> None:
+    async def _require_reading(self, use: _ToolUse, changes: Sequence[Change], after: Sequence[Problem]) -> None:
         """Raise NothingComparedError if a tool, which chooses its files itself, does not read a changed file.
 
-        A file is read if a syntax error in it is found.
+        A file is read if a syntax error in it is found. If there are errors elsewhere, the tool may have stopped there.
         """
+        stop = next((problem for problem in after if problem.severity == "error" and problem.path), None)
         for change in changes:
 
             async def ask(change: Change = change) -> bool:
@@ -223,7 +230,9 @@ class ToolComparison:
 
             if not await self._readings.find((use.tool.name, use.folder, change.file), ask):
                 name = change.file.relative_to(use.root).as_posix()
-                raise NothingComparedError(f"{use.tool.name} does not look at {name}, which is no part of the build")
+                reason = "is no part of the build"
+                reason += f", or comes after the error at {stop.place}: {stop.message}" if stop else ""
+                raise NothingComparedError(f"{use.tool.name} does not look at {name}, which {reason}")
 
     async def _find_before(self, use: _ToolUse, changes: ChangeSet) -> tuple[Problem, ...]:
         key = use.tool.name, use.folder, tuple((change.file, change.before.hash) for change in changes), use.users
@@ -238,7 +247,10 @@ class ToolComparison:
             named = {file.relative_to(folder): scratch / f"text-{n}" for n, file in enumerate(texts)}
             users = tuple(file.relative_to(folder) for file in use.users)
             job = ToolJob(folder, use.program, named, scratch / "cache", users, use.environment)
-            overlay = ProjectOverlay(use.root, texts if tool.needs_files else {}, scratch, use.sandbox)
+            replaced: Mapping[Path, bytes] = {}
+            if tool.needs_files:
+                replaced = await asyncio.to_thread(self._replace, tool, folder, texts)
+            overlay = ProjectOverlay(use.root, replaced, scratch, use.sandbox)
             problems: list[Problem] = []
             for command in tool.create_commands(job):
                 problems += await self._run(tool, overlay, command, job)
@@ -246,6 +258,19 @@ class ToolComparison:
             raise NothingComparedError(f"{tool.name} could not run: {error}") from error
         # a file may belong to several targets, such as a library and its tests
         return tuple(dict.fromkeys(problems))
+
+    def _replace(self, tool: ProjectTool, folder: Path, texts: Mapping[Path, bytes]) -> Mapping[Path, bytes]:
+        """Return texts, with those files as they are on disk that had another text in the run before.
+
+        They have to be written, too: cargo takes a file that is older than its last run for one that did not change.
+        """
+        key = tool.name, folder
+        restored: dict[Path, bytes] = {}
+        for file in self._replaced.get(key, set[Path]()).difference(texts):
+            with suppress(FileError):
+                restored[file] = read_file(file)
+        self._replaced[key] = set(texts)
+        return {**restored, **texts}
 
     def _prepare(self, tool: ProjectTool, folder: Path, texts: Mapping[Path, bytes]) -> Path:
         """Return the folder of a tool, with the texts in it."""
@@ -326,11 +351,10 @@ def _find_new(
         if elsewhere[_words(problem)] > 0:
             elsewhere[_words(problem)] -= 1
         else:
-            # the place is in a text that does not change, so the finding is shown where the proposal begins
             start = changes.main.start
             message = f"{problem.place}: {problem.message}" if problem.place else problem.message
             finding = Finding(start, start, message, "", problem.code, problem.severity)
-            found.append(NewFinding(changes.main, finding))
+            found.append(NewFinding(changes.main, finding, is_elsewhere=True))
     return found
 
 

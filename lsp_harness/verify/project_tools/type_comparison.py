@@ -220,11 +220,11 @@ async def _ask(session: CheckerSession, changes: ChangeSet, users: Sequence[Docu
             if finding.severity != "error" or known[finding.code, finding.message] > 0:
                 known[finding.code, finding.message] -= 1
                 continue
-            # the place is in a text that does not change, so the finding is shown where the proposal begins
             start, name = changes.main.start, _display(session.folder, text)
             place = f"{name}:{text.line_of(finding.start) + 1}"
             message = f"{place}: {finding.message}"
-            found.append(NewFinding(changes.main, replace(finding, start=start, end=start, message=message)))
+            moved = replace(finding, start=start, end=start, message=message)
+            found.append(NewFinding(changes.main, moved, is_elsewhere=True))
     return found
 
 

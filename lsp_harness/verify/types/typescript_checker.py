@@ -63,6 +63,7 @@ class TypeScriptChecker(TypeChecker):
         TOO_FEW_ARGUMENTS: "closed",
     }
 
+    only_reads: ClassVar[bool] = True
     included_suffixes: ClassVar[tuple[str, ...]] = (".ts", ".tsx", ".mts", ".cts")
 
     def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:

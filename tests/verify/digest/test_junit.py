@@ -76,6 +76,53 @@ file="src/calc.test.ts" line="5">
 <failure type="AssertionError" /></testcase><testcase name="zero" classname="calc" file="src/calc.test.ts" line="8" />
 </testsuite></testsuite></testsuites>"""
 
+RSPEC_VALUES = """<testsuite name="rspec" tests="1" failures="1"><testcase classname="spec.calc_spec" name="Calc adds"
+file="./spec/calc_spec.rb"><failure message="expected: 3" type="x">Failure/Error: expect(Calc.add(1, 2)).to eq(3)
+./spec/calc_spec.rb:5:in `block (2 levels)'</failure></testcase></testsuite>"""
+PHPUNIT = """<testsuites><testsuite name="Acme\\CalcTest" file="/p/tests/CalcTest.php"><testcase name="testAdd"
+file="/p/tests/CalcTest.php" line="9" classname="Acme.CalcTest"><failure type="x">Acme\\CalcTest::testAdd
+Failed asserting that -1 matches expected 3.
+
+/p/tests/CalcTest.php:11</failure></testcase></testsuite></testsuites>"""
+PLAYWRIGHT = """<testsuites tests="1" failures="1"><testsuite name="calc.spec.ts" hostname="chromium">
+<testcase name="calc › adds" classname="calc.spec.ts"><failure message="calc.spec.ts:4:7 adds" type="FAILURE"><![CDATA[
+  [chromium] › calc.spec.ts:4:7 › calc › adds ────────────
+
+    Error: expect(received).toBe(expected) // Object.is equality
+
+    Expected: 3
+    Received: -1
+
+    > 5 |     expect(add(1, 2)).toBe(3);
+        at /p/tests/calc.spec.ts:5:23
+]]></failure></testcase></testsuite></testsuites>"""
+CYPRESS = """<testsuites name="Mocha Tests"><testsuite name="calc"><testcase name="calc adds" classname="adds">
+<failure message="Timed out: expected -1 to equal 3" type="AssertionError"><![CDATA[
+AssertionError: Timed out: expected -1 to equal 3
+    at Context.eval (webpack:///./cypress/e2e/calc.cy.js:4:21)]]></failure></testcase></testsuite></testsuites>"""
+DENO = """<testsuites name="deno test"><testsuite name="./calc_test.ts"><testcase name="adds" classname="./calc_test.ts"
+line="4" col="6"><failure message="Uncaught AssertionError: Values are not equal.">AssertionError: Values are not equal.
+
+    [Diff] Actual / Expected
+
+-   -1
++   3
+
+  throw new AssertionError(message);
+    at assertEquals (https://jsr.io/@std/assert/1.0.0/equals.ts:64:9)
+    at file:///p/calc_test.ts:5:3</failure></testcase></testsuite></testsuites>"""
+XUNIT_NET = """<testsuites><testsuite name="Acme.Tests.dll"><testcase classname="Acme.CalcTest" name="Adds(x: 1)">
+<failure message="Equal() Failure: Values&#xA;Expected: 3&#xA;Actual:   -1">   at Acme.CalcTest.Adds(Int32 x) in
+/p/CalcTest.cs:line 12</failure></testcase></testsuite></testsuites>"""
+CTEST = """<testsuite name="Linux-c++" tests="1" failures="1"><testcase name="add" classname="add" status="fail">
+<failure message="Failed"/><system-out>t: t.c:4: main: Assertion `add(1,2)==3' failed.
+</system-out></testcase></testsuite>"""
+NEXTEST_WITH_OUTPUT = NEXTEST.replace(
+    "</failure>",
+    "</failure><system-out>\nrunning 1 test\ntest tests::adds ... FAILED\n\nfailures:\n    tests::adds\n</system-out>",
+    1,
+)
+
 
 def ids(digest: Digest) -> tuple[list[str], list[str]]:
     return [problem.failed_id for problem in digest.problems], sorted(digest.passed_tests or ())
@@ -135,6 +182,43 @@ def test_the_runners(text: str, line: str, failed: str, passed: list[str] | None
     assert ids(digest)[0][0] == failed
     assert passed is None or ids(digest)[1] == passed
     assert not digest.is_truncated
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (RSPEC_VALUES, "TEST FAIL: Calc adds — expected: 3 (spec/calc_spec.rb:5)"),
+        (
+            PHPUNIT,
+            "TEST FAIL: Acme.CalcTest > testAdd — Failed asserting that -1 matches expected 3. (tests/CalcTest.php:11)",
+        ),
+        (
+            PLAYWRIGHT,
+            "TEST FAIL: calc › adds — expect(received).toBe(expected): expected 3, got -1 (tests/calc.spec.ts:5)",
+        ),
+        (CYPRESS, "TEST FAIL: calc adds — Timed out: expected -1 to equal 3 (cypress/e2e/calc.cy.js:4)"),
+        (DENO, "TEST FAIL: adds — Values are not equal: expected 3, got -1 (calc_test.ts:5)"),
+        (
+            XUNIT_NET,
+            "TEST FAIL: Acme.CalcTest > Adds(x: 1) — Equal() Failure: Values: expected 3, got -1 (CalcTest.cs:12)",
+        ),
+        (CTEST, "TEST FAIL: add — t: t.c:4: main: Assertion `add(1,2)==3' failed. (t.c:4)"),
+        (
+            NEXTEST_WITH_OUTPUT,
+            "TEST FAIL: calc tests::adds — assertion `left == right` failed (left: -1, right: 3) (src/lib.rs:14)",
+        ),
+    ],
+)
+def test_the_message_and_the_place_of_each_runner(text: str, line: str):
+    digest = digest_output(text, root="/p")
+    assert (digest.lines(5), digest.tool, digest.failed) == ([line], "junit", 1)
+
+
+def test_the_output_of_a_test_in_a_document_is_not_read():
+    output = "ERROR: cannot open it\nsrc/a.py:3:4: error: x\n--- FAIL: TestX (0.00s)\nrunning 1 test\n"
+    case = f"<testcase classname='a.B' name='ok'><system-out>{output}</system-out></testcase>"
+    digest = digest_output(f"<testsuite name='a'>{case}</testsuite>\n")
+    assert (digest.summary, digest.problems) == ("junit: 1 passed", ())
 
 
 def test_an_error_of_java_has_its_class_and_skipped_tests_their_ids():

@@ -43,6 +43,19 @@ PREFIXES = [
     ("\x1b_bk;t=1700000000123\x07",),
     ("03:04:05 web.1  | ",),
     ("[CI/test]   | ",),
+    ("[test] ",),
+    ("tests  | ",),
+    ("[test:L0:0s] ", "[test:L1:0s] "),
+    ("INFO:ci:",),
+    ("> ",),
+    ("packages/a.py\t",),
+    ("##[error]",),
+    ("2026-01-02T03:04:05.1234567Z ##[error]",),
+    ("0.123 ", "1.456 "),
+    ("      ",),
+    ("test\tUNKNOWN STEP\t\ufeff2026-01-02T03:04:05.1234567Z ",),
+    ("2026-01-02T03:04:05.123456+00:00 app[web.1]: ",),
+    ("2026-01-02 03:04:05,123 - ci - INFO - ",),
 ]
 NAMES = [
     "pytest.txt", "pytest-xdist.txt", "ruff-concise.txt", "mypy.txt", "tsc.txt", "go-test-v.txt", "cargo-test.txt",
@@ -67,6 +80,41 @@ def check_prefix(name: str, prefixes: tuple[str, ...]) -> None:
     assert digest.lines(100) == plain.lines(100), prefixes
     assert digest.summary == plain.summary
     assert digest.passed_tests == plain.passed_tests
+
+
+def test_a_time_before_the_place_of_a_problem():
+    text = "".join(f"Jan 02 03:04:0{line} a.c:{line}:2: Fehler: »x«\n" for line in range(1, 5))
+    assert digest_output(text).lines(9)[0] == "a.c:1:2: error: »x« (×4: also lines 2, 3, 4)"
+
+
+def test_the_failed_step_of_an_image_is_printed_twice():
+    lines = fixture("ruff-concise.txt").splitlines()
+    step = [f"{number}.{number:03} {line}" for number, line in enumerate(lines)]
+    failure = 'process "/bin/sh -c ruff" did not complete successfully: exit code: 1'
+    log = ["#5 [2/3] COPY . .", "#5 DONE 0.1s", "#12 [3/3] RUN ruff", *(f"#12 {line}" for line in step)]
+    log += [f"#12 ERROR: {failure}", "------", " > [3/3] RUN ruff:", *step, "------", "Dockerfile:5"]
+    log += [">>> RUN ruff", f"ERROR: failed to solve: {failure}"]
+    assert digest_output("\n".join(log)).lines(99) == digest_fixture("ruff-concise.txt").lines(99)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "ERROR: Job failed: exit code 1",
+        "ERROR: failed to solve: process did not complete",
+        'ERROR: build step 1 "x" failed: step exited with non-zero status: 1',
+        "##[error]Process completed with exit code 1.",
+        "error: Recipe `test` failed on line 2 with exit code 1",
+    ],
+)
+@pytest.mark.parametrize("name", ["pytest.txt", "cargo-build.txt"])
+def test_the_last_line_of_the_program_that_started_the_tool(name: str, end: str):
+    assert digest_output(f"{fixture(name)}{end}\n", root="/project").lines(99) == digest_fixture(name).lines(99)
+
+
+def test_an_indented_log_of_a_build_that_fails_is_no_success():
+    text = "   ✖  nx run app:build\n" + prefixed(fixture("cargo-build.txt"), "      ")
+    assert digest_output(text, root="/project").lines(99) == digest_fixture("cargo-build.txt").lines(99)
 
 
 def test_each_of_several_sources_is_read_by_itself():

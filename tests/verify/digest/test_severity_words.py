@@ -17,6 +17,10 @@ from lsp_harness.verify.digest.digest import digest_output
         ("附注：", "information"), ("предупреждение: ", "warning"), ("ошибка: ", "error"),
         ("замечание: ", "information"),
         ("ostrzeżenie: ", "warning"), ("경고: ", "warning"), ("오류: ", "error"),
+        ("anm: ", "information"), ("bemærk: ", "information"), ("зауваження: ", "information"),
+        ("napomena: ", "information"), ("upozorenje: ", "warning"), ("UYARI: ", "warning"), ("vakava virhe: ", "error"),
+        ("lỗi nghiêm trọng: ", "error"), ("コンパイラ内部エラー: ", "error"), ("sorry, unimplemented: ", "error"),
+        ("nicht implementiert: ", "error"), ("error irrecuperable: ", "error"),
     ],
 )  # fmt: skip
 def test_the_word_is_no_part_of_the_message(word: str, severity: str):
@@ -52,6 +56,7 @@ def test_tsc_in_german():
         ("A.cs(3,1): warning CS0168: unused [/p/a.csproj]\n", "A.cs:3:1: warning: unused [CS0168]"),
         ("a.c:(.text+0x9): undefined reference to `foo'\n", "a.c: error: undefined reference to `foo'"),
         ("a.c:(.text+0x9): Nicht definierter Verweis auf »f«\n", "a.c: error: Nicht definierter Verweis auf »f«"),
+        ("d.c:(.text+0x5)\u00a0: référence indéfinie vers « f »\n", "d.c: error: référence indéfinie vers « f »"),
         ("collect2: Fehler: ld gab 1 zurück\n", "error: ld gab 1 zurück"),
         ("CMake Error at CMakeLists.txt:3 (add):\n  No such target.\n\n", "CMakeLists.txt:3: error: No such target."),
         ("CMake Warning (dev) at a/b.cmake:3 (add):\n  Old.\n", "a/b.cmake:3: warning: Old."),
@@ -64,6 +69,10 @@ def test_tsc_in_german():
         ("sh: 1: vitest: not found\n", "error: sh: 1: vitest: not found"),
         ("bash: line 3: gox: command not found\n", "error: bash: line 3: gox: command not found"),
         ("Segmentation fault (core dumped)\n", "error: Segmentation fault (core dumped)"),
+        (
+            "/p/eslint.config.js:1\nx=[{;\n   ^\n\nSyntaxError: Unexpected token ';'\n    at wrap (node:a:1:18)\n",
+            "/p/eslint.config.js:1: error: Unexpected token ';'",
+        ),
         (
             "TypeError: x is not a function\n    at run (/p/src/a.js:3:5)\n    at node:internal/x:1:1\n",
             "/p/src/a.js:3:5: error: x is not a function",

@@ -35,11 +35,11 @@ def ty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ty_checker.PROGRAM_VARIABLE, REAL_TY)
 
 
-def use_files(bench: Workbench, *users: str) -> None:
-    """Let the index say that these files use every other one."""
+def use_files(bench: Workbench, *users: str, of: str = "") -> None:
+    """Let the index say that these files use every other one, or only one of them."""
 
     async def find_users(root: Path, path: str) -> Sequence[str]:
-        return [user for user in users if user != path]
+        return [user for user in users if user != path and path == (of or path)]
 
     old = bench.tools.access
     bench.tools.access = ToolAccess(old.find_objection, old.choose_sandbox, find_users=find_users)
@@ -157,6 +157,10 @@ ESLINT = """
 import { readFileSync } from "node:fs";
 import { cwd } from "node:process";
 import { existsSync } from "node:fs";
+if (!existsSync("eslint.config.js") && existsSync(".eslintrc.json")) {
+  console.error(cwd() + "/.eslintrc.json:1\\n{;\\n ^\\n\\nSyntaxError: Unexpected token");
+  process.exit(2);
+}
 if (!existsSync("eslint.config.js")) {
   console.log("\\nOops! Something went wrong! :(\\n\\nESLint: 9.0.0\\n");
   console.log("Error: Could not find a configuration in " + cwd() + "\\n\\nPlease visit https://chat.example to chat.");
@@ -193,6 +197,10 @@ async def test_eslint_of_a_package(workbench: Workbench, monkeypatch: pytest.Mon
     workbench.tools.record_file_change()
     [line] = await workbench.find_lint({"packages/app/src/a.js": "let x = 1;\n"})
     assert line.startswith("skipped: eslint failed: Error: Could not find a configuration in ")
+    (workbench.root / "packages/app/.eslintrc.js").rename(workbench.root / "packages/app/.eslintrc.json")
+    workbench.tools.record_file_change()
+    [line] = await workbench.find_lint({"packages/app/src/a.js": "let x = 1;\n"})
+    assert line == "skipped: eslint stops at .eslintrc.json:1: Unexpected token"
 
 
 @pytest.mark.parametrize(
@@ -221,6 +229,14 @@ EXCLUSIONS = [
     ({"mypy.ini": "[mypy]\nfiles = src, tools/*.py\n"}, "src/deep/a.py", False),
     ({"mypy.ini": "[mypy]\nfiles = src, tools/*.py\n"}, "tools/a.py", False),
     ({"pyproject.toml": "[tool.mypy]\nfiles = ['.']\n"}, "gen/made.py", False),
+    ({"pyproject.toml": "[tool.mypy]\nfiles = ['src/**/*.py']\n"}, "src/a.py", False),
+    ({"pyproject.toml": "[tool.mypy]\nfiles = ['src/*.py']\n"}, "src/deep/a.py", True),
+    (
+        {"pyproject.toml": "[tool.mypy]\npackages = ['shop']\nmypy_path = '$MYPY_CONFIG_FILE_DIR/lib'\n"},
+        "lib/shop/a.py",
+        False,
+    ),
+    ({"pyproject.toml": "[tool.mypy]\nmodules = ['shop.a']\nmypy_path = ['lib']\n"}, "lib/shop/a.py", False),
     ({"pyproject.toml": "[tool.mypy]\npackages = ['shop']\n"}, "src/shop/a.py", False),
     ({"pyproject.toml": "[tool.mypy]\npackages = ['shop']\n"}, "gen/made.py", True),
     ({"pyproject.toml": "[tool.mypy]\nmodules = ['shop.bill']\nmypy_path = 'lib'\n"}, "lib/shop/bill.py", False),
@@ -325,6 +341,15 @@ async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workben
     # a proposal that changes both is right
     both = {"price.py": AS_TEXT, "use.py": USE.replace("x: int", "x: str")}
     assert await workbench.find_types(both, "python") == []
+
+
+@needs_ty
+async def test_a_stub_has_the_users_of_its_module(workbench: Workbench, ty: None) -> None:
+    stub = "def total(a: int, b: int) -> int: ...\n"
+    workbench.write({"price.py": "def total(a, b):\n    return a + b\n", "price.pyi": stub, "use.py": USE})
+    use_files(workbench, "use.py", of="price.py")
+    [line] = await workbench.find_types({"price.pyi": stub.replace("-> int", "-> str")}, "python")
+    assert line.startswith("TYPE ERROR at line 1: use.py:3: ")
 
 
 async def test_mypy_looks_at_the_files_that_use_the_changed_one(

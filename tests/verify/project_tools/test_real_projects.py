@@ -206,11 +206,21 @@ async def test_rust_by_cargo_check(workbench: Workbench, monkeypatch: pytest.Mon
     [line] = await workbench.find_types({"src/lib.rs": text.replace("total", "add_up")}, "rust")
     assert "src/main.rs:2" in line
     assert digest(workbench.root) == before
+    # that proposal is not part of the next one
+    main = RUST["src/main.rs"]
+    [line] = await workbench.find_types({"src/main.rs": main.replace("total", "add_up")}, "rust")
+    assert "cannot find function `add_up`" in line or "no `add_up`" in line
     # no `mod` names this file
     workbench.write({"src/orphan.rs": "pub fn one() -> i64 {\n    1\n}\n"})
     assert await workbench.find_types({"src/orphan.rs": 'pub fn one() -> i64 {\n    "1"\n}\n'}, "rust") == [
         "skipped: cargo check does not look at src/orphan.rs, which is no part of the build"
     ]
+    # nothing is compiled behind a syntax error of another file
+    workbench.write({"src/broken.rs": "pub fn one( {\n", "src/lib.rs": f"mod broken;\nmod later;\n{text}"})
+    workbench.write({"src/later.rs": "pub fn one() -> i64 {\n    1\n}\n"})
+    workbench.tools.record_file_change()
+    [line] = await workbench.find_types({"src/later.rs": 'pub fn one() -> i64 {\n    "1"\n}\n'}, "rust")
+    assert "src/later.rs, which is no part of the build, or comes after the error at src/broken.rs:1:" in line
 
 
 async def test_rust_by_clippy(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:

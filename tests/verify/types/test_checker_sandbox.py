@@ -16,7 +16,8 @@ from lsp_harness.verify.types.checker_session import CheckerSession
 from lsp_harness.verify.types.conversation import Conversation
 from lsp_harness.verify.types.message_child import Json
 from lsp_harness.verify.types.ty_checker import TyChecker
-from lsp_harness.verify.types.type_checker import Program
+from lsp_harness.verify.types.type_checker import Program, TypeChecker
+from lsp_harness.verify.types.typescript_checker import TypeScriptChecker
 
 WRITE = "open('written', 'w')"
 
@@ -62,3 +63,10 @@ async def test_a_checker_that_only_reads_cannot_write(
     assert (session.find_confinement() is None) == can_write
     assert ((tmp_path / "written").exists(), checker.codes == [0]) == (can_write, can_write)
     await session.aclose()
+
+
+@pytest.mark.parametrize("checker", [TyChecker(), TypeScriptChecker()], ids=lambda checker: checker.name)
+def test_edits_of_a_trusted_folder_are_checked_without_a_question(checker: TypeChecker, tmp_path: Path) -> None:
+    confinement = machine_sandbox().confine(tmp_path)
+    session = CheckerSession(checker, tmp_path, str, tuple)
+    assert (session.find_confinement() is None) == (confinement is None)

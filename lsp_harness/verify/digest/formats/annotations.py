@@ -13,7 +13,7 @@ AZURE = re.compile(r"(?m)^[ \t]*##vso\[task\.logissue ([^\]\n]*)\](.*)$")
 MARK = re.compile(r"(?m)^[ \t]*(?:::(?:error|warning|notice)[ :]|##\[|##vso\[)")
 TAG = re.compile(r"(?m)^[ \t]*##\[(error|warning|command|debug|section|notice|group|endgroup)\](.*)$")
 """The form in which the raw log of a job has an annotation without a place, and other marks."""
-PLACED = re.compile(r":\d+|\(\d+(?:,\d+)?\)|^\s*(?:[\w.+/-]+: )?(?:error|warning|fatal)\b", re.IGNORECASE)
+PLACED = re.compile(r":\d+|:\(\.|\(\d+(?:,\d+)?\)|^\s*(?:[\w.+/-]+: )?(?:error|warning|fatal)\b", re.IGNORECASE)
 PROPERTY = re.compile(r"(\w+)=([^,;]*)")
 ESCAPES = {"%0A": "\n", "%0D": "", "%25": "%", "%3A": ":", "%2C": ",", "%AZP25": "%"}
 ESCAPE = re.compile("|".join(ESCAPES), re.IGNORECASE)
@@ -46,10 +46,16 @@ def read(output: ToolOutput) -> Digest | None:
     return Digest(TOOL, tuple(problems)) if problems else None
 
 
-def remove(text: str) -> str:
-    """Return a text without annotations, for the readers of tools. The tag of a line of the raw log is removed."""
+def remove(text: str, *, marks_errors: bool = False) -> str:
+    """Return a text without annotations, for the readers of tools. The tag of a line of the raw log is removed.
+
+    Args:
+        text: The text.
+        marks_errors: Whether a line that was tagged as an error begins with this word. Azure tags each line of the
+            error output, so it is for readers that know no tool.
+    """
     text = AZURE.sub("", GITHUB.sub("", text))
-    return TAG.sub(lambda tag: _untag(tag.group(1), tag.group(2)), text)
+    return TAG.sub(lambda tag: _untag(tag.group(1) if marks_errors else "", tag.group(2)), text)
 
 
 def _untag(kind: str, line: str) -> str:

@@ -10,27 +10,32 @@ from lsp_harness.verify.digest.pytest_block import ExceptionReport
 
 FRAME = re.compile(
     r"\s*(?:at |❯ |@)?(?:async )?(?:[^()\n]*?[ (])?"
-    r"(?:file://)?((?:[A-Za-z]:[\\/])?[^\s()]*?[^\s():]\.\w+):(\d+):(\d+)\)?(?: \{)?$"
+    r"(?:file://|webpack://[^/]*/(?:\./)?)?((?:[A-Za-z]:[\\/])?[^\s()]*?[^\s():]\.\w+):(\d+):(\d+)\)?(?: \{)?$"
 )
 FRAME_START = re.compile(r"\s*(?:at (?=\S)|❯ \S)")
-LIBRARY = re.compile(r"node_modules|^node:|^internal/|^<|[\\/]\.yarn[\\/]|^ext:|^bun:")
+LIBRARY = re.compile(r"node_modules|^node:|^internal/|^<|[\\/]\.yarn[\\/]|^ext:|^bun:|^https?:")
 END_OF_MESSAGE = re.compile(
-    r"\s*(?:at \S+.*|❯ \S.*|>? *\d+ ?\|.*|⎯{4,}.*|Serialized Error: .*|\| +\^.*|generatedMessage: .*|code: '.*)$"
+    r"\s*(?:at:? \S+.*|\.\.\.|❯ \S.*|>? *\d+ ?\|.*|⎯{4,}.*"
+    r"|Serialized Error: .*|\| +\^.*|generatedMessage: .*|code: '.*)$"
 )
 CAUSE = re.compile(r"(\s*)(?:\[?cause\]?): (?=\[?\w*(?:Error|Exception)\b)")
-ERROR_CLASS = re.compile(r"\[?(?:Uncaught )?((?:\w+\.)*\w*(?:Error|Exception|Failure))(?: \[\w+\])?: ?(?=\S)")
+ERROR_CLASS = re.compile(r"^\[?(?:Uncaught )?((?:\w+\.)*\w*(?:Error|Exception|Failure))(?: \[\w+\])?: ?(?=\S)")
 PLAIN_CLASSES = {"AssertionError", "Error", "JestAssertionError", "AssertionFailedError", "ComparisonFailure"}
 """Classes that say nothing: every failed comparison has one of them."""
 HOW = re.compile(r" // (?:Object\.is|deep|shallow|referential).*$")
 """The explanation of a comparison behind its message."""
-SIDE = re.compile(r"\s*(Expected|Received)[^:]*: +(\S.*)$")
+SIDE = re.compile(r"\s*(Expected|Received|Actual|But was)[^:]*: +(\S.*)$")
+"""The expected or the actual value. NUnit and xUnit write `Actual` and `But was`."""
+TEST_HEAD = re.compile(r"\s*(?:\S+:\d+:\d+ .*|.* › .*─{3,})$")
+"""The place and the name of the test, which Playwright writes as the message."""
 DIFFERENCE_HEAD = re.compile(r"\s*(?:([+-]) (?:actual|Received|expected|Expected)\b.*)$")
 EXPECTED_FIRST = re.compile(r"\s*(?:- Expected\b.*|\+ actual - expected.*|\+ Received\b.*)$")
-ACTUAL_FIRST = re.compile(r"\s*\+ expected - actual.*$")
+ACTUAL_FIRST = re.compile(r"\s*(?:\+ expected - actual.*|\[Diff\] Actual / Expected)$")
 CHANGED_LINE = re.compile(r"\s*([+-])\s*(\S.*?),?$")
 MAX_LINES = 200
 """Most lines of a failure to read."""
 MAX_SIDE_LINES = 3
+MAX_HEAD_LINES = 6
 
 
 def read_js_failure(text: str, message: str = "") -> ExceptionReport:
@@ -41,6 +46,8 @@ def read_js_failure(text: str, message: str = "") -> ExceptionReport:
         message: The message, if the runner prints it by itself.
     """
     lines = text.strip("\n").split("\n")[:MAX_LINES]
+    if TEST_HEAD.match(lines[0]):
+        lines, message = lines[1:], ""
     path, line = find_js_place(lines)
     body = _message_lines(lines)
     error_class = next(iter(_classes(lines)), "")
@@ -100,13 +107,13 @@ def _summarize(lines: list[str], error_class: str) -> str:
     head = [HOW.sub("", ERROR_CLASS.sub("", line.strip())) for line in lines[:head_end] if line.strip()]
     head = list(dict.fromkeys(head))
     sides = {match.group(1): match.group(2) for line in lines[head_end:] if (match := SIDE.match(line))}
-    if len(sides) == 2:
-        difference = f"expected {sides['Expected']}, got {sides['Received']}"
+    if len(sides) == 2 and "Expected" in sides:
+        difference = "expected {}, got {}".format(sides.pop("Expected"), *sides.values())
     else:
         difference = "" if _has_values(head) else _read_difference(lines[head_end:])
-    text = "\n".join(head[:3])
+    text = "\n".join(head[:MAX_HEAD_LINES])
     text = f"{error_class}: {text}" if error_class and not text.startswith(error_class) else text
-    return f"{text.rstrip(':')}: {difference}" if difference and text else text or difference or "failed"
+    return f"{text.rstrip(':.')}: {difference}" if difference and text else text or difference or "failed"
 
 
 def _has_values(head: list[str]) -> bool:

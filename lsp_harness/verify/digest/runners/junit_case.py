@@ -94,8 +94,14 @@ class JunitCase:
     @classmethod
     def from_element(cls, element: ET.Element, suites: tuple[Suite, ...], max_chars: int) -> Self:
         """Return the case of an element, with at most `max_chars` characters of the text of each failure."""
+        output = element.findtext("system-out") or element.findtext("system-err") or ""
         failures = tuple(
-            Failure(child.tag, child.get("message") or "", child.get("type") or "", _cut(child.text or "", max_chars))
+            Failure(
+                child.tag,
+                child.get("message") or "",
+                child.get("type") or "",
+                _cut(_text_of(child, output), max_chars),
+            )
             for child in element
             if child.tag in ("failure", "error")
         )
@@ -137,6 +143,15 @@ def _read_skip_reason(skipped: ET.Element) -> str:
     # pytest writes the reason for a whole file behind its place: (path, line, "Skipped: reason")
     reason = (skipped.text or "").partition("Skipped: ")[2].rstrip("\"')")
     return reason or skipped.get("message") or ""
+
+
+def _text_of(failure: ET.Element, output: str) -> str:
+    # ctest says only in the output of the program why it failed
+    return failure.text or (output if _is_silent(failure.get("message") or "") else "")
+
+
+def _is_silent(message: str) -> bool:
+    return message.strip().casefold() in ("", "failed")
 
 
 def _cut(text: str, max_chars: int) -> str:
@@ -250,7 +265,11 @@ def _replace_place(problem: Problem, case: JunitCase) -> Problem:
 
 def _read_other(case: JunitCase, failure: Failure) -> ExceptionReport:
     """Return the message and the place of a failure, by the language of its text."""
-    lines, text = failure.text.split("\n"), failure.text
+    lines = failure.text.split("\n")
+    if lines[0].endswith(f"::{case.name}"):
+        # PHPUnit begins with the name of the test, and ends with its place
+        lines = lines[1:]
+    text = "\n".join(lines)
     if "panicked at" in text:
         problem = cargo_test.read_problem(case.name, lines)
         return ExceptionReport(problem.message, problem.path, problem.line)
@@ -264,13 +283,16 @@ def _read_other(case: JunitCase, failure: Failure) -> ExceptionReport:
         return ExceptionReport(report.message or summarize_exception([failure.message]), report.path, report.line)
     if any(JAVA_FRAME.match(line) for line in lines):
         return _read_java(case, failure, lines)
-    report = read_js_failure(text, failure.message)
+    report = read_js_failure(text, "" if text.strip() and _is_silent(failure.message) else failure.message)
     if report.path:
         return report
-    place = ANY_PLACE.search(text) or ANY_PLACE.search(failure.message)
-    if not place:
+    places = [*ANY_PLACE.finditer(text), *ANY_PLACE.finditer(failure.message)]
+    if not places:
         return report
-    message = report.message.removeprefix(f"{place.group(1)}:{place.group(2)}").strip()
+    # `Calc.add(1, 2)` in a message looks like a place too
+    place = next((place for place in places if case.file and place.group(1).endswith(case.file)), places[0])
+    written = f"{place.group(1)}:{place.group(2)}"
+    message = report.message.removeprefix(written).removesuffix(written).strip()
     return ExceptionReport(message or report.message, place.group(1), parse_number(place.group(2)))
 
 
