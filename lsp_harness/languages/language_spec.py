@@ -12,6 +12,7 @@ from lsp_harness.languages.import_traits import ImportTraits
 from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.languages.package_traits import PackageTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
+from lsp_harness.languages.test_traits import TestTraits
 from lsp_harness.languages.token_traits import TokenTraits
 from lsp_harness.text.code_lines import LineSyntax
 
@@ -73,6 +74,7 @@ class LanguageSpec:
     declarations: DeclarationTraits = field(default_factory=DeclarationTraits)
     packages: PackageTraits = field(default_factory=PackageTraits)
     recovery: RecoveryTraits = field(default_factory=RecoveryTraits)
+    tests: TestTraits = field(default_factory=TestTraits)
 
     @property
     def has_shipped_grammar(self) -> bool:

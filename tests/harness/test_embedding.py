@@ -86,8 +86,7 @@ async def test_an_edit_is_shown_what_its_instruction_means(bench_with_index: Cal
     await ready(b.harness)
     assert await count_vectors(b.harness) == 0
     await instruct(b)
-    assert "zebra" not in b.engine.prompt(0)
-    # as the engine was in use, what the folder holds has been embedded since
+    # as the engine was in use, what the folder holds has been embedded since, or even before the prompt was written
     assert await count_vectors(b.harness) == 1
     await instruct(b)
     assert f"# far.py:1\n{FAR}" in b.engine.prompt(1)

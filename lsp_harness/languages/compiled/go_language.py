@@ -6,6 +6,7 @@ from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.languages.package_traits import Ecosystem, PackageTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
+from lsp_harness.languages.test_traits import TestTraits
 from lsp_harness.languages.token_traits import TokenTraits
 from lsp_harness.text.code_lines import LineSyntax
 
@@ -41,6 +42,13 @@ SPEC = LanguageSpec(
         types_follow_name=True,
         members_outside_types=True,
         extending_phrase="embedding",
+    ),
+    tests=TestTraits(
+        node="function_declaration",
+        head="name",
+        test=r"Test\w*",
+        calls={"call_expression": "function"},
+        checks=r"\.(?:Error|Fatal|Fail)\w*$|(?i:assert|require|check|expect|verify)",
     ),
     recovery=RecoveryTraits(
         signs_between=(b",", b":", b"=", b":=", b"."),

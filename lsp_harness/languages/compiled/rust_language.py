@@ -6,6 +6,7 @@ from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.languages.package_traits import Ecosystem, PackageTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
+from lsp_harness.languages.test_traits import TestTraits
 from lsp_harness.languages.token_traits import TokenTraits
 from lsp_harness.text.code_lines import LineSyntax
 
@@ -41,6 +42,15 @@ SPEC = LanguageSpec(
         library_root="std",
         imports_single_names=True,
         has_prelude=True,
+    ),
+    tests=TestTraits(
+        node="function_item",
+        head="name",
+        test=r"\w+",
+        attribute=r"\btest\b",
+        other_attribute="should_panic",
+        calls={"macro_invocation": "macro", "call_expression": "function"},
+        checks=r"assert|panic|unreachable|ensure|check|verify|\.(?:unwrap|expect)(?:_err)?$",
     ),
     recovery=RecoveryTraits(
         signs_between=(b",", b":", b"=", b"->", b"=>", b"."),

@@ -6,6 +6,7 @@ from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.name_traits import NameTraits
 from lsp_harness.languages.package_traits import Ecosystem, PackageTraits
 from lsp_harness.languages.recovery_traits import RecoveryTraits
+from lsp_harness.languages.test_traits import TestTraits
 from lsp_harness.languages.token_traits import TokenTraits
 from lsp_harness.text.code_lines import LineSyntax
 
@@ -16,6 +17,8 @@ GLOBAL_NAMES = (
     " browser screen"
 )
 """Names that a browser, Node or a test runner defines."""
+
+TEST_MODIFIERS = r"(?:\.(?:only|concurrent|sequential|each|serial|failing|fails)\b.*)?"
 
 SPEC = LanguageSpec(
     id="javascript",
@@ -41,6 +44,14 @@ SPEC = LanguageSpec(
         self_name="this",
     ),
     imports=ImportTraits(has_require_calls=True, form="module-import"),
+    tests=TestTraits(
+        node="call_expression",
+        head="function",
+        test=rf"(?:test|it|specify){TEST_MODIFIERS}",
+        group=rf"(?:describe|context|suite){TEST_MODIFIERS}",
+        calls={"call_expression": "function", "member_expression": "property"},
+        checks=r"(?i:assert|expect|should|check|verify|throws|fail|reject)|^t\.\w+$",
+    ),
     recovery=RecoveryTraits(
         meant_by_equals=(b"=>", b":"),
         else_if=b"else if",

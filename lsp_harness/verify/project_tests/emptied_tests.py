@@ -4,11 +4,10 @@ import ast
 import doctest
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
-from tree_sitter import Node
-
+from lsp_harness.syntax import test_checks
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
@@ -17,29 +16,6 @@ from lsp_harness.verify.project_tests.lost_tests import may_remove
 
 ASSERTING = re.compile(r"assert|raises|warns|check|expect|verify|fail|approx", re.IGNORECASE)
 """Names of functions of Python that check something."""
-MAX_CALL_BYTES = 2_000
-"""Most bytes of the text of a called function that are read."""
-MODIFIERS = r"(?:\.(?:only|concurrent|sequential|each|serial|failing|fails)\b.*)?"
-JAVASCRIPT_TEST = re.compile(rf"(?:test|it|specify){MODIFIERS}", re.DOTALL)
-JAVASCRIPT_GROUP = re.compile(rf"(?:describe|context|suite){MODIFIERS}", re.DOTALL)
-STRINGS = ("string", "template_string")
-
-
-@dataclass(frozen=True, slots=True)
-class TestForm:
-    """The tests of one language, as its syntax tree shows them.
-
-    Attributes:
-        name_test: Returns the name of the test that a node is, or None.
-        name_group: Returns the name of the group of tests that a node is, or None.
-        calls: Type of a node that calls something → the field that names it.
-        checks: What is called to check something.
-    """
-
-    name_test: Callable[[Node], str | None]
-    name_group: Callable[[Node], str | None]
-    calls: Mapping[str, str]
-    checks: re.Pattern[str]
 
 
 def find_emptied_tests(change: Change, task: str = "") -> list[Problem]:
@@ -66,91 +42,17 @@ def count_checks(document: Document) -> Mapping[str, int]:
     """Return for each test of a file, with its class or group, how many statements of it check something.
 
     Args:
-        document: The text. One that cannot be parsed, or in a language without a row in `FORMS`, has no tests here.
+        document: The text. One that cannot be parsed, or in a language whose tests are not known, has no tests here.
     """
     if _is_python(document):
         return _count_assertions(document.data)
-    syntax = parse(document)
-    form = FORMS.get(syntax.language.id) if syntax else None
-    return _count_calls(syntax.root, form) if syntax and form else {}
+    tree = parse(document)
+    return test_checks.count_checks(tree) if tree else {}
 
 
 def _is_python(document: Document) -> bool:
-    return document.uri.endswith(".py") or document.language == "python"
-
-
-def _count_calls(root: Node, form: TestForm) -> dict[str, int]:
-    found: dict[str, int] = {}
-    open_nodes: list[tuple[Node, str, str | None]] = [(root, "", None)]
-    while open_nodes:
-        node, group, test = open_nodes.pop()
-        if (name := form.name_group(node)) is not None:
-            group += f"{name} > "
-        elif test is None and (name := form.name_test(node)) is not None:
-            test = group + name
-            found.setdefault(test, 0)
-        if test is not None and (field := form.calls.get(node.type)):
-            found[test] += bool(form.checks.search(_read_field(node, field)))
-        open_nodes += [(child, group, test) for child in node.named_children]
-    return found
-
-
-def _read_field(node: Node, field: str) -> str:
-    child = node.child_by_field_name(field)
-    return child.text[-MAX_CALL_BYTES:].decode("utf-8", "replace") if child and child.text else ""
-
-
-def _name_javascript(node: Node, pattern: re.Pattern[str]) -> str | None:
-    if node.type != "call_expression" or not pattern.fullmatch(_read_field(node, "function")):
-        return None
-    arguments = node.child_by_field_name("arguments")
-    first = arguments.named_children[0] if arguments and arguments.named_children else None
-    return first.text.decode("utf-8", "replace") if first and first.text and first.type in STRINGS else None
-
-
-def _name_rust(node: Node) -> str | None:
-    if node.type != "function_item":
-        return None
-    attributes: list[str] = []
-    above = node.prev_named_sibling
-    while above and above.type in ("attribute_item", "line_comment"):
-        attributes.append((above.text or b"").decode("utf-8", "replace"))
-        above = above.prev_named_sibling
-    text = " ".join(attributes)
-    return _read_field(node, "name") if re.search(r"\btest\b", text) and "should_panic" not in text else None
-
-
-def _name_go(node: Node) -> str | None:
-    name = _read_field(node, "name") if node.type == "function_declaration" else ""
-    return name if name.startswith("Test") else None
-
-
-def _no_group(node: Node) -> None:
-    return None
-
-
-JAVASCRIPT = TestForm(
-    lambda node: _name_javascript(node, JAVASCRIPT_TEST),
-    lambda node: _name_javascript(node, JAVASCRIPT_GROUP),
-    {"call_expression": "function", "member_expression": "property"},
-    re.compile(r"assert|expect|should|check|verify|throws|fail|reject|^t\.\w+$", re.IGNORECASE),
-)
-FORMS: Mapping[str, TestForm] = {
-    **dict.fromkeys(("javascript", "typescript", "tsx"), JAVASCRIPT),
-    "rust": TestForm(
-        _name_rust,
-        _no_group,
-        {"macro_invocation": "macro", "call_expression": "function"},
-        re.compile(r"assert|panic|unreachable|ensure|check|verify|\.(?:unwrap|expect)(?:_err)?$"),
-    ),
-    "go": TestForm(
-        _name_go,
-        _no_group,
-        {"call_expression": "function"},
-        re.compile(r"\.(?:Error|Fatal|Fail)\w*$|assert|require|check|expect|verify", re.IGNORECASE),
-    ),
-}
-"""Language → how its tests look. Tests of Python are read by its own parser."""
+    language = language_for(document.language, document.uri)
+    return language is not None and language.compiles_in_process
 
 
 def _count_assertions(source: bytes) -> dict[str, int]:

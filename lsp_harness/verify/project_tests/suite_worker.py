@@ -47,8 +47,9 @@ from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 
 PROGRAM = Path(__file__).with_name("pytest_worker.py")
 """The program of the worker. It is not imported, because this package must work without pytest."""
-HELPERS = (line_evidence, namespace_launcher, kernel_calls, scratch_layers)
-MODULES = (PROGRAM, *(Path(str(module.__file__)) for module in HELPERS))
+IMPORTED = (line_evidence, namespace_launcher, kernel_calls, scratch_layers)
+COPIED = (PROGRAM, *(Path(str(module.__file__)) for module in IMPORTED))
+"""The files beside which the worker runs: its program, and the modules that it imports."""
 RESULTS = ("report", "trace", "lines", "output")
 VIEW_PROBLEM = "view"
 """The names of the results of a run, and that of the reason why there is no view (see `pytest_worker`)."""
@@ -169,8 +170,8 @@ class SuiteWorker:
         test_s: float,
     ) -> "SuiteWorker":
         scratch = folder.path
-        for module in MODULES:
-            await asyncio.to_thread(shutil.copyfile, module, scratch / module.name)
+        for file in COPIED:
+            await asyncio.to_thread(shutil.copyfile, file, scratch / file.name)
         startup = await asyncio.to_thread(write_startup, scratch)
         extra = {**(runner.env or {}), **startup_environment(startup)}
         view = None

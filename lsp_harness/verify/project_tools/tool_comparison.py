@@ -171,22 +171,6 @@ class ToolComparison:
                 await self._require_reading(use, [c for c in changes if c.file not in known], after)
         return new
 
-    async def find_errors(self, tool: ProjectTool, changes: ChangeSet) -> tuple[Finding, ...]:
-        """Return the errors that a tool finds in the main document as it is before a proposal.
-
-        Raises:
-            NothingComparedError: The tool cannot say anything about the document.
-        """
-        use = await self._find_use(tool, changes)
-        async with self._lock:
-            problems = await self._find_before(use, changes)
-        main = changes.main
-        return tuple(
-            replace(_as_finding(problem, main.before), source=tool.name)
-            for problem in problems
-            if problem.severity == "error" and use.root / problem.path == main.file
-        )
-
     async def _find_use(self, tool: ProjectTool, changes: ChangeSet) -> _ToolUse:
         root, main = changes.main.root, changes.main.file
         if root is None or not all(change.file.is_relative_to(root) for change in changes):

@@ -130,26 +130,24 @@ def make_edits(calc: str, tests: str, lost: str, *, commonjs: bool = False) -> t
 
 def make_node(
     name: str,
-    script: str,
+    script: str | Mapping[str, str],
     runner: NodeRunner,
     *,
     language: Language = "esm",
     tests: str = "test",
     lost: str = "deleted",
     files: Mapping[str, str] | None = None,
-    scripts: Mapping[str, str] | None = None,
 ) -> Layout:
     """Return a layout with two modules and their tests.
 
     Args:
         name: The name.
-        script: The script `test` of `package.json`.
+        script: The script `test` of `package.json`, or all its scripts.
         runner: The program that runs the tests.
         language: The language of its modules.
         tests: The folder of the tests.
         lost: The way in which a test is lost (see `LOST`).
         files: Files that are added.
-        scripts: Other scripts of `package.json`.
     """
     commonjs, suffix = language == "commonjs", "ts" if language == "typescript" else "js"
     up = "../" if tests else "./"
@@ -167,7 +165,8 @@ def make_node(
     if suffix == "ts":
         texts = {path: to_typescript(text) for path, text in texts.items()}
     edits = make_edits(f"src/calc.{suffix}", f"{where}calc.test.{suffix}", lost, commonjs=commonjs)
-    package: dict[str, Any] = {"name": "shop", "version": "1.0.0", "scripts": {"test": script, **(scripts or {})}}
+    scripts = {"test": script} if isinstance(script, str) else dict(script)
+    package: dict[str, Any] = {"name": "shop", "version": "1.0.0", "scripts": scripts}
     if not commonjs:
         package["type"] = "module"
     if runner.packages:
@@ -248,12 +247,14 @@ LAYOUTS = (
     ),
     make_node(
         "mocha-by-run",
-        "npm run test:unit",
+        {
+            "test": "npm run test:unit",
+            "test:unit": "mocha --ui tdd --require ./setup.js 'checks/**/*.js'",
+        },
         MOCHA,
         language="commonjs",
         tests="checks",
         lost="deleted",
-        scripts={"test:unit": "mocha --ui tdd --require ./setup.js 'checks/**/*.js'"},
         files={"setup.js": "process.env.SHOP = 'open';\n"},
     ),
     make_node(
