@@ -6,10 +6,13 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from itertools import islice, product
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
+from lsp_harness.files.ignore_files import IgnoreFiles
+from lsp_harness.files.walk import walk
 from lsp_harness.knowledge.project_python import ProjectPython, find_project_folder, find_project_python
 from lsp_harness.verify.project_tests import line_evidence
 from lsp_harness.verify.project_tests.settings_files import as_mapping, read_settings_text, read_toml
@@ -26,9 +29,8 @@ PYTHON_MARKS = (
     "Pipfile",
 )
 """The files that the folder of a project of Python has."""
-PYTEST_FOLDERS = ("tests", "test", "")
 PYTEST_PATTERNS = ("test_*.py", "*_test.py")
-"""The folders of a project in which test files show that it uses pytest, and the names that pytest looks for."""
+"""The names of files that pytest looks for."""
 PYTEST_FILES = (
     "pytest.toml",
     ".pytest.toml",
@@ -42,6 +44,8 @@ PYTEST_SECTIONS = (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 UNITTEST_PATTERNS = ("test*.py", "*_test.py", "*_tests.py")
 DJANGO_PATTERNS = ("tests.py", "test_*.py", "tests_*.py", "*_tests.py")
 MAX_LISTED_TESTS = 100
+MAX_WALKED_FILES = 5_000
+"""Most files of a project that are looked at to find tests in unusual folders."""
 CONTINUE = "--continue-on-collection-errors"
 """The option of pytest to run the tests of the other files if one cannot be imported."""
 DOCTEST_OPTION = "--doctest-modules"
@@ -179,9 +183,8 @@ def _find_pytest_reason(folder: Path, options: dict[str, str]) -> str:
         return reason
     if options or "pytest" in str(read_toml(folder / "pyproject.toml")):
         return "pyproject.toml" if (folder / "pyproject.toml").is_file() else "settings of pytest"
-    patterns = _split(options.get("python_files", "")) or PYTEST_PATTERNS
-    places = product(PYTEST_FOLDERS, patterns)
-    return next((place or pattern for place, pattern in places if any((folder / place).glob(pattern))), "")
+    found = next(_list_tests(folder, _split(options.get("python_files", "")) or PYTEST_PATTERNS), None)
+    return found.relative_to(folder).as_posix() if found else ""
 
 
 def _find_django(root: Path, folder: Path, file: Path, setting: str) -> SuiteRunner | None:
@@ -263,9 +266,16 @@ def _create(
 
 
 def _list_tests(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
-    """Yield files with names of tests: in the folders that usually have them, in the project, and one level below."""
+    """Yield files with names of tests: in the usual folders, in the project and one level below, then in any folder."""
+    seen: set[Path] = set()
     for place, pattern in product(("tests/", "test/", "", "[!.]*/"), patterns):
-        yield from islice((path for path in folder.glob(place + pattern) if path.is_file()), MAX_LISTED_TESTS)
+        for path in islice((path for path in folder.glob(place + pattern) if path.is_file()), MAX_LISTED_TESTS):
+            seen.add(path)
+            yield path
+    for found in islice(walk(folder, IgnoreFiles()), MAX_WALKED_FILES):
+        path = folder / found.path
+        if path not in seen and any(fnmatchcase(path.name, pattern) for pattern in patterns):
+            yield path
 
 
 def _module_name(path: str) -> str:

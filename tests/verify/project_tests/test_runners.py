@@ -89,9 +89,10 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
         ("pyproject.toml", PYTEST_TABLE + "testpaths = ['checks']\n", "pyproject.toml"),
         ("pyproject.toml", "[tool.pytest]\naddopts = ['-q', '-x']\n", "pyproject.toml"),
         ("pyproject.toml", "[dependency-groups]\ntest = ['pytest>=8']\n", "pyproject.toml"),
-        ("tests/test_a.py", "", "tests"),
-        ("test/a_test.py", "", "test"),
-        ("test_a.py", "", "test_*.py"),
+        ("tests/test_a.py", "", "tests/test_a.py"),
+        ("package/tests/unit/test_a.py", "", "package/tests/unit/test_a.py"),
+        ("test/a_test.py", "", "test/a_test.py"),
+        ("test_a.py", "", "test_a.py"),
     ],
 )
 def test_pytest_is_found_by_a_file(name: str, text: str, reason: str, machine: Machine) -> None:
