@@ -57,16 +57,16 @@ class Package:
 
 
 PACKAGES = (
+    Package("boltons", "26.2.0", "boltons"),
     Package("cachetools", "8.0.2", "src/cachetools"),
     Package("h11", "0.16.0", "h11"),
     Package("inflection", "0.5.1", "inflection"),
     Package("iniconfig", "2.3.1", "src/iniconfig"),
     Package("isodate", "0.7.2", "src/isodate"),
-    Package("jmespath", "1.1.0", "jmespath"),
-    Package("parse", "1.22.4", "parse.py", ("pytest-cov",)),
     Package("pathspec", "1.1.1", "pathspec"),
     Package("semver", "3.1.2", "src/semver", ("pytest-cov",)),
     Package("sqlparse", "0.6.1", "sqlparse"),
+    Package("toolz", "1.2.0", "toolz"),
 )
 """The packages: small, with quick tests, and of several build systems and layouts."""
 

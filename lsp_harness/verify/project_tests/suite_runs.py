@@ -177,12 +177,43 @@ class SuiteRuns:
             choice: The tests that run again.
         """
         key = name_baseline(suite, changes)
+        # the files of the suspects are enough, unless they pass alone: tests may depend on those before them
+        alone = suite.list_files(test.partition("::")[0] for test in suspects)
+        choices = [replace(choice, files=alone), choice] if 0 < len(alone) < len(choice.files) else [choice]
+        flaky, confirmed = set[str](), 0
+        for tried in choices:
+            flaky, confirmed = await self._run_again(key, suite, changes, (suspects, files), tried)
+            if not flaky:
+                break
+        if confirmed == CONFIRMING_RUNS - 1:
+            self._steady.setdefault(suite.key, set()).update(suspects - flaky)
+        self._flaky.setdefault(suite.key, set()).update(flaky)
+        return replace(runs, flaky=runs.flaky | flaky)
+
+    async def _run_again(
+        self, key: Hashable, suite: Suite, changes: ChangeSet, suspected: tuple[set[str], set[str]], choice: SuiteChoice
+    ) -> tuple[set[str], int]:
+        """Run tests again and again on both texts.
+
+        Args:
+            key: The texts before the proposal (see `name_baseline`).
+            suite: The tests.
+            changes: The proposal.
+            suspected: The suspects, and those of them that are files.
+            choice: The tests that run.
+
+        Returns:
+            The suspects that do not fail with the proposal each time and pass without it each time, and the number of
+            runs of each text.
+        """
+        suspects, files = suspected
         flaky: set[str] = set()
         start, confirmed = monotonic(), 0
         for number in range(1, CONFIRMING_RUNS):
             after = await self._run_once(suite, texts_after(changes), choice)
             before = await self._baselines.find(
-                (key, number), lambda: self._run_once(suite, texts_before(changes), replace(choice, lines={}))
+                (key, choice.files, number),
+                lambda: self._run_once(suite, texts_before(changes), replace(choice, lines={})),
             )
             flaky |= {
                 test
@@ -192,10 +223,7 @@ class SuiteRuns:
             confirmed += 1
             if flaky >= suspects or monotonic() - start > CONFIRMING_S:
                 break
-        if confirmed == CONFIRMING_RUNS - 1:
-            self._steady.setdefault(suite.key, set()).update(suspects - flaky)
-        self._flaky.setdefault(suite.key, set()).update(flaky)
-        return replace(runs, flaky=runs.flaky | flaky)
+        return flaky, confirmed
 
     async def _ask_before(self, suite: Suite, changes: ChangeSet) -> SuiteRun:
         return await self._run_once(suite, texts_before(changes), SuiteChoice(suite.files, 0, self._limits))

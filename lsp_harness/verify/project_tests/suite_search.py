@@ -58,6 +58,11 @@ class Suite:
         """The test files as the program names them."""
         return tuple(self.runner.relative(test.path) for test in self.tests)
 
+    def list_files(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return some of the test files as the program names them, by their paths in the workspace folder."""
+        wanted = set(paths)
+        return tuple(self.runner.relative(test.path) for test in self.tests if test.path in wanted)
+
     @property
     def title(self) -> str:
         """The program and its folder, such as "vitest in packages/app"."""

@@ -489,3 +489,12 @@ async def test_a_proposal_that_is_slow_runs_once_more_without_a_limit_for_each_t
     assert (await desk.compare(slow, must_pass=wanted)).status == "failed"
     desk.comparison.record_file_change()
     assert (await desk.compare(slow, must_pass=wanted)).status == "passed"
+
+
+async def test_test_that_fails_only_after_others_is_blamed_on_the_proposal(desk: Desk) -> None:
+    later = "import os\n\n\ndef test_environment():\n    assert 'PARSED' not in os.environ\n"
+    (desk.root / "test_later.py").write_text(later)
+    desk.affected = [*desk.affected, AffectedTest("test_later.py", "is a test of the project", 2)]
+    source = "import os\n\n\n" + SOURCE.replace("    return", "    os.environ['PARSED'] = 'yes'\n    return")
+    outcome = await desk.compare(source)
+    assert (outcome.status, [finding.code for finding in outcome.findings]) == ("failed", ["test_environment"])
