@@ -175,11 +175,11 @@ def find_form_changes(source: Source) -> Iterator[SourceEdit]:
 
 
 def _swap_operands(source: Source, function: Function) -> Iterator[SourceEdit]:
-    simple = ast.Name | ast.Constant
     for node in find_code(function):
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             left, right = node.left, node.comparators[0]
-            if isinstance(left, simple) and isinstance(right, simple):
+            # linters of projects forbid a constant in front
+            if isinstance(left, ast.Name) and isinstance(right, ast.Name):
                 texts = source.text_of(right), source.text_of(left)
                 yield source.edit("operands", (*source.range_of(left), texts[0]), (*source.range_of(right), texts[1]))
 
