@@ -45,7 +45,7 @@ e2e: setup ## the tests in real editors and a browser: VS Code, Neovim, Emacs, t
 	  { $(SAY_AGAIN) && CI=1 timeout 600 $(BIN)/python -m pytest -q $(AGAIN) tests/editors; }
 	@cd editors/vscode && timeout 120 npm test --silent
 	@cd tests/editors/vscode && PYTHON=$(CURDIR)/$(BIN)/python timeout 900 npm test --silent
-	@PYTHON=$(CURDIR)/$(BIN)/python timeout 300 node --test --test-reporter=tap tests/editors/inspector/*.test.mjs
+	@PYTHON=$(CURDIR)/$(BIN)/python timeout 600 node --test --test-reporter=tap tests/editors/inspector/*.test.mjs
 
 agents: ## the agents of other makers (claude, codex, gemini, opencode; 1.3 GB), for the tests that start them
 	@.ci/agents.sh

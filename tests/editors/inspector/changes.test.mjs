@@ -9,7 +9,7 @@ const SOURCE = "PI = 3\n\n\ndef area(radius):\n    return PI * radius * radius\n
 const BROKEN = "PI = 3\n\n\ndef area(radius:\n    return PI\n";
 const BETTER = "PI = 3.14159\n\n\ndef area(radius):\n    return PI * radius * radius\n";
 
-describe("the changes of an agent in the inspector", { skip: whatIsMissing() ?? false, timeout: 120_000 }, () => {
+describe("the changes of an agent in the inspector", { skip: whatIsMissing() ?? false, timeout: 240_000 }, () => {
   let rig;
   let page;
   let agent;

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { startInspector, toolCall, until, whatIsMissing } from "./inspector_rig.mjs";
 
 const skip = whatIsMissing() ?? false;
-const timeout = 120_000;
+const timeout = 240_000;
 const EVIL = '<img src=x onerror="document.title=1">\u202e';
 
 describe("the inspector in a browser", { skip, timeout }, () => {

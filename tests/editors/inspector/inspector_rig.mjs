@@ -15,7 +15,7 @@ const FAKE_CLI = path.join(ROOT, "tests/runtime/fake_cli.py");
 const DRIVER = path.resolve(HERE, "../vscode/rig.mjs");
 const XTERM = path.join(ROOT, "lsp_harness/api/page/vendor/xterm.mjs");
 /** How long a slow machine may take for anything, in milliseconds; not how long it takes. */
-export const PATIENCE = 30_000;
+export const PATIENCE = 60_000;
 
 /** Returns why these tests cannot run here, or undefined. */
 export function whatIsMissing() {

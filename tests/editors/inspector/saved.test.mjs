@@ -43,7 +43,7 @@ const edited = [
   ["turn.stopped", { number: 0, reason: "completed", text: "done" }],
 ];
 
-describe("saved sessions in the inspector", { skip, timeout: 120_000 }, () => {
+describe("saved sessions in the inspector", { skip, timeout: 240_000 }, () => {
   let rig;
   let page;
   before(async () => {
