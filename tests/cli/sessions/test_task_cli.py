@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -163,13 +164,23 @@ from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.session import Ingress
 
 CALL = '<tool_call>{"name": "agent", "arguments": {"prompt": "x"}}</tool_call>'
+started = []
+
+class Engine(ScriptedEngine):
+    async def _play(self, request, index):
+        if len(self.foreground_requests) == 2:
+            # the subagent asks, so the next reply is not meant for the parent
+            print(*started, opened.session.id, flush=True)
+        async for chunk in super()._play(request, index):
+            yield chunk
 
 async def main():
-    engine = ScriptedEngine([{"text": CALL}, {"hang": True}, {"text": "it was ended"}])
+    global opened
+    engine = Engine([{"text": CALL}, {"hang": True}, {"text": "it was ended"}])
     opened = await open_session(SessionOptions(), models=[Model("scripted", engine)])
     def show(event):
         if event.type == "task.started":
-            print(event.data["task_id"], opened.session.id, flush=True)
+            started.append(event.data["task_id"])
     opened.session.log.listeners.append(show)
     stopped = await opened.submit(Ingress("message", "go"), opened.create_driver())
     print(stopped.text, flush=True)
@@ -179,8 +190,19 @@ asyncio.run(main())
 """
 
 
+@contextmanager
+def run_agent(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run a session with a subagent in another process, which is killed if the test fails."""
+    with subprocess.Popen([sys.executable, "-c", AGENT], cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
+
+
 def test_a_subagent_of_another_process_is_ended(shell: Shell):
-    with subprocess.Popen([sys.executable, "-c", AGENT], cwd=shell.folder, stdout=subprocess.PIPE, text=True) as owner:
+    with run_agent(shell.folder) as owner:
         assert owner.stdout
         task_id, session_id = owner.stdout.readline().split()
         ended = shell.run("task", "cancel", task_id, "--json")
@@ -203,7 +225,7 @@ def test_a_session_that_is_continued_removes_the_pipes_of_its_lost_tasks(shell: 
 
 def test_a_subagent_whose_process_does_not_answer_is_left_and_named(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.harness.sessions.saved_tasks.request_stop", lambda task_id: False)
-    with subprocess.Popen([sys.executable, "-c", AGENT], cwd=shell.folder, stdout=subprocess.PIPE, text=True) as owner:
+    with run_agent(shell.folder) as owner:
         assert owner.stdout
         task_id, _ = owner.stdout.readline().split()
         result = shell.run("task", "cancel", task_id)

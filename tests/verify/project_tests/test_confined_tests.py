@@ -102,10 +102,10 @@ async def test_a_text_that_cannot_be_imported_is_a_failure(root: Path, sandbox: 
     [
         ({"pytest.ini": ""}, "a.py", "pytest", "pytest.ini"),
         ({"pyproject.toml": "[tool.pytest.ini_options]"}, "a.py", "pytest", "pyproject.toml"),
-        ({"tests/test_a.py": ""}, "a.py", "pytest", "tests"),
-        ({"test_a.py": ""}, "a.py", "pytest", "test_*.py"),
-        ({"a_test.py": ""}, "a.py", "pytest", "*_test.py"),
-        ({"test/a_test.py": ""}, "a.py", "pytest", "test"),
+        ({"tests/test_a.py": ""}, "a.py", "pytest", "tests/test_a.py"),
+        ({"test_a.py": ""}, "a.py", "pytest", "test_a.py"),
+        ({"a_test.py": ""}, "a.py", "pytest", "a_test.py"),
+        ({"test/a_test.py": ""}, "a.py", "pytest", "test/a_test.py"),
         ({"pyproject.toml": "not toml ["}, "a.py", None, ""),
         ({"pytest.ini": ""}, "a.ts", None, ""),
         (
