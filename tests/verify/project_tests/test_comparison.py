@@ -411,7 +411,23 @@ async def test_a_slow_test_that_passed_before_is_not_taken_for_a_failing_one(
     kept = await desk.compare(HARMLESS_TEXT)
     assert kept.status == "passed"
     broken = await desk.compare(SOURCE.replace("text.split('=')", "text.replace('s', 'x').split('=')"))
-    assert [finding.code for finding in broken.findings] == ["test_slow"]
+    assert [finding.code for finding in broken.findings] == ["test_slow"], broken
+
+
+async def test_a_test_that_is_too_slow_only_sometimes_is_not_called_flaky(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SLOW_WALL_S", "EXTRA_WALL_S"):
+        monkeypatch.setattr(suite_runs, name, 100.0)
+    monkeypatch.setattr(warm_suites, "TEST_S", 100.0)
+    slow = "\n\ndef test_slow():\n    for _ in range(40_000_000):\n        pass\n    assert parse('s=1')[0] == 's'\n"
+    (desk.root / "test_config.py").write_text(TESTS + slow)
+    assert (await desk.compare(HARMLESS_TEXT)).status == "passed"
+    # from now on it takes too long in the warm process, as on a busy machine
+    monkeypatch.setattr(warm_suites, "TEST_S", 0.2)
+    await desk.comparison._runs._warm.aclose()
+    broken = await desk.compare(SOURCE.replace("text.split('=')", "text.replace('s', 'x').split('=')"))
+    assert [finding.code for finding in broken.findings] == ["test_slow"], broken
 
 
 async def test_a_proposal_that_ended_in_the_warm_process_has_the_whole_limit_in_a_new_copy(
