@@ -15,6 +15,8 @@ from time import time_ns
 from typing import Literal
 
 from lsp_harness.config.paths import list_own_folders
+from lsp_harness.disk.file_reading import read_start
+from lsp_harness.errors import FileError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.files.walk import SKIP_MARKERS, SKIPPED_FOLDERS
 
@@ -231,7 +233,7 @@ def _digest(path: str, size: int) -> bytes:
     if size > MAX_DIGEST_BYTES:
         return b""
     try:
-        with open(path, "rb") as file:
-            return hashlib.blake2b(file.read(MAX_DIGEST_BYTES), digest_size=16).digest()
-    except OSError:
+        # a named pipe would wait for a writer
+        return hashlib.blake2b(read_start(Path(path), MAX_DIGEST_BYTES), digest_size=16).digest()
+    except FileError:
         return b""

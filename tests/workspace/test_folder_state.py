@@ -157,3 +157,10 @@ async def test_another_settings_file_of_the_user_is_a_change(watch: Watch, tmp_p
     file.write_text("a = 1\n")
     await watch.state.refresh()
     assert [change.path for change in heard] == [file]
+
+
+async def test_a_new_named_pipe_is_not_opened(watch: Watch) -> None:
+    await watch.look()
+    # only a file that was made just now is read
+    os.mkfifo(watch.root / "pyproject.toml")
+    assert await watch.look() == [("pyproject.toml", "created")]
