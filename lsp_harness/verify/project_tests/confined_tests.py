@@ -126,7 +126,9 @@ def _prepare_lines(choice: SuiteChoice, overlay: ProjectOverlay, recorded: Path)
 def _read_digest(runner: SuiteRunner, overlay: ProjectOverlay, report: Path, result: ConfinedResult) -> Digest:
     """Return the digest of the report, or of the output if there is none."""
     tool = runner.name if runner.name in READERS_BY_TOOL else ""
-    text = read_report(report) or result.output.decode("utf-8", "replace").replace(f"{overlay.copy}/", "")
+    text = read_report(report) or result.output.decode("utf-8", "replace")
+    # each run has a copy of its own, whose path must not be a part of the names of tests
+    text = text.replace(f"{overlay.copy}/", "")
     return locate_paths(digest_output(text, tool, str(overlay.root)), overlay.root, runner.folder)
 
 

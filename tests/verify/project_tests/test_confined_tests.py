@@ -15,6 +15,7 @@ from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
 from lsp_harness.verify.project_tests.project_copy import TooLargeError, copy_project
 from lsp_harness.verify.project_tests.runner_registry import find_runner
+from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
 
 FILES = {
     "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n",
@@ -69,6 +70,27 @@ async def test_tests_run_on_the_proposed_text(root: Path, sandbox: Sandbox) -> N
     after = await run(root, sandbox, BROKEN, "tests/test_config.py")
     assert after.digest.failing_tests == {"test_old", "test_parse"}
     assert texts_of(root) == FILES
+
+
+async def test_names_of_tests_are_the_same_in_each_run(root: Path, sandbox: Sandbox) -> None:
+    # vitest reports the absolute path of each file, and a copy of the project has another one in each run
+    code = """
+import json, os, sys
+case = {"title": "adds", "fullName": "adds", "status": "passed"}
+file = os.path.join(os.getcwd(), "sum.test.js")
+with open(sys.argv[1], "w") as report:
+    json.dump({"numPassedTests": 1, "testResults": [{"name": file, "assertionResults": [case]}]}, report)
+"""
+
+    def command(selection: Selection) -> list[str]:
+        return [sys.executable, "-c", code, str(selection.report)]
+
+    (root / "sum.test.js").write_text("")
+    programs = (Path(sys.prefix), Path(sys.base_prefix))
+    runner = SuiteRunner("vitest", "package.json", (".js",), command, programs)
+    texts = {root / "sum.js": b"1"}
+    runs = [await run_tests(runner, root, texts, SuiteChoice(("sum.test.js",)), sandbox) for _ in range(2)]
+    assert [sorted(found.digest.passed_tests or ()) for found in runs] == [["sum.test.js::adds"]] * 2
 
 
 async def test_tests_that_write_change_nothing(root: Path, sandbox: Sandbox) -> None:
