@@ -110,21 +110,19 @@ class SuiteComparison:
         """
         try:
             suites = await self._find_suites(changes)
-            outcomes: list[Outcome] = []
-            can_widen = False
+            main = suites[0]
+            demand = Demand.of(changes, main.root, must_pass, task, wants_repairs=wants_repairs)
+            judged: list[tuple[Outcome, bool]] = []
             for suite in suites:
-                own = _choose_demanded(must_pass, suite, suites)
-                demand = Demand.of(changes, suite.root, own, task, wants_repairs=wants_repairs)
-                outcome, is_unseen = await self._judge_or_skip(suite, changes, demand)
-                if outcome.status == "failed":
-                    return _name_suite(outcome, suite, suites)
-                outcomes.append(outcome)
-                can_widen |= is_unseen and suite is suites[0] and not suite.is_whole
-            combined = _combine(suites, outcomes)
-            if combined.status == "skipped" and can_widen:
-                wider = await asyncio.to_thread(list_whole_suite, suites[0])
+                own = replace(demand, must_pass=_choose_demanded(must_pass, suite, suites))
+                judged.append(await self._judge_or_skip(suite, changes, own))
+                if judged[-1][0].status == "failed":
+                    return _name_suite(judged[-1][0], suite, suites)
+            combined = _combine(suites, [outcome for outcome, _ in judged])
+            _, can_widen = judged[0]
+            if combined.status == "skipped" and can_widen and not main.is_whole:
+                wider = await asyncio.to_thread(list_whole_suite, main)
                 if wider:
-                    demand = Demand.of(changes, wider.root, must_pass, task, wants_repairs=wants_repairs)
                     return (await self._judge_or_skip(wider, changes, demand))[0]
             return combined
         except SuiteSkippedError as error:

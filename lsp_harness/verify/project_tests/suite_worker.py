@@ -54,9 +54,9 @@ RESULTS = ("report", "trace", "lines", "output")
 VIEW_PROBLEM = "view"
 """The names of the results of a run, and that of the reason why there is no view (see `pytest_worker`)."""
 START_S = 20.0
+"""How long the start of the worker may take."""
 WRITE_INTERVAL_MS = 200
 """Milliseconds after which a writer looks whether its process has ended."""
-"""How long the start of the worker may take."""
 GRACE_S = 5.0
 """Time after the limit of a run in which the worker itself has to answer."""
 
