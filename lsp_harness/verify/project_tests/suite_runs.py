@@ -213,7 +213,7 @@ class SuiteRuns:
             after = await self._run_once(suite, texts_after(changes), choice)
             before = await self._baselines.find(
                 (key, choice.files, number),
-                lambda: self._run_unlimited(suite, texts_before(changes), replace(choice, lines={})),
+                lambda: self._run_unlimited(suite, texts_before(changes), replace(choice, lines={}), suspects),
             )
             flaky |= {
                 test
@@ -232,10 +232,12 @@ class SuiteRuns:
         """Run tests in the warm process if there is one, because only it can end a single test that does not end."""
         return await self._run_warm(suite, texts, choice) or await self._run(suite, texts, choice)
 
-    async def _run_unlimited(self, suite: Suite, texts: Mapping[Path, bytes], choice: SuiteChoice) -> SuiteRun:
-        """Run tests that should pass, again without a limit for each test if one has reached it."""
+    async def _run_unlimited(
+        self, suite: Suite, texts: Mapping[Path, bytes], choice: SuiteChoice, wanted: set[str]
+    ) -> SuiteRun:
+        """Run tests again without a limit for each test if some that should pass have reached it."""
         run = await self._run_once(suite, texts, choice)
-        return await self._run(suite, texts, choice) if find_slow(run) else run
+        return await self._run(suite, texts, choice) if find_slow(run) & wanted else run
 
     async def notices_errors(self, suite: Suite, changes: ChangeSet) -> bool:
         """Return whether the tests notice an error in a changed file: if not, they do not run it."""
