@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lsp_harness.session.permission.action import CHECK_TOOLS, Action, Decision
-from lsp_harness.session.permission.action_parts import ActionPart, SplitAction, split_action
+from lsp_harness.session.permission.action_parts import ActionPart, FileRules, SplitAction, split_action
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.mode_table import MODE_TABLE, PermissionMode, class_of
 from lsp_harness.session.permission.person import suggest_rules
@@ -101,7 +101,8 @@ class SettingsJudge:
         if not self.policy.is_complete:
             # a rule that cannot be read might deny this check, so the mode does not allow it
             action = replace(action, confinement=None)
-        split, rules = split_action(action, self.policy.protected), self.rules
+        files = FileRules(self.policy.has_file_rules, self.hides_secrets)
+        split, rules = split_action(action, self.policy.protected, files), self.rules
         return GateCheck(action, split, [rules.judge(part) for part in split.parts])
 
     def decide(self, check: GateCheck) -> Decision | None:
@@ -130,6 +131,16 @@ class SettingsJudge:
         return None if asks else Decision("allow", "mode", f"the permission mode {mode} allows it")
 
     @property
+    def confines_reading(self) -> bool:
+        """Return whether commands that only read run in a sandbox: in modes that do not allow other commands."""
+        return self.policy.can_confine and MODE_TABLE[self.mode].verdicts["command"] != "allow"
+
+    @property
+    def hides_secrets(self) -> bool:
+        """Return whether files with secrets are not there for commands that only read."""
+        return self.confines_reading
+
+    @property
     def mode(self) -> PermissionMode:
         """Return the mode that counts. If rules may be missing, no mode is more generous than `ask`."""
         mode = self.policy.mode
@@ -142,7 +153,7 @@ class SettingsJudge:
             return rule.reason
         if not self.policy.is_complete:
             return "the settings have mistakes, so that rules may be missing"
-        opaque = next((part.opaque for part in check.split.parts if part.opaque), "")
+        opaque = next((part.opaque or part.unseen for part in check.split.parts if part.opaque or part.unseen), "")
         return opaque or f"the permission mode {self.mode} asks"
 
     def suggestions(self, check: GateCheck) -> tuple[str, ...]:
