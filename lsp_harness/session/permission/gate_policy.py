@@ -16,7 +16,15 @@ from lsp_harness.session.permission.action_parts import split_action
 from lsp_harness.session.permission.hook import Hook
 from lsp_harness.session.permission.mode_table import MODES, PermissionMode
 from lsp_harness.session.permission.protected_paths import ProtectedPaths, own_folders
-from lsp_harness.session.permission.rules import RULE_DECISIONS, Rule, RuleDecision, RuleSet, combine, parse_rule, tool_matches
+from lsp_harness.session.permission.rules import (
+    RULE_DECISIONS,
+    Rule,
+    RuleDecision,
+    RuleSet,
+    combine,
+    parse_rule,
+    tool_matches,
+)
 from lsp_harness.session.permission.tool_callback import DEFAULT_TIMEOUT_S
 
 READING_TOOLS = frozenset({"read", "grep", "glob"})

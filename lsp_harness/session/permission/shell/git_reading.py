@@ -145,30 +145,31 @@ READS_OBJECTS = frozenset(
     ]
 )
 """Subcommands that print the contents of files."""
-ADDED_COMMANDS = (
-    "add am annotate apply archive backfill bisect blame branch bugreport bundle cat-file check-attr check-ignore "
-    "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph "
-    "commit-tree config count-objects credential describe diagnose diff diff-files diff-index diff-tree difftool "
-    "fast-export fast-import fetch fetch-pack filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck "
-    "gc get-tar-commit-id grep hash-object help hook index-pack init init-db interpret-trailers log ls-files ls-remote "
-    "ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-tree mergetool mktag mktree "
-    "multi-pack-index mv name-rev notes pack-objects pack-redundant pack-refs patch-id prune prune-packed pull push "
-    "range-diff read-tree rebase receive-pack reflog remote repack replace request-pull rerere reset restore rev-list "
-    "rev-parse revert rm send-pack shortlog show show-branch show-index show-ref sparse-checkout stage stash status "
-    "stripspace submodule subtree switch symbolic-ref tag unpack-file unpack-objects update-index update-ref "
-    "update-server-info upload-archive upload-pack var verify-commit verify-pack verify-tag version whatchanged "
-    "worktree write-tree send-email daemon instaweb gui citool lfs flow"
+COMMANDS = frozenset(
+    (
+        "add am annotate apply archive backfill bisect blame branch bugreport bundle cat-file check-attr check-ignore "
+        "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph "
+        "commit-tree config count-objects credential describe diagnose diff diff-files diff-index diff-tree difftool "
+        "fast-export fast-import fetch fetch-pack filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck "
+        "gc get-tar-commit-id grep hash-object help hook index-pack init init-db interpret-trailers log ls-files ls-remote "
+        "ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-tree mergetool mktag mktree "
+        "multi-pack-index mv name-rev notes pack-objects pack-redundant pack-refs patch-id prune prune-packed pull push "
+        "range-diff read-tree rebase receive-pack reflog remote repack replace request-pull rerere reset restore rev-list "
+        "rev-parse revert rm send-pack shortlog show show-branch show-index show-ref sparse-checkout stage stash status "
+        "stripspace submodule subtree switch symbolic-ref tag unpack-file unpack-objects update-index update-ref "
+        "update-server-info upload-archive upload-pack var verify-commit verify-pack verify-tag version whatchanged "
+        "worktree write-tree send-email daemon instaweb gui citool lfs flow"
+    ).split()
 )
-COMMANDS = frozenset(ADDED_COMMANDS.split())
 """All subcommands. Another word is an alias or a program that nobody knows."""
 PROGRAM_OPTIONS: Mapping[str, re.Pattern[str]] = {
-    "grep": re.compile(r"-[a-zA-Z0-9]*O|--open"),
-    "clone": re.compile(r"-[a-zA-Z]*[uc]|--upl|--conf|--templ"),
-    "init": re.compile(r"--templ"),
-    "init-db": re.compile(r"--templ"),
-    "rebase": re.compile(r"-[a-zA-Z]*x|--exec|--ex"),
+    "grep": re.compile(r"-[a-zA-Z0-9]*O|--open-files-in-pager"),
+    "clone": re.compile(r"-[a-zA-Z]*[uc]|--upload-pack|--config|--template"),
+    "init": re.compile(r"--template"),
+    "init-db": re.compile(r"--template"),
+    "rebase": re.compile(r"-[a-zA-Z]*x|--exec"),
     "archive": re.compile(r"--exec|--remote"),
-    "submodule": re.compile(r"--upl"),
+    "submodule": re.compile(r"--upload-pack"),
     "credential": re.compile(r""),
     "interpret-trailers": re.compile(r"--trailer"),
     "verify-commit": re.compile(r""),
@@ -179,10 +180,10 @@ PROGRAM_OPTIONS: Mapping[str, re.Pattern[str]] = {
     "upload-archive": re.compile(r""),
 }
 """Subcommand → options that name a program or a setting with one. An empty pattern matches every argument."""
-ANY_PROGRAM_OPTIONS = re.compile(r"--(upl|rec(?!u)|exe|ext(?!en)|textc|open-|sho(w-s|w$))")
+ANY_PROGRAM_OPTIONS = re.compile(
+    r"--upload-pack|--receive-pack|--exec$|--exec=|--ext-diff|--textconv|--open-files-in-pager|--show-signature"
+)
 """Matches options of any subcommand that start a program, also if they are shortened."""
-WRITING_OPTIONS = re.compile(r"--outp?u?t?(?:-d\w*)?(?:=(.*))?$|-o(.*)$", re.DOTALL)
-"""Matches options with a file or folder that is written, and the value in the same word."""
 OTHER_REPOSITORY = re.compile(r"-C|--git-dir|--work-tree|--namespace|--super-prefix")
 
 
