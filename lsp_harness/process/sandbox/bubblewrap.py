@@ -1,14 +1,18 @@
 """The sandbox of bubblewrap: namespaces of Linux for the files, the network and the processes."""
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
+from lsp_harness.process.sandbox.call_filter import LOCAL_FAMILIES, make_filter
 from lsp_harness.process.sandbox.sandbox import Sandbox
-from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
+from lsp_harness.process.sandbox.sandbox_policy import PRIVATE_FOLDERS, SandboxPolicy
 
-PRIVATE_FOLDERS = (Path("/tmp"), Path("/var/tmp"), Path("/run"))
-"""Folders that are empty and private in the sandbox: other programs keep sockets and files of users there."""
+PASS_FILTER = 'exec 9<"$0" && exec "$@"'
+"""A script that opens the filter of system calls for bwrap, which reads it from a descriptor."""
+FILTER_DESCRIPTOR = "9"
 
 
 class Bubblewrap(Sandbox):
@@ -27,7 +31,7 @@ class Bubblewrap(Sandbox):
     def wrap(self, argv: Sequence[str], policy: SandboxPolicy) -> list[str]:
         """Return the command that runs a command under a policy. Later mounts cover earlier ones."""
         command = [self._program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-        empty = [folder for folder in (*PRIVATE_FOLDERS, *policy.hidden) if folder.is_dir()]
+        empty = [folder for folder in (*PRIVATE_FOLDERS, *policy.emptied, *policy.hidden) if folder.is_dir()]
         for folder in empty:
             command += ["--tmpfs", str(folder)]
         for folder in (*policy.visible, policy.folder):
@@ -37,9 +41,33 @@ class Bubblewrap(Sandbox):
             command += ["--bind", str(folder), str(folder)]
         for file, content in policy.replaced.items():
             command += ["--ro-bind", str(content), str(file)]
+        for path in (path.resolve() for path in policy.absent):
+            if _is_seen(path, policy, empty):
+                cover = ["--tmpfs", str(path), "--remount-ro"] if path.is_dir() else ["--ro-bind", "/dev/null"]
+                command += [*cover, str(path)]
         # no new session: the one of this program has no terminal but our own, and its low priority
         command += [*_protect(policy), "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
-        return [*command, "--chdir", str(policy.folder), "--", *argv]
+        command += ["--chdir", str(policy.folder)]
+        if code := make_filter(LOCAL_FAMILIES if policy.opens_sockets else ()):
+            file = f"/proc/{os.getpid()}/fd/{_store_filter(code)}"
+            return ["/bin/sh", "-c", PASS_FILTER, file, *command, "--seccomp", FILTER_DESCRIPTOR, "--", *argv]
+        return [*command, "--", *argv]
+
+
+def _is_seen(path: Path, policy: SandboxPolicy, empty: Sequence[Path]) -> bool:
+    """Return whether a path is there in the sandbox, so that something can be mounted over it."""
+    hiding = [len(folder.parts) for folder in empty if path.is_relative_to(folder)]
+    shown = (*policy.visible, policy.folder, *policy.writable)
+    showing = [len(folder.parts) for folder in shown if path.is_relative_to(folder)]
+    return path.exists() and max(showing, default=0) >= max(hiding, default=0)
+
+
+@cache
+def _store_filter(code: bytes) -> int:
+    """Return the descriptor of a file in memory with a filter. It lives as long as this process."""
+    descriptor = os.memfd_create("call-filter")
+    os.write(descriptor, code)
+    return descriptor
 
 
 def _protect(policy: SandboxPolicy) -> Iterator[str]:

@@ -9,6 +9,11 @@ import ctypes
 import os
 import sys
 
+TYPE_CHECKING = False
+"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 4096, 16384, 1 << 18
 MNT_DETACH = 2
 MOUNT_SETATTR = 442
@@ -111,13 +116,16 @@ def start_loopback() -> None:
     os.close(control)
 
 
-def drop_rights() -> None:
-    """Give up the rights to change the view. Programs of root keep those about owners of files.
+def drop_rights(kept: Sequence[int] = KEPT_CAPABILITIES) -> None:
+    """Give up the rights to change the view or the machine. Programs of root keep those about owners of files.
+
+    Args:
+        kept: The capabilities that programs of root keep.
 
     Raises:
         OSError: The kernel refuses.
     """
-    kept = KEPT_CAPABILITIES if os.geteuid() == 0 else ()
+    kept = kept if os.geteuid() == 0 else ()
     for number in range(MOST_CAPABILITIES):
         if number not in kept and libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0):
             break

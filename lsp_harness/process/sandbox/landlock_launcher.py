@@ -1,28 +1,62 @@
 """A program that confines itself with Landlock and a filter of system calls, and then becomes another program.
 
-    python landlock_launcher.py COUNT '{"folder": …, "writable": […], "readable": […]}' COMMAND…
+    python landlock_launcher.py COUNT '{"folder": …, "writable": […], "readable": […], "listed": […]}' COMMAND…
 
-Landlock knows files and TCP ports. The filter refuses all other sockets: those of UDP, and those by which services of
-the user, such as docker, are told what to do.
+Landlock knows the content of files and TCP ports. The filter (`call_filter.py`) refuses the rest: sockets, changes of
+other processes, and changes of the modes, owners and times of files.
 
 It imports the standard library only, so that it starts fast, and it runs without site packages.
 """
 
+from __future__ import annotations
+
 import ctypes
+import importlib
 import json
 import os
-import platform
 import stat
 import sys
 
+TYPE_CHECKING = False
+"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypedDict
+
+    from lsp_harness.process.sandbox import call_filter
+    from lsp_harness.process.sandbox import kernel_calls as kernel
+
+    class LandlockRules(TypedDict):
+        """The rules of a program.
+
+        Attributes:
+            folder: The folder in which it starts.
+            writable: The folders in which it may write.
+            readable: The files and folders that it may read.
+            listed: The folders of which it may read the names.
+        """
+
+        folder: str
+        writable: Sequence[str]
+        readable: Sequence[str]
+        listed: Sequence[str]
+else:
+    if __name__ == "__main__":
+        # `python -I` leaves out the folder of the program
+        sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    package = __package__ + "." if __package__ else ""
+    call_filter = importlib.import_module(package + "call_filter")
+    kernel = importlib.import_module(package + "kernel_calls")
+
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """Numbers of the system calls, the same on all processors (Documentation/userspace-api/landlock.rst of Linux)."""
-PR_SET_NO_NEW_PRIVS = 38
 RULE_PATH_BENEATH = 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_FOLDER = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
 FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
 READ_RIGHTS = EXECUTE | READ_FILE | READ_FOLDER
+MAKE_DEVICE = 1 << 6 | 1 << 11
+"""Making devices for characters and blocks: by one of its own, a program of root reads and writes a whole disk."""
 ABI_1_RIGHTS = (1 << 13) - 1
 ABI_RIGHTS = {2: REFER, 3: TRUNCATE, 5: IOCTL_DEVICE}
 """Version of the interface → the right that it adds."""
@@ -32,20 +66,9 @@ TCP_ABI = 4
 SCOPES = 3
 """Abstract Unix sockets and signals to processes outside, from version 6 on."""
 SCOPE_ABI = 6
-PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
-SOCKET_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
-"""Processor → its number for filters (`AUDIT_ARCH_…`), and that of the system call `socket`."""
-IO_URING_SETUP = 425
-"""A ring opens sockets, too, and its system calls are not filtered."""
-X32_CALLS = 0x40000000
-"""The first number of the second table of system calls of x86-64."""
-LOAD, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-"""Instructions of a filter (linux/filter.h)."""
-CALL_OFFSET, PROCESSOR_OFFSET = 0, 4
-"""Offsets in `struct seccomp_data`."""
-ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 1
-"""The system call happens, or it fails with EPERM."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+KEPT_CAPABILITIES = (1, 3, 4, 6, 7)
+"""Capabilities of a program of root: about files, which the rules bound, and about becoming another user."""
 EXIT_UNAVAILABLE = 126
 
 
@@ -62,19 +85,7 @@ class PathAttributes(ctypes.Structure):
     _fields_ = (("rights", ctypes.c_uint64), ("descriptor", ctypes.c_int32))
 
 
-class Instruction(ctypes.Structure):
-    """One instruction of a filter (`struct sock_filter`)."""
-
-    _fields_ = (("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("value", ctypes.c_uint32))
-
-
-class Program(ctypes.Structure):
-    """A filter (`struct sock_fprog`)."""
-
-    _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction)))
-
-
-def confine(writable: "list[str]", readable: "list[str]") -> None:
+def confine(rules: LandlockRules) -> None:
     """Confine this process and its descendants. Raise OSError if the kernel cannot do that."""
     libc = ctypes.CDLL(None, use_errno=True)
     abi = _call(libc, CREATE_RULESET, None, ctypes.c_size_t(0), 1)
@@ -85,40 +96,17 @@ def confine(writable: "list[str]", readable: "list[str]") -> None:
     # old kernels refuse a structure that is longer than the one they know
     size = 24 if abi >= SCOPE_ABI else 16 if abi >= TCP_ABI else 8
     ruleset = _call(libc, CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(size), 0)
-    for paths, allowed in ((readable, READ_RIGHTS & rights), (writable, rights), (DEVICES, FILE_RIGHTS & rights)):
+    for paths, allowed in (
+        (rules["readable"], READ_RIGHTS),
+        (rules["listed"], READ_FOLDER),
+        (rules["writable"], rights & ~MAKE_DEVICE),
+        (DEVICES, FILE_RIGHTS & rights),
+    ):
         for path in paths:
             _allow(libc, ruleset, path, allowed)
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "PR_SET_NO_NEW_PRIVS failed")
+    kernel.drop_rights(KEPT_CAPABILITIES)
     _call(libc, RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
-
-
-def refuse_sockets() -> None:
-    """Refuse new sockets to this process and its descendants, except for connected pairs. Raise OSError if it fails.
-
-    It needs `PR_SET_NO_NEW_PRIVS`, which `confine` sets. On a processor that is not in `SOCKET_CALLS` nothing happens.
-    """
-    if platform.machine() not in SOCKET_CALLS:
-        return
-    processor, socket_call = SOCKET_CALLS[platform.machine()]
-    # each jump counts the instructions that it leaves out; the last instruction refuses
-    code = (
-        (LOAD, 0, 0, PROCESSOR_OFFSET),
-        (JUMP_EQUAL, 0, 5, processor),
-        (LOAD, 0, 0, CALL_OFFSET),
-        (JUMP_AT_LEAST, 3, 0, X32_CALLS),
-        (JUMP_EQUAL, 2, 0, socket_call),
-        (JUMP_EQUAL, 1, 0, IO_URING_SETUP),
-        (RETURN, 0, 0, ALLOW),
-        (RETURN, 0, 0, REFUSE),
-    )
-    instructions = (Instruction * len(code))(*(Instruction(*fields) for fields in code))
-    program = Program(len(code), instructions)
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0):
-        error = ctypes.get_errno()
-        raise OSError(error, f"the filter of system calls does not work: {os.strerror(error)}")
 
 
 def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
@@ -151,8 +139,8 @@ def main() -> int:
     rules, command = json.loads("".join(sys.argv[2 : 2 + count])), sys.argv[2 + count :]
     try:
         os.chdir(rules["folder"])
-        confine(rules["writable"], rules["readable"])
-        refuse_sockets()
+        confine(rules)
+        call_filter.set_filter(call_filter.make_filter((), hides_processes=False))
         os.execvp(command[0], command)
     except OSError as error:
         sys.stderr.write(f"{error.strerror or error}: {error.filename or command[0]}\n")

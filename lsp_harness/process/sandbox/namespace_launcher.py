@@ -16,7 +16,9 @@ The fields of the request:
 - `hidden`, `visible`: folders that are empty for the program, and what stays visible in them;
 - `layer`: a folder outside of all views for the scratch layer, if memory cannot hold one;
 - `layer_bytes`: the most bytes of the scratch layer;
-- `makes_views`: whether the program makes views with these overlays itself, and reads everything before.
+- `makes_views`: whether the program makes views with these overlays itself, and reads everything before;
+- `emptied`: folders that are empty for the program, but for `visible`. What it writes there is gone at the end;
+- `opens_sockets`: whether the program may open sockets. The default is true.
 
 Programs of a project use it too, by importing it in a process that stays (`pytest_worker.py`). So it imports few
 modules of the standard library, which makes it start fast, and runs in Python 3.8 and later.
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import NoReturn, Required, TypedDict
 
+    from lsp_harness.process.sandbox import call_filter, scratch_layers
     from lsp_harness.process.sandbox import kernel_calls as kernel
-    from lsp_harness.process.sandbox import scratch_layers
 
     class ViewRequest(TypedDict, total=False):
         """The fields of a request (see the description of this module)."""
@@ -53,12 +55,15 @@ if TYPE_CHECKING:
         layer: Required[str]
         layer_bytes: int
         makes_views: bool
+        emptied: Sequence[str]
+        opens_sockets: bool
 else:
     if __name__ == "__main__":
         # `python -I` leaves out the folder of the program
         sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     # in the Python of a project they are copied beside this file, and there is no package
     package = __package__ + "." if __package__ else ""
+    call_filter = importlib.import_module(package + "call_filter")
     kernel = importlib.import_module(package + "kernel_calls")
     scratch_layers = importlib.import_module(package + "scratch_layers")
 
@@ -134,7 +139,7 @@ def _lead_view(
             os._exit(EXIT_UNAVAILABLE)
         if child == 0:
             os.close(failed)
-            _start_child(start, can_make_views=bool(request.get("makes_views")))
+            _start_child(request, start)
         os.close(failed)
         # what runs in the view has the same user, and must not read or stop this process
         kernel.libc.prctl(kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -146,13 +151,15 @@ def _lead_view(
         os._exit(code if code >= 0 else 128 - code)
 
 
-def _start_child(start: Callable[[], int], can_make_views: bool) -> NoReturn:
+def _start_child(request: ViewRequest, start: Callable[[], int]) -> NoReturn:
     code = EXIT_UNAVAILABLE
     try:
-        if os.geteuid() == 0 and not can_make_views:
+        if os.geteuid() == 0 and not request.get("makes_views"):
             # the kernel mounts no new /proc where parts of the old one are covered
             protect_proc()
         kernel.drop_rights()
+        families = call_filter.LOCAL_FAMILIES if request.get("opens_sockets", True) else ()
+        call_filter.set_filter(call_filter.make_filter(families))
         code = start()
     except OSError as error:
         sys.stderr.write(f"{describe(error)}\n")
@@ -248,8 +255,10 @@ def make_view(request: ViewRequest, sockets: Sequence[str]) -> None:
     # the folder for the layers is covered by none of the other mounts, because it is opened first
     mounted = [] if request.get("makes_views") else overlays
     layers = scratch_layers.prepare(request["layer"], int(request.get("layer_bytes") or 0)) if mounted else None
+    for folder in request.get("emptied", ()):
+        hide_folder(folder, kept, int(request.get("layer_bytes") or 0))
     for folder in request.get("hidden", ()):
-        hide_folder(folder, kept)
+        hide_folder(folder, kept, is_read_only=True)
     cover_run()
     mount_proc()
     make_devices(devices)
@@ -280,7 +289,8 @@ def make_view(request: ViewRequest, sockets: Sequence[str]) -> None:
 def remove_private(paths: Sequence[str], overlays: Sequence[str]) -> None:
     """Cover private files and folders that lie in no overlay."""
     for path in paths:
-        if not any(scratch_layers.is_below(path, folder) for folder in overlays):
+        # one in a folder that is hidden is not there any more
+        if os.path.exists(path) and not any(scratch_layers.is_below(path, folder) for folder in overlays):
             cover(path)
 
 
@@ -299,14 +309,19 @@ def cover(path: str) -> None:
         kernel.mount("/dev/null", path, "", kernel.MS_BIND)
 
 
-def hide_folder(folder: str, kept: Mapping[str, int]) -> None:
-    """Make a folder empty, but for what stays visible in it."""
-    kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755")
+def hide_folder(folder: str, kept: Mapping[str, int], size: int = 0, is_read_only: bool = False) -> None:
+    """Make a folder empty, but for what stays visible in it. It takes at most `size` bytes, unless that is 0."""
+    if not os.path.isdir(folder):
+        # another mount covers it
+        return
+    options = f"mode=0755,size={size}" if size else "mode=0755"
+    kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
     for path, descriptor in kept.items():
         if scratch_layers.is_below(path, folder):
             kernel.bind(descriptor, path)
             kernel.set_read_only(path, recursive=True)
-    kernel.set_read_only(folder)
+    if is_read_only and folder not in kept:
+        kernel.set_read_only(folder)
 
 
 def cover_run() -> None:

@@ -83,6 +83,8 @@ def describe_view(policy: SandboxPolicy) -> "namespace_launcher.ViewRequest":
         "layer": str(policy.layer or ""),
         "layer_bytes": policy.limits.layer_bytes,
         "makes_views": policy.makes_views,
+        "emptied": [str(folder) for folder in policy.emptied],
+        "opens_sockets": policy.opens_sockets,
     }
 
 

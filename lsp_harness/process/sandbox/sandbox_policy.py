@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 GIBIBYTE = 1 << 30
+PRIVATE_FOLDERS = (Path("/tmp"), Path("/var/tmp"), Path("/run"))
+"""Folders where other programs keep sockets and files of users. Sandboxes without overlays hide them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,14 @@ class SandboxPolicy:
         limits: The resources.
         overlays: Folders in which the program may write, while every change is gone after the run. Needs a sandbox with
             `has_overlays`.
-        absent: Private files and folders that are not there for the program. Needs a sandbox with `has_overlays`.
+        absent: Private files and folders that are not there for the program, or are empty, or cannot be read.
         layer: An empty folder for these changes, if there are `overlays`. It is on a disk.
         makes_views: Whether the program itself makes views with these overlays, one after another. It can only read.
+        emptied: Folders that are empty for the program, such as that for temporary files. What `folder`, `writable` and
+            `visible` name within them stays visible. If the sandbox can do that, the program may write there, and that
+            is gone after the run.
+        opens_sockets: Whether the program may open sockets within the sandbox. Where a sandbox has no network of its
+            own, such as Landlock, it may not in any case.
     """
 
     folder: Path
@@ -57,3 +64,5 @@ class SandboxPolicy:
     absent: tuple[Path, ...] = ()
     layer: Path | None = None
     makes_views: bool = False
+    emptied: tuple[Path, ...] = ()
+    opens_sockets: bool = True

@@ -23,7 +23,7 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import IGNORE_FILE_NAMES
 from lsp_harness.process.process_tree import ProcessTree
-from lsp_harness.process.sandbox import kernel_calls, namespace_launcher, scratch_layers
+from lsp_harness.process.sandbox import call_filter, kernel_calls, namespace_launcher, scratch_layers
 from lsp_harness.process.sandbox.confined_run import (
     COUNT_INTERVAL_S,
     ConfinedResult,
@@ -47,7 +47,7 @@ from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 
 PROGRAM = Path(__file__).with_name("pytest_worker.py")
 """The program of the worker. It is not imported, because this package must work without pytest."""
-IMPORTED = (line_evidence, namespace_launcher, kernel_calls, scratch_layers)
+IMPORTED = (line_evidence, namespace_launcher, kernel_calls, scratch_layers, call_filter)
 COPIED = (PROGRAM, *(Path(str(module.__file__)) for module in IMPORTED))
 """The files beside which the worker runs: its program, and the modules that it imports."""
 RESULTS = ("report", "trace", "lines", "output")

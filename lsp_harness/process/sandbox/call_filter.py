@@ -1,0 +1,218 @@
+"""The filter of system calls (seccomp) of the sandboxes.
+
+A filter sees the numbers that a program gives to the kernel, but no path and no text. So it refuses what namespaces and
+Landlock do not cover: the keys that the kernel keeps for a user, sockets that belong to no network, and, where other
+processes are not hidden, changes of their limits and priorities.
+
+It belongs to `namespace_launcher.py` and `landlock_launcher.py`, beside which it lies, and runs in Python 3.8 and later
+like them. On a processor that is not in `PROCESSORS` there is no filter.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+
+TYPE_CHECKING = False
+"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Step = tuple[int, int, int, int]
+    """An instruction: its code, the steps that it leaves out if it is true or false, and its value."""
+
+PROCESSORS = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
+"""Processor → its number for filters (`AUDIT_ARCH_…`), and the column of its system calls."""
+X32_CALLS = 0x40000000
+"""The first number of the second table of system calls of x86-64."""
+LOAD, AND, JUMP, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
+"""Instructions of a filter (linux/filter.h)."""
+CALL_OFFSET, PROCESSOR_OFFSET, ARGUMENT_OFFSET, ARGUMENT_BYTES = 0, 4, 16, 8
+"""Offsets in `struct seccomp_data`."""
+ALLOW, REFUSE, ASK = 0x7FFF0000, 0x00050000 | 1, 0x7FC00000
+"""The system call happens, it fails with EPERM, or another process answers it (SECCOMP_RET_USER_NOTIF)."""
+INSTRUCTION = struct.Struct("=HBBI")
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
+
+SOCKET = (41, 198)
+CHANGES_OF_THE_MACHINE = {
+    # keys of the user that outlive the sandbox, and are read by other processes
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    # doors to the kernel that tests hardly need, and that have often been broken
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "perf_event_open": (298, 241),
+    # a ring opens sockets, and its requests pass no filter
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    # opens a file by its number, past all mounts
+    "open_by_handle_at": (304, 265),
+    # the log of the kernel names addresses and programs
+    "syslog": (103, 116),
+    "fanotify_init": (300, 262),
+}
+"""System calls about the whole machine or the whole user, which no namespace keeps apart. Columns as `PROCESSORS`."""
+CHANGES_OF_FILES = {
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "lchown": (94, None),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
+}
+"""System calls that change the mode, the owner, the times or attributes of a file, for which Landlock has no rule."""
+SHARED_OBJECTS = {
+    "shmget": (29, 194),
+    "shmctl": (31, 195),
+    "shmat": (30, 196),
+    "semget": (64, 190),
+    "semctl": (66, 191),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
+    "msgget": (68, 186),
+    "msgctl": (71, 187),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+}
+"""System calls for memory, semaphores and queues with a number or a name, which processes of the same user share."""
+CHANGES_OF_PROCESSES = {
+    "prlimit64": (302, 261),
+    "sched_setaffinity": (203, 122),
+    "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274),
+}
+"""System calls whose first argument is the process that they change. 0 is the caller."""
+PRIORITY_CALLS = {"setpriority": ((141, 140), 2), "ioprio_set": ((251, 30), 3)}
+"""System calls whose first argument is the kind of the second one, and the kind that means all processes of a user."""
+IOCTL = (16, 29)
+FILE_REQUESTS = (
+    *(0x40086602, 0x40046602, 0x40087602, 0x40047602, 0x401C5820, 0x40806685, 0x800C6613),
+    # input for a terminal, as if the user had typed it
+    *(0x5412, 0x541C),
+)
+"""Requests of `ioctl` that change the flags of a file that is open for reading only (FS_IOC_SETFLAGS and others)."""
+BTRFS_REQUESTS, REQUEST_GROUP = 0x9400, 0xFF00
+COPY_REQUESTS = (0x40049409, 0x4020940D, 0xC0189436)
+"""The requests of this group that copy a part of a file into one that is open for writing."""
+
+LOCAL_FAMILIES = (1, 2, 10, 16)
+"""Families of sockets that belong to the network of the sandbox: Unix, IPv4, IPv6 and netlink. Others, such as those to
+the host of a virtual machine (AF_VSOCK), belong to no network."""
+
+
+def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bool = True) -> bytes:
+    """Return the filter of this processor, or nothing if there is none.
+
+    Args:
+        families: The families of sockets that can be opened. Connected pairs can be made in any case.
+        hides_processes: Whether the sandbox hides other processes and the files outside. If not, their changes are
+            refused, and changes of files are asked (`ASK`).
+    """
+    if platform.machine() not in PROCESSORS:
+        return b""
+    processor, column = PROCESSORS[platform.machine()]
+    # numbers of another table of system calls mean other things
+    steps: list[Step] = [
+        (LOAD, 0, 0, PROCESSOR_OFFSET),
+        (JUMP_EQUAL, 1, 0, processor),
+        (RETURN, 0, 0, REFUSE),
+        (LOAD, 0, 0, CALL_OFFSET),
+        (JUMP_AT_LEAST, 0, 1, X32_CALLS),
+        (RETURN, 0, 0, REFUSE),
+    ]
+    for numbers in CHANGES_OF_THE_MACHINE.values():
+        steps += _end(numbers[column], REFUSE)
+    steps += _where(SOCKET[column], [(LOAD, 0, 0, _argument(0)), *_only(families)])
+    if not hides_processes:
+        for numbers in SHARED_OBJECTS.values():
+            steps += _end(numbers[column], REFUSE)
+        for numbers in CHANGES_OF_PROCESSES.values():
+            steps += _where(numbers[column], [(LOAD, 0, 0, _argument(0)), *_only((0,))])
+        for numbers, user in PRIORITY_CALLS.values():
+            kind: list[Step] = [(LOAD, 0, 0, _argument(0)), (JUMP_EQUAL, 0, 1, user), (RETURN, 0, 0, REFUSE)]
+            steps += _where(numbers[column], [*kind, (LOAD, 0, 0, _argument(1)), *_only((0,))])
+        steps += _where(IOCTL[column], _refuse_requests())
+        for files in CHANGES_OF_FILES.values():
+            if (number := files[column]) is not None:
+                steps += _end(number, REFUSE)
+    steps.append((RETURN, 0, 0, ALLOW))
+    return b"".join(INSTRUCTION.pack(*step) for step in steps)
+
+
+def _argument(index: int) -> int:
+    """Return the offset of the lower half of an argument."""
+    return ARGUMENT_OFFSET + index * ARGUMENT_BYTES
+
+
+def _end(number: int, action: int) -> list[Step]:
+    """Return the steps that end with an action for one system call."""
+    return [(JUMP_EQUAL, 0, 1, number), (RETURN, 0, 0, action)]
+
+
+def _where(number: int, steps: list[Step]) -> list[Step]:
+    """Return steps that run for one system call only. They may load arguments."""
+    return [(JUMP_EQUAL, 0, len(steps) + 1, number), *steps, (LOAD, 0, 0, CALL_OFFSET)]
+
+
+def _only(values: Sequence[int]) -> list[Step]:
+    """Return the steps that refuse all values but some."""
+    jumps: list[Step] = [(JUMP_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
+    return [*jumps, (RETURN, 0, 0, REFUSE)]
+
+
+def _refuse_requests() -> list[Step]:
+    request: Step = (LOAD, 0, 0, _argument(1))
+    steps: list[Step] = [request]
+    for number in FILE_REQUESTS:
+        steps += _end(number, REFUSE)
+    rest: list[Step] = [request, *_only(COPY_REQUESTS)]
+    return [*steps, (AND, 0, 0, REQUEST_GROUP), (JUMP_EQUAL, 0, len(rest), BTRFS_REQUESTS), *rest]
+
+
+class FilterProgram(ctypes.Structure):
+    """A filter (`struct sock_fprog`)."""
+
+    _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.c_char_p))
+
+
+def describe_filter(code: bytes) -> FilterProgram:
+    """Return a filter in the form of the kernel."""
+    return FilterProgram(len(code) // INSTRUCTION.size, code)
+
+
+def set_filter(code: bytes) -> None:
+    """Set a filter for this process and its descendants. It needs `PR_SET_NO_NEW_PRIVS`.
+
+    Raises:
+        OSError: The kernel refuses.
+    """
+    if not code:
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    program = describe_filter(code)
+    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0):
+        error = ctypes.get_errno()
+        raise OSError(error, f"the filter of system calls does not work: {os.strerror(error)}")
