@@ -31,7 +31,7 @@ async def run_program(work: ShellWork, output: TaskOutput, grace_s: float = GRAC
     if not work.argv:
         raise UsageError("an empty command cannot be started; name a program")
     try:
-        tree = await ProcessTree.start(work.argv, mark=output.task_id, cwd=work.cwd, env=work.env)
+        tree = await ProcessTree.start(work.argv, mark=output.task_id, cwd=work.cwd, env=work.env, is_supervised=True)
     except (OSError, ValueError) as error:
         raise UsageError(f"{work.argv[0]} cannot be started: {system_message(error).lower()}") from error
     copying = asyncio.ensure_future(_copy(tree, output))
