@@ -22,6 +22,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.files.private_files import PrivateFiles
+from lsp_harness.files.secret_values import hide_variables
 from lsp_harness.harness.indexes.lazy_index import LazyIndex
 from lsp_harness.harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
 from lsp_harness.harness.sessions.model_choice import choose_model, create_model, read_session_settings
@@ -133,6 +134,8 @@ async def open_session(
         config = read_session_settings(options if shared else _with_environment(options))
     store = SessionStore()
     async with AsyncExitStack() as stack:
+        # a program may give keys to the commands of its session that this process does not have
+        stack.enter_context(hide_variables(command_environment(options)))
         models = list(models) or _create_models(config, options, shared, stack)
         opened = _open_log(options, store)
         stack.callback(opened.log.close)
