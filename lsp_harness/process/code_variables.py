@@ -6,20 +6,18 @@ refused. `chooses_code` is for the variables of a script, where a question about
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-HARMLESS_VARIABLES: Sequence[str] = tuple(
-    # the language, the clock and the looks of an output
-    "LANG LANGUAGE LC_* TZ TERM COLORTERM COLORFGBG COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE "
-    "CARGO_TERM_COLOR PY_COLORS CI DEBUG VERBOSE "
-    # modes that programs know by a word
-    "NODE_ENV DJANGO_DEBUG FLASK_ENV RAILS_ENV SEED SOURCE_DATE_EPOCH PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED "
-    "PYTHONHASHSEED PYTHONUTF8 PYTHONIOENCODING RUST_BACKTRACE RUST_LOG OMP_NUM_THREADS OMP_WAIT_POLICY "
-    # names of models and of places of a service
-    "ANTHROPIC_MODEL OPENAI_MODEL GEMINI_MODEL AWS_REGION AWS_DEFAULT_REGION GOOGLE_CLOUD_PROJECT "
-    "GOOGLE_CLOUD_LOCATION".split()
-)
-"""Variables that change no program that runs. `*` is any ending."""
+HARMLESS_VARIABLES: Mapping[str, str] = {
+    "language, clock, and the looks of an output": "LANG LANGUAGE LC_* TZ TERM COLORTERM COLORFGBG COLUMNS LINES "
+    "NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE CARGO_TERM_COLOR PY_COLORS CI DEBUG VERBOSE",
+    "modes that a program knows by a word": "NODE_ENV DJANGO_DEBUG FLASK_ENV RAILS_ENV SEED SOURCE_DATE_EPOCH "
+    "PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONHASHSEED PYTHONUTF8 PYTHONIOENCODING RUST_BACKTRACE RUST_LOG "
+    "OMP_NUM_THREADS OMP_WAIT_POLICY",
+    "models, and places of a service": "ANTHROPIC_MODEL OPENAI_MODEL GEMINI_MODEL AWS_REGION AWS_DEFAULT_REGION "
+    "GOOGLE_CLOUD_PROJECT GOOGLE_CLOUD_LOCATION",
+}
+"""Subject → variables that change no program that runs. `*` is any ending."""
 
 CREDENTIAL_ENDINGS = ("_API_KEY", "_TOKEN", "_PASSWORD", "_SECRET", "_ACCESS_KEY", "_ACCESS_KEY_ID")
 """Endings of variables that hold a key and nothing else."""
@@ -61,12 +59,12 @@ CODE_VARIABLES: Mapping[str, str] = {
 that is loaded, or the machine that answers. `*` is anything, and `[…]` one of some characters."""
 
 
-def _compile(patterns: Sequence[str]) -> re.Pattern[str]:
-    return re.compile("|".join(pattern.replace("*", r"\w*") for pattern in patterns))
+def _compile(table: Mapping[str, str]) -> re.Pattern[str]:
+    words = " ".join(table.values()).replace("*", r"\w*").split()
+    return re.compile("|".join(words))
 
 
-_HARMLESS = _compile(HARMLESS_VARIABLES)
-_CODE = _compile(" ".join(CODE_VARIABLES.values()).split())
+_HARMLESS, _CODE = _compile(HARMLESS_VARIABLES), _compile(CODE_VARIABLES)
 
 
 def is_harmless(name: str) -> bool:
