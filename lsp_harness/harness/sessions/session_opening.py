@@ -28,6 +28,7 @@ from lsp_harness.harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
 from lsp_harness.harness.sessions.model_choice import choose_model, create_model, read_session_settings
 from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts, command_environment
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
+from lsp_harness.harness.sessions.reading_commands import ReadingCommands
 from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
@@ -278,7 +279,7 @@ async def _create_parts(
         private_files=private_files,
         index=index,
         create_checks=lambda: verifier.create_checks(config.verification, CheckContext(verifier.tools)),
-        tasks=SessionTasks(tasks, root, command_environment(options)),
+        tasks=SessionTasks(tasks, root, command_environment(options), ReadingCommands([root]).confine),
         artifacts=artifacts,
         before_edit=copies.keep,
         can_read=gate.is_readable if gate.policy.tells_files_apart else can_read_all,
@@ -393,7 +394,13 @@ def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
     mode = options.permission_mode or policy.mode
     if options.permission_timeout:
         policy = replace(policy, callback_timeout_s=options.permission_timeout)
-    return replace(policy, mode=mode, allowed_tools=allowed, disallowed_tools=disallowed)  # pyright: ignore[reportArgumentType] - the options were checked
+    return replace(
+        policy,
+        mode=mode,  # pyright: ignore[reportArgumentType] - the options were checked
+        allowed_tools=allowed,
+        disallowed_tools=disallowed,
+        can_confine=ReadingCommands.can_confine,
+    )
 
 
 def _create_hooks(

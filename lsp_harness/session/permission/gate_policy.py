@@ -4,7 +4,7 @@ A rule that is not valid never permits more: one that allows is dropped, and one
 of its tool.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -45,7 +45,7 @@ class GatePolicy:
         callback_timeout_s: How long the callback of a program may take.
         settings_file: The file for rules of answers that count from now on. None keeps them for the session.
         is_complete: Whether all settings could be read. Otherwise no rule of the settings allows anything.
-        can_confine: Whether commands that only read can run in a sandbox, in which they change nothing.
+        can_confine: Returns whether commands that only read can run in a sandbox, in which they change nothing.
     """
 
     mode: PermissionMode = "ask"
@@ -56,7 +56,7 @@ class GatePolicy:
     callback_timeout_s: float = DEFAULT_TIMEOUT_S
     settings_file: Path | None = None
     is_complete: bool = True
-    can_confine: bool = False
+    can_confine: Callable[[], bool] = bool
 
     @property
     def tells_files_apart(self) -> bool:

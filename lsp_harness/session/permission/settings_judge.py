@@ -128,12 +128,25 @@ class SettingsJudge:
                 what = f"{class_of(part)}: {part.display}"
                 return Decision("deny", "mode", f"the permission mode {mode} does not allow it ({what})")
             asks = asks or word == "ask"
-        return None if asks else Decision("allow", "mode", f"the permission mode {mode} allows it")
+        if asks:
+            return None
+        reason = f"the permission mode {mode} allows it"
+        if not self.only_reads(check):
+            return Decision("allow", "mode", reason)
+        where = "in a sandbox in which it can only read" if self.confines_reading else "because it only reads"
+        return Decision("allow", "mode", f"{reason}, {where}", only_reads=True)
+
+    def only_reads(self, check: GateCheck) -> bool:
+        """Return whether a command is allowed only because it reads, in a mode that does not allow other commands."""
+        is_command = bool(check.action.command or check.action.argv) and check.action.confinement is None
+        if not is_command or MODE_TABLE[self.mode].verdicts["command"] == "allow":
+            return False
+        return not any(verdict and verdict.decision == "allow" for _, verdict in check.relevant_parts)
 
     @property
     def confines_reading(self) -> bool:
         """Return whether commands that only read run in a sandbox: in modes that do not allow other commands."""
-        return self.policy.can_confine and MODE_TABLE[self.mode].verdicts["command"] != "allow"
+        return MODE_TABLE[self.mode].verdicts["command"] != "allow" and self.policy.can_confine()
 
     @property
     def hides_secrets(self) -> bool:

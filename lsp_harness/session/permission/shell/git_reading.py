@@ -146,20 +146,24 @@ READS_OBJECTS = frozenset(
 )
 """Subcommands that print the contents of files."""
 COMMANDS = frozenset(
-    (
-        "add am annotate apply archive backfill bisect blame branch bugreport bundle cat-file check-attr check-ignore "
-        "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph "
-        "commit-tree config count-objects credential describe diagnose diff diff-files diff-index diff-tree difftool "
-        "fast-export fast-import fetch fetch-pack filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck "
-        "gc get-tar-commit-id grep hash-object help hook index-pack init init-db interpret-trailers log ls-files ls-remote "
-        "ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-tree mergetool mktag mktree "
-        "multi-pack-index mv name-rev notes pack-objects pack-redundant pack-refs patch-id prune prune-packed pull push "
-        "range-diff read-tree rebase receive-pack reflog remote repack replace request-pull rerere reset restore rev-list "
-        "rev-parse revert rm send-pack shortlog show show-branch show-index show-ref sparse-checkout stage stash status "
-        "stripspace submodule subtree switch symbolic-ref tag unpack-file unpack-objects update-index update-ref "
-        "update-server-info upload-archive upload-pack var verify-commit verify-pack verify-tag version whatchanged "
-        "worktree write-tree send-email daemon instaweb gui citool lfs flow"
-    ).split()
+    {"add", "am", "annotate", "apply", "archive", "backfill", "bisect", "blame", "branch", "bugreport"}
+    | {"bundle", "cat-file", "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "checkout"}
+    | {"checkout-index", "cherry", "cherry-pick", "clean", "clone", "column", "commit", "commit-graph"}
+    | {"commit-tree", "config", "count-objects", "credential", "describe", "diagnose", "diff", "diff-files"}
+    | {"diff-index", "diff-tree", "difftool", "fast-export", "fast-import", "fetch", "fetch-pack"}
+    | {"filter-branch", "fmt-merge-msg", "for-each-ref", "for-each-repo", "format-patch", "fsck", "gc"}
+    | {"get-tar-commit-id", "grep", "hash-object", "help", "hook", "index-pack", "init", "init-db"}
+    | {"interpret-trailers", "log", "ls-files", "ls-remote", "ls-tree", "mailinfo", "mailsplit", "maintenance"}
+    | {"merge", "merge-base", "merge-file", "merge-index", "merge-tree", "mergetool", "mktag", "mktree"}
+    | {"multi-pack-index", "mv", "name-rev", "notes", "pack-objects", "pack-redundant", "pack-refs"}
+    | {"patch-id", "prune", "prune-packed", "pull", "push", "range-diff", "read-tree", "rebase"}
+    | {"receive-pack", "reflog", "remote", "repack", "replace", "request-pull", "rerere", "reset", "restore"}
+    | {"rev-list", "rev-parse", "revert", "rm", "send-pack", "shortlog", "show", "show-branch", "show-index"}
+    | {"show-ref", "sparse-checkout", "stage", "stash", "status", "stripspace", "submodule", "subtree"}
+    | {"switch", "symbolic-ref", "tag", "unpack-file", "unpack-objects", "update-index", "update-ref"}
+    | {"update-server-info", "upload-archive", "upload-pack", "var", "verify-commit", "verify-pack"}
+    | {"verify-tag", "version", "whatchanged", "worktree", "write-tree", "send-email", "daemon", "instaweb"}
+    | {"gui", "citool", "lfs", "flow"}
 )
 """All subcommands. Another word is an alias or a program that nobody knows."""
 PROGRAM_OPTIONS: Mapping[str, re.Pattern[str]] = {
