@@ -36,11 +36,13 @@ class CallContext:
         call_id: The id of the call.
         report: Receives the output while the tool runs.
         check: Asks the permission gate about a further side effect of the call.
+        only_reads: Whether the call is allowed because it only reads. A command then runs where it can do nothing else.
     """
 
     call_id: str
     report: Callable[[str], None] = field(default=lambda text: None)
     check: Callable[[Action], Awaitable[Decision]] | None = None
+    only_reads: bool = False
 
 
 class ToolSignature(Protocol):

@@ -125,7 +125,8 @@ class ToolExecution:
             await self._before_call(replace(tool.action(call_input), session_id=turn.session_id))
         started_s = time.monotonic()
         try:
-            result = await tool.run(call_input, CallContext(call.call_id, _reporter(turn, call), self._gate.check))
+            context = CallContext(call.call_id, _reporter(turn, call), self._gate.check, only_reads=decision.only_reads)
+            result = await tool.run(call_input, context)
         finally:
             if self._after_call:
                 await self._after_call()

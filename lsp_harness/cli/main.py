@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from lsp_harness.disk.file_warnings import LOGGER_NAME
 from lsp_harness.errors import FileError, HarnessError, UsageError
+from lsp_harness.files.secret_values import hide_variables
 
 EXIT_BUG, EXIT_NO_ROOM, EXIT_INTERRUPTED = 70, 74, 128 + signal.SIGINT
 """Exit statuses for a bug, for missing memory or disk space, and for Ctrl-C. The first two are those of sysexits.h."""
@@ -22,12 +23,13 @@ def main(argv: list[str] | None = None) -> None:
     """Run the program. An error is one sentence on standard error and a non-zero exit status, and never a traceback."""
     arguments = sys.argv[1:] if argv is None else argv
     _open_streams()
-    try:
-        code = _run(arguments)
-        # an error of the output must be known here, because after the end of the interpreter nobody can report it
-        sys.stdout.flush()
-    except BaseException as error:  # noqa: BLE001 - users get no traceback of any error
-        code = _report_error(error)
+    with hide_variables(os.environ):
+        try:
+            code = _run(arguments)
+            # an error of the output must be known here, because after the end of the interpreter nobody can report it
+            sys.stdout.flush()
+        except BaseException as error:  # noqa: BLE001 - users get no traceback of any error
+            code = _report_error(error)
     # the interpreter looks for unused objects at its end, which takes 0.2 s with the modules of a server; a process
     # that only calls this function goes on, and needs that search
     atexit.register(gc.freeze)

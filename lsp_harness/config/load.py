@@ -38,7 +38,7 @@ EDITOR_FORBIDDEN_KEYS = {
     # programs that are started, and the folders in which they may work
     "runtime": frozenset(
         {
-            *("agents", "allowed_roots", "max_agents", "runner", "network"),
+            *("agents", "allowed_roots", "client_variables", "max_agents", "runner", "network"),
             *("container_program", "container_image", "container_options", "ssh_host", "ssh_options"),
         }
     ),

@@ -62,6 +62,9 @@ class Runtime:
     """An agent is stopped after this many seconds without a message or an output; 0 is never."""
     allowed_roots: tuple[str, ...] = ()
     """Folders in which agents may work, besides the workspace folders. A folder allows those in it, too."""
+    client_variables: tuple[str, ...] = ()
+    """Variables that a client may set for an agent, besides keys and those that change no program, such as `LANG`. Name
+    none that decides which code runs."""
     runner: str = "local"
     """Where agents run that name no runner: `local`, `bwrap`, `container` or `ssh`. See
     [Changes of agents](agent-changes.md#where-the-program-runs)."""

@@ -1,7 +1,9 @@
 """Removal of secrets from a text that arrives in pieces. A piece may end within a secret."""
 
 import re
+from collections.abc import Collection
 
+from lsp_harness.files.secret_values import hidden_values
 from lsp_harness.files.secrets import KEY_BLOCK, KEY_START, redact
 
 MAX_HELD_BYTES = 65_536
@@ -17,9 +19,14 @@ KEY_START_LINE = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
 
 
 class SecretStream:
-    """The redaction of one text. Give it the pieces in order, and call `finish` at the end."""
+    """The redaction of one text. Give it the pieces in order, and call `finish` at the end.
 
-    def __init__(self) -> None:
+    Args:
+        values: More secrets, which the caller replaces. No piece of the result ends within one.
+    """
+
+    def __init__(self, values: Collection[bytes] = ()) -> None:
+        self._values = values
         self._held = b""
         self._is_in_key = False
 
@@ -68,7 +75,24 @@ class SecretStream:
         ):
             # a token may end at the start of the key
             cut = min(cut, max(data.rfind(blank, 0, start) for blank in BLANKS) + 1)
-        return cut
+        return _before_values(data, cut, (*self._values, *hidden_values()))
+
+
+def _before_values(data: bytes, cut: int, values: Collection[bytes]) -> int:
+    """Return the last place up to `cut` that is not within a value, or within the start of one at the end."""
+    while True:
+        last = cut
+        for value in values:
+            # a value may contain blanks, so it may begin before the cut
+            start = max(0, cut - len(value) + 1)
+            while (start := data.find(value[:1], start, cut)) >= 0:
+                if value.startswith(data[start : start + len(value)]):
+                    # a token may end at the start of the value
+                    cut = max(data.rfind(blank, 0, start) for blank in BLANKS) + 1
+                    break
+                start += 1
+        if cut == last:
+            return cut
 
 
 def _key_lines_start(data: bytes, end: int) -> int:

@@ -1,15 +1,17 @@
 """Secrets that must never be in a prompt: files that are secret by their name, and lines that contain the form of a
 secret.
 
-This module knows only forms that are hardly anything else: private keys, tokens with the prefix of a vendor, and
-passwords in URLs. A rule that hides every `password = …` would hide ordinary code. A file with a doubtful *name* counts
-as secret.
+This module knows only forms that are hardly anything else: private keys, tokens with the prefix of a vendor
+(`token_forms`), and passwords in URLs; and the values of variables with keys while they are hidden (`secret_values`). A
+rule that hides every `password = …` would hide ordinary code. A file with a doubtful *name* counts as secret.
 """
 
 import re
 from fnmatch import translate
 from functools import lru_cache
 
+from lsp_harness.files.secret_values import MIN_VALUE_BYTES, find_values, hidden_marks
+from lsp_harness.files.token_forms import token_forms
 from lsp_harness.text.document import Document
 
 SECRET_NAMES = (
@@ -43,28 +45,7 @@ KEY_START = b"-----BEGIN "
 KEY_BLOCK = re.compile(
     rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.DOTALL
 )
-TOKENS = tuple(
-    re.compile(form)
-    for form in (
-        rb"A(?<=\bA)[KS]IA[0-9A-Z]{16}\b",
-        rb"gh(?<=\bgh)[oprsu]_\w{36}",
-        rb"github_pat_(?<=\bgithub_pat_)\w{22}",
-        rb"glpat-(?<=\bglpat-)[\w-]{20}",
-        rb"xox(?<=\bxox)[abeoprs]-[\w-]{10}",
-        rb"rk_live_(?<=\brk_live_)\w{16}",
-        rb"sk_live_(?<=\bsk_live_)\w{16}",
-        rb"AIza(?<=\bAIza)[\w-]{35}",
-        rb"sk-(?<=\bsk-)[\w-]{32}",
-        rb"npm_(?<=\bnpm_)\w{36}",
-        rb"pypi-(?<=\bpypi-)[\w-]{50}",
-        rb"hf_(?<=\bhf_)\w{30}",
-        rb"SG\.(?<=\bSG\.)[\w-]{22}\.[\w-]{43}",
-        # the lookbehind allows only one start in a run of such characters: else a text that repeats `eyJ` takes minutes
-        rb"eyJ(?<![\w-]eyJ)[\w-]{10,}+\.eyJ[\w-]{10,}+\.[\w-]{10,}",
-    )
-)
-"""Each form begins with its fixed characters. A form that begins with `\\b` is tried at every byte, which takes a
-hundred times as long."""
+TOKENS = tuple(token_forms())
 TOKEN_REST = re.compile(rb"[\w-]*+")
 """The rest of a token. Some tokens are longer than the form that identifies them, and the rest must be hidden too."""
 # a placeholder is not a password
@@ -100,14 +81,20 @@ def find_secrets(data: bytes) -> list[tuple[int, int]]:
     A private key counts with all its lines.
     """
     spans = [match.span() for match in KEY_BLOCK.finditer(data)] if KEY_START in data else []
-    for form in (*TOKENS, PASSWORD):
-        start = end = 0
-        while match := form.search(data, start):
-            if form is not PASSWORD and match.end() > end:
+    spans += find_values(data)
+    for form in TOKENS:
+        # a search for fixed characters takes a tenth of the time of a pattern
+        start = end = data.find(form.mark)
+        while start >= 0 and (match := form.pattern.search(data, start)):
+            if match.end() > end:
                 end = TOKEN_REST.match(data, match.end()).end()  # type: ignore[union-attr]
             spans.append((match.start(), max(end, match.end())))
             # a secret may begin inside another one
             start = match.start() + 1
+    start = 0
+    while match := PASSWORD.search(data, start):
+        spans.append(match.span())
+        start = match.start() + 1
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -118,13 +105,10 @@ def find_secrets(data: bytes) -> list[tuple[int, int]]:
     return merged
 
 
-MARKS = (
-    *("AKIA", "ASIA", "gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat-", "xox", "k_live_", "AIza"),
-    *("sk-", "npm_", "pypi-", "hf_", "SG.", "eyJ", "://", "-----BEGIN ", "-----END "),
-)
+MARKS = tuple(dict.fromkeys([*(form.mark.decode() for form in TOKENS), "://", "-----BEGIN ", "-----END "]))
 """Fixed characters of which each secret contains some. A text without them needs no search."""
-SHORTEST_SECRET = 9
-"""Characters of the shortest secret, a password in a URL."""
+SHORTEST_SECRET = MIN_VALUE_BYTES
+"""Characters of the shortest secret, the value of a variable."""
 
 
 def may_contain_secret(text: str) -> bool:
@@ -132,6 +116,9 @@ def may_contain_secret(text: str) -> bool:
     if len(text) >= SHORTEST_SECRET:
         # `any` takes twice as long
         for mark in MARKS:
+            if mark in text:
+                return True
+        for mark in hidden_marks():
             if mark in text:
                 return True
     return False
@@ -150,7 +137,7 @@ def redact(text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _cached_secrets(data: bytes) -> list[tuple[int, int]]:
+def _cached_secrets(data: bytes, _: tuple[str, ...]) -> list[tuple[int, int]]:
     # one request needs this several times for the same text
     return find_secrets(data)
 
@@ -159,6 +146,6 @@ def secret_lines(document: Document) -> frozenset[int]:
     """Return the numbers of the lines that contain secrets, from 0."""
     return frozenset(
         line
-        for start, end in _cached_secrets(document.data)
+        for start, end in _cached_secrets(document.data, hidden_marks())
         for line in range(document.line_of(start), document.line_of(end - 1) + 1)
     )

@@ -44,6 +44,7 @@ class Supervisor:
     def __init__(self, control: socket.socket, wake_up: int) -> None:
         self._control = control
         self._wake_up = wake_up
+        self._parent = os.getppid()
         self._pid = 0
         self._status: int | None = None
         self._requests = b""
@@ -53,7 +54,7 @@ class Supervisor:
     def start(self, command: "list[str]") -> None:
         """Start the program. Raises OSError."""
         defaults = {*FORWARDED, *IGNORED, signal.SIGCHLD, signal.SIGXFSZ, signal.SIGWINCH}
-        self._pid = os.posix_spawnp(command[0], command, os.environ, setsigdef=defaults, setsigmask=())
+        self._pid = os.posix_spawnp(command[0], command, given_environment(), setsigdef=defaults, setsigmask=())
 
     @property
     def pid(self) -> int:
@@ -82,6 +83,10 @@ class Supervisor:
             os.read(self._wake_up, 4096)
         if self._control in ready:
             self._read_requests()
+        if self._is_wanted and os.getppid() != self._parent:
+            # a copy of the other process, such as a worker that it forked, may hold the socket open
+            self._is_wanted = False
+            self._begin_end(LEFT_GRACE_S)
 
     def _read_requests(self) -> None:
         try:
@@ -150,6 +155,17 @@ class Supervisor:
                 send(pid, signal.SIGCONT)
             else:
                 self._status = status
+
+
+def given_environment() -> "dict[str, str]":
+    """Return the environment that this process was given. Python sets LC_CTYPE at its start if there is no locale."""
+    environment = dict(os.environ)
+    with suppress(OSError):
+        with open("/proc/self/environ", "rb") as file:
+            names = {entry.partition(b"=")[0] for entry in file.read().split(b"\0")}
+        if b"LC_CTYPE" not in names:
+            environment.pop("LC_CTYPE", None)
+    return environment
 
 
 def send(pid: int, number: int) -> None:

@@ -7,8 +7,11 @@ told to adopt orphans among its descendants), and by a mark in the environment, 
 
 import asyncio
 import ctypes
+import errno
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from lsp_harness.process import child_supervisor
 from lsp_harness.process.priority import lower_priority
 from lsp_harness.process.process_table import ProcessRow, environment_value, list_processes, start_ticks
 from lsp_harness.process.termination import KILL_WAIT_S, OpenProcess
@@ -67,6 +71,7 @@ class ProcessTree:
         self._child = child
         self._search = _Search(child.pid, mark)
         self._transport: asyncio.ReadTransport | None = None
+        self._control: socket.socket | None = None
         self._reaping = asyncio.ensure_future(self._reap())
 
     @classmethod
@@ -79,6 +84,7 @@ class ProcessTree:
         env: Mapping[str, str] | None = None,
         prepare: Callable[[], None] = lambda: None,
         stdin: int = subprocess.DEVNULL,
+        is_supervised: bool = False,
     ) -> "ProcessTree":
         """Start a program in its own session.
 
@@ -89,10 +95,44 @@ class ProcessTree:
             env: The environment. The default is that of this process.
             prepare: Runs in the new process before the program. It must take no lock.
             stdin: The descriptor of its standard input. The default is an empty input.
+            is_supervised: Whether a supervisor starts the program, and ends all its descendants, also those in sessions
+                of their own, when this process is killed. `pid` is then that of the supervisor.
 
         Raises:
             OSError: The program cannot be started.
         """
+        if not is_supervised:
+            return await cls._start(argv, mark, cwd, env, prepare, stdin)
+        ours, theirs = socket.socketpair()
+        try:
+            folder = os.getcwd() if cwd is None else str(cwd)
+            command = [sys.executable, "-I", "-S", child_supervisor.__file__, str(theirs.fileno()), folder, *argv]
+            tree = await cls._start(command, mark, None, env, prepare, stdin, (theirs.fileno(),))
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        tree._control = ours
+        try:
+            await _wait_for_start(ours, argv[0], folder)
+        except BaseException:
+            await tree.end(grace_s=0.0)
+            tree.close()
+            raise
+        return tree
+
+    @classmethod
+    async def _start(
+        cls,
+        argv: Sequence[str],
+        mark: str,
+        cwd: Path | None,
+        env: Mapping[str, str] | None,
+        prepare: Callable[[], None],
+        stdin: int,
+        passed: Sequence[int] = (),
+    ) -> "ProcessTree":
         parent = os.getpid()
         # it starts in the thread of the event loop, because it gets a signal when the thread that started it ends
         child = subprocess.Popen(  # noqa: ASYNC220
@@ -103,6 +143,7 @@ class ProcessTree:
             cwd=cwd,
             env=add_mark(os.environ if env is None else env, mark),
             start_new_session=True,
+            pass_fds=passed,
             preexec_fn=lambda: _prepare(parent, prepare),  # noqa: PLW1509 - it takes no lock
         )
         tree = cls(child, mark)
@@ -156,6 +197,8 @@ class ProcessTree:
         """Stop reading the output. A process that could not be ended may hold it open."""
         if self._transport:
             self._transport.close()
+        if self._control:
+            self._control.close()
         self._reaping.cancel()
         # the event loop may have cancelled the wait for its end
         self._child.poll()
@@ -264,6 +307,20 @@ async def _signal_all(rows: Iterable[ProcessRow], signals: Sequence[int], limit_
     finally:
         for process in processes:
             process.close()
+
+
+async def _wait_for_start(control: socket.socket, program: str, folder: str) -> None:
+    """Wait until a supervisor says that its program has started. Raises OSError."""
+    control.setblocking(False)
+    line = b""
+    while not line.endswith(b"\n"):
+        piece = await asyncio.get_running_loop().sock_recv(control, 1024)
+        if not piece:
+            raise OSError(errno.EIO, "its supervisor has ended", program)
+        line += piece
+    answer = json.loads(line)
+    if number := answer.get("errno"):
+        raise OSError(number, os.strerror(number), folder if answer.get("step") == "folder" else program)
 
 
 def _prepare(parent: int, prepare: Callable[[], None]) -> None:

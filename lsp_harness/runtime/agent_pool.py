@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ulid import ULID
 
+from lsp_harness.process.code_variables import is_credential, is_harmless
 from lsp_harness.runtime.adapter import Adapter, Launch, LaunchOrder
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent, AgentContext
@@ -30,11 +31,6 @@ EARLY_END_S = 0.3
 TERMINAL_ENVIRONMENT = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
 HIDDEN_VARIABLES = ("LSP_HARNESS_API_TOKEN", "LSP_HARNESS_API_KEY", "CLAUDECODE", "COLUMNS", "LINES")
 """Inherited variables that no agent sees: secrets of lsp-harness, and facts about another terminal."""
-CODE_VARIABLES = re.compile(
-    r"(LD_|DYLD_|PYTHON|PERL5|RUBY|NODE_OPTIONS|NODE_PATH|JAVA_TOOL_OPTIONS|GIT_|BASH_|LSP_HARNESS_|PROMPT_COMMAND$)"
-    r"|(PATH|ENV|SHELL|HOME|IFS|PS[0-4]|EDITOR|VISUAL|PAGER|BROWSER)$"
-)
-"""Variables that decide which code runs. A client must not set them."""
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_ARGUMENT_CHARS = 100_000
 
@@ -48,12 +44,14 @@ class PoolLimits:
         default_timeout_s: The time for a message without a time of its own.
         idle_timeout_s: The idle time of agents without one of their own. 0 is no limit.
         allowed_roots: The folders in which agents may work.
+        client_variables: Variables that a client may set, besides keys and those that change no program.
     """
 
     max_agents: int = 10
     default_timeout_s: float = 60.0
     idle_timeout_s: float = 0.0
     allowed_roots: Sequence[Path] = field(default_factory=tuple[Path, ...])
+    client_variables: Sequence[str] = ()
 
 
 class AgentPool:
@@ -166,7 +164,7 @@ class AgentPool:
     def _make_order(self, spec: AgentSpec) -> tuple[Adapter, LaunchOrder]:
         adapter = self.registry.require(spec.type)
         spec = replace(
-            self.runners.complete(check_spec(spec, self.limits.allowed_roots)),
+            self.runners.complete(check_spec(spec, self.limits)),
             idle_timeout_s=spec.idle_timeout_s or self.limits.idle_timeout_s,
         )
         transport: TransportName = spec.transport or adapter.transports[0]
@@ -200,7 +198,7 @@ class AgentPool:
                 agent.tick()
 
 
-def check_spec(spec: AgentSpec, allowed_roots: Sequence[Path]) -> AgentSpec:
+def check_spec(spec: AgentSpec, limits: PoolLimits) -> AgentSpec:
     """Return the description of a new agent with its real working folder.
 
     Raises:
@@ -212,7 +210,7 @@ def check_spec(spec: AgentSpec, allowed_roots: Sequence[Path]) -> AgentSpec:
         raise InvalidSpec("the working folder does not exist", "name a folder that exists") from error
     if not folder.is_dir():
         raise InvalidSpec("the working folder is not a folder", "name a folder")
-    if not any(folder.is_relative_to(os.path.realpath(root)) for root in allowed_roots):
+    if not any(folder.is_relative_to(os.path.realpath(root)) for root in limits.allowed_roots):
         raise InvalidSpec(
             "the working folder is not in an allowed folder", "use a workspace folder, or set runtime.allowed_roots"
         )
@@ -222,9 +220,12 @@ def check_spec(spec: AgentSpec, allowed_roots: Sequence[Path]) -> AgentSpec:
     if any(not sign.isprintable() for sign in spec.name) or len(spec.name) > 100:
         raise InvalidSpec("the name must have at most 100 printable characters")
     for name in spec.env:
-        if not VARIABLE_NAME.fullmatch(name) or CODE_VARIABLES.match(name.upper()):
+        # each program may read what it likes, so only names that are known to choose no code are given to it
+        is_known = is_harmless(name) or is_credential(name) or name in limits.client_variables
+        if not VARIABLE_NAME.fullmatch(name) or not is_known:
             raise InvalidSpec(
-                f"the variable {name[:40]!r} cannot be set for an agent", "set it before lsp-harness is started"
+                f"the variable {name[:40]!r} cannot be set for an agent",
+                "set it before lsp-harness is started, or name it in runtime.client_variables of your settings",
             )
     if not (1 <= spec.columns <= MAX_SIDE and 1 <= spec.rows <= MAX_SIDE):
         raise InvalidSpec(f"the size must be from 1 to {MAX_SIDE}")

@@ -1,6 +1,5 @@
 """The description of an agent that a client wants to start."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +10,6 @@ TransportName = Literal["acp", "stream-json", "pty"]
 RunnerName = Literal["local", "bwrap", "container", "ssh"]
 """Where the program runs."""
 RUNNER_NAMES: tuple[RunnerName, ...] = get_args(RunnerName)
-SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
-"""Names of variables whose values are kept out of logs and command lines."""
 AGENT_VARIABLE = "LSP_HARNESS_AGENT_ID"
 """The variable that tells the processes of an agent whose they are."""
 Isolation = Literal["none", "worktree"]

@@ -60,6 +60,7 @@ def test_an_editor_names_no_program():
     [
         ("runner", "local"),
         ("network", True),
+        ("client_variables", ["ZDOTDIR"]),
         ("container_program", "mine"),
         ("container_image", "evil:1"),
         ("container_options", ["--privileged"]),

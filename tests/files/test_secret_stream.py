@@ -1,11 +1,13 @@
 """Secrets are removed from a text in pieces as from the whole text."""
 
+import re
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_harness.files.secret_stream import MAX_HELD_BYTES, SecretStream
+from lsp_harness.files.secret_values import hide_variables
 from lsp_harness.files.secrets import redact
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -72,3 +74,17 @@ def test_a_line_without_an_end_is_shown():
 
 def test_bytes_that_are_no_text_stay_as_they_are():
     assert SecretStream().feed(b"\xff\xfe \xe4\n") == b"\xff\xfe \xe4\n"
+
+
+VALUES = {"A_KEY": "v4lue with\nblanks", "B_TOKEN": "v4lue v4lue!"}
+NEAR_VALUES = st.sampled_from([*VALUES.values(), "v4lue ", "v4lue with\n", "blanks", "\n", "word ", TOKEN, "v"])
+
+
+@given(st.lists(NEAR_VALUES, max_size=6).map("".join), st.lists(st.integers(0, 100), max_size=6))
+def test_a_value_of_a_variable_in_pieces_is_hidden(text: str, cuts: list[int]):
+    with hide_variables(VALUES):
+        shown, whole = stream(text, *cuts), redact(text)
+
+    # two values without anything between them may become one sign or two
+    assert re.sub("…+", "…", shown) == re.sub("…+", "…", whole)
+    assert not any(value in shown for value in VALUES.values())

@@ -3,12 +3,15 @@
 The tokens here are invented. They are built from parts, so that no scanner takes them for real ones.
 """
 
+import json
+
 import pytest
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill_prompt import build_infill_prompt, build_prompt_ladder
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secrets import find_secrets, is_secret_path, redact, secret_lines
+from lsp_harness.files.secret_values import hide_variables
+from lsp_harness.files.secrets import find_secrets, is_secret_path, may_contain_secret, redact, secret_lines
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
@@ -137,3 +140,59 @@ def test_in_a_message_an_ellipsis_stands_for_a_secret() -> None:
 def test_the_end_of_a_key_in_a_diff_is_one_too() -> None:
     diff = "@@ -9,4 +9,4 @@\n MIIEowIBAAKCAQEA\n abcdefgh/+==\n -----END RSA PRIVATE" + " KEY-----\n-x = 1\n+x = 2\n"
     assert redact(diff) == "@@ -9,4 +9,4 @@\n…\n-x = 1\n+x = 2\n"
+
+
+PUBLISHED = (
+    *(("gsk_", "aB3", 52), ("xai-", "aB3", 80), ("nvapi-", "aB_-3", 64), ("pplx-", "aB3", 48), ("dop_v1_", "a3", 64)),
+    *(("dckr_pat_", "aB_-3", 27), ("sk_test_", "aB3", 24), ("rk_test_", "aB3", 24), ("whsec_", "aB3", 32)),
+    *(("lin_api_", "aB3", 40), ("glptt-", "a3", 40), ("glrt-", "aB_-3", 20), ("shpat_", "a3", 32), ("ntn_", "aB3", 46)),
+    *(("dapi", "a3", 32), ("hvs.", "aB_-3", 90), ("dp.pt.", "aB3", 43), ("NRAK-", "AB3", 27), ("figd_", "aB_-3", 43)),
+    *(("key-", "a3", 32), ("SK", "a3", 32), ("pul-", "a3", 40), ("rubygems_", "a3", 48), ("sntryu_", "a3", 64)),
+    *(
+        ("xkeysib-", "a3", 64),
+        ("sq0atp-", "aB_-3", 22),
+        ("r8_", "aB3", 37),
+        ("nfp_", "aB3", 36),
+        ("tgp_v1_", "aB_3", 43),
+    ),
+    *(
+        ("sbp_", "a3", 40),
+        ("tskey-auth-", "aB3", 24),
+        ("tvly-dev-", "aB3", 32),
+        ("pnu_", "aB3", 36),
+        ("ATATT3", "aB_-3", 186),
+    ),
+    *(("GOCSPX-", "aB_-3", 28), ("LTAI", "aB3", 20), ("AQVN", "aB_-3", 36), ("rdme_", "a3", 70), ("EZAK", "aB3", 54)),
+    *(("ATBB", "aB3", 32), ("CLOJARS_", "a3", 60), ("tfp_", "aB_-3", 59), ("napi_", "a3", 64), ("csk-", "a3", 48)),
+)
+"""The beginnings of tokens as their vendors publish them, the characters that follow, and their number."""
+
+
+@pytest.mark.parametrize(("start", "signs", "count"), PUBLISHED, ids=[start for start, _, _ in PUBLISHED])
+def test_the_tokens_of_vendors_are_found(start: str, signs: str, count: int):
+    token = start + (signs * count)[:count]
+    assert redact(f"k = '{token}'\n") == "k = '…'\n"
+    assert redact(f"k = 'x{token}'") == f"k = 'x{token}'"
+
+
+def test_names_that_begin_like_tokens_are_none():
+    text = (
+        "key-value sk-learn SKU re_match secret_name pat_x dapi_client token_forms t1.x r8_x napi_env fc-cache v1.0-rc1"
+    )
+    assert redact(text) == text
+
+
+def test_values_of_variables_with_keys_are_secrets_while_they_are_hidden():
+    variables = {
+        "MY_API_KEY": "v4lue that\nnobody",
+        "DB_PASSWORD": 'quo"te',
+        "HOME": "/home/me-me",
+        "TOKEN_LIMIT": "100000",
+    }
+    text = 'a v4lue that\nnobody b quo"te c /home/me-me 100000'
+    with hide_variables(variables), hide_variables({"MY_API_KEY": "v4lue that\nnobody"}):
+        assert redact(text) == "a … b … c /home/me-me 100000"
+        assert may_contain_secret(json.dumps([text[:20]]))
+        assert may_contain_secret(json.dumps([text[20:]]))
+    assert redact(text) == text
+    assert not may_contain_secret(text)

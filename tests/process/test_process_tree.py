@@ -138,6 +138,56 @@ asyncio.run(main())
     program.close()
 
 
+@pytest.mark.parametrize("escape", ESCAPES)
+async def test_no_descendant_of_a_supervised_program_survives_when_this_process_is_killed(escape: str, mark: str):
+    script = f"""
+import asyncio
+from lsp_harness.process.process_tree import ProcessTree
+
+async def main():
+    command = ["/bin/sh", "-c", {ESCAPES[escape]!r} + "; exec sleep 1000"]
+    tree = await ProcessTree.start(command, mark="{mark}", is_supervised=True)
+    assert await tree.output.readline() == b"ready\\n"
+    print(*(row.pid for row in await tree.find_processes()), flush=True)
+    await tree.wait()
+
+asyncio.run(main())
+"""
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
+    assert parent.stdout
+    pids = [int(word) for word in (await parent.stdout.readline()).split()]
+    processes = [OpenProcess(pid) for pid in pids]
+    parent.kill()
+    await parent.wait()
+
+    # the supervisor, and the program with what it started
+    assert len(pids) >= 3
+    assert all([await process.wait_for_end(20) for process in processes])
+    for process in processes:
+        process.close()
+
+
+async def test_a_supervised_program_is_like_another_one(mark: str, tmp_path: Path):
+    env = {"PATH": os.environ["PATH"], "LANG": "C"}
+    tree = await ProcessTree.start(
+        ["/bin/sh", "-c", "pwd; kill -9 $$"], mark=mark, cwd=tmp_path, env=env, is_supervised=True
+    )
+    assert (await tree.output.read()).decode() == f"{tmp_path}\n"
+    assert await tree.wait() == -signal.SIGKILL
+    tree.close()
+
+    listing = await ProcessTree.start(["env"], mark=mark, env=env, is_supervised=True)
+    assert b"LC_CTYPE" not in await listing.output.read()
+    assert await listing.wait() == 0
+    listing.close()
+
+
+@pytest.mark.parametrize(("program", "folder"), [("/no/such/program", "/"), ("true", "/no/such/folder")])
+async def test_a_supervised_program_that_cannot_be_started(program: str, folder: str):
+    with pytest.raises(FileNotFoundError, match="/no/such"):
+        await ProcessTree.start([program], mark="x", cwd=Path(folder), is_supervised=True)
+
+
 async def test_a_cancelled_end_kills_at_once(mark: str):
     tree = await start("trap '' TERM; echo ready; while :; do sleep 1000; done", mark)
     ending = asyncio.ensure_future(tree.end(grace_s=1000))

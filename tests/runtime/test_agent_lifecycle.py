@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -140,10 +141,24 @@ async def test_a_working_folder_must_be_allowed(bench: AgentBench, tmp_path: Pat
     assert bench.pool.list() == []
 
 
-@pytest.mark.parametrize("name", ["LD_PRELOAD", "PATH", "NODE_OPTIONS", "BASH_ENV", "a=b", "", "PYTHONPATH", "é"])
+CHOOSING = (
+    "LD_PRELOAD PATH NODE_OPTIONS BASH_ENV PYTHONPATH ZDOTDIR CLAUDE_CONFIG_DIR XDG_CONFIG_HOME LESSOPEN CODEX_HOME "
+    "ANTHROPIC_BASE_URL https_proxy GIT_CONFIG_COUNT npm_config_script_shell TERMINFO NOBODY_KNOWS_IT path lang"
+)
+
+
+@pytest.mark.parametrize("name", [*CHOOSING.split(), "a=b", "", "é", "LANG\n", "LC_é"])
 async def test_a_client_cannot_set_variables_that_run_code(bench: AgentBench, name: str):
     with pytest.raises(InvalidSpec):
         await bench.spawn("echo", env={name: "x"})
+
+
+@pytest.mark.parametrize("name", ["LANG", "LC_ALL", "NO_COLOR", "FAKE_API_KEY", "FAKE_TOKEN", "MINE"])
+async def test_a_client_sets_keys_and_harmless_variables_and_those_of_the_settings(bench: AgentBench, name: str):
+    bench.pool.limits = replace(bench.pool.limits, client_variables=("MINE",))
+    agent = await bench.start("fake", env={name: "C.UTF-8"})
+    await agent.send(f"/env {name}")
+    assert f"{name}=C.UTF-8" in "\n".join(agent.read_lines(20))
 
 
 async def test_secrets_are_neither_in_events_nor_in_arguments(bench: AgentBench):

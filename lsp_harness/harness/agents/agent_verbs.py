@@ -101,8 +101,8 @@ class AgentVerbs:
             AgentError: It cannot be started, or it may not.
         """
         self._follow_settings()
-        # git runs the filters of a repository, so nothing is prepared in a folder that is not allowed
-        spec = self.pool.runners.complete(check_spec(spec, self.pool.limits.allowed_roots))
+        # nothing is prepared in a folder that is not allowed
+        spec = self.pool.runners.complete(check_spec(spec, self.pool.limits))
         prepared = await self.changes.prepare(spec)
         try:
             agent = await self.pool.spawn(prepared.spec)
@@ -190,6 +190,7 @@ class AgentVerbs:
             ),
             idle_timeout_s=settings.idle_timeout_s,
             allowed_roots=[*roots, self.changes.worktrees.folder],
+            client_variables=settings.client_variables,
         )
 
     def _read_policy(self, folder: Path) -> GatePolicy:

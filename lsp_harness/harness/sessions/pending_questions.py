@@ -8,6 +8,7 @@ from lsp_harness.errors import UsageError
 from lsp_harness.session.permission.person import CHOICES, Answer, Choice, PermissionQuestion
 
 DECISIONS = ("allow", "deny", "ask")
+CLIENT_GONE = "the client has ended, so nobody can answer"
 
 
 class PendingQuestions:
@@ -19,12 +20,13 @@ class PendingQuestions:
 
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._has_ended = False
 
     async def ask(self, question: PermissionQuestion) -> Answer | None:
         """Return the answer of the person, or None if the client has nobody who answers."""
         answer = await self._wait(question.request_id)
-        if answer["decision"] == "ask":
-            # the client has nobody who could answer
+        if answer["decision"] == "ask" or answer.get("reason") is CLIENT_GONE:
+            # the client has nobody who could answer, or is gone itself
             return None
         reason = str(answer.get("reason") or "")
         if answer["decision"] != "allow":
@@ -53,12 +55,21 @@ class PendingQuestions:
             raise UsageError(f"there is no open question {request_id!r}; it was answered, or the turn has ended")
         future.set_result(fields)
 
+    def end(self) -> None:
+        """Deny the questions that wait, and all later ones: the client is gone."""
+        self._has_ended = True
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_result({"decision": "deny", "reason": CLIENT_GONE})
+
     @property
     def open_ids(self) -> list[str]:
         """The ids of the questions that wait, the oldest first."""
         return list(self._waiting)
 
     async def _wait(self, request_id: str) -> Mapping[str, Any]:
+        if self._has_ended:
+            return {"decision": "deny", "reason": CLIENT_GONE}
         future: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = future
         try:

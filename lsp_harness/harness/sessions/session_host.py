@@ -25,6 +25,8 @@ Frame = Mapping[str, Any]
 FrameQueue = asyncio.Queue[Frame | None]
 Opener = Callable[[SessionOptions], Awaitable[OpenSession]]
 MAX_SCHEMA_CHARS = 200_000
+ANSWERS = frozenset({"hook", "permission"})
+"""The commands that answer what the session asks its client."""
 
 
 async def serve_session(
@@ -98,13 +100,16 @@ class _SessionHost:
                 reading.cancel()
 
     async def _read(self) -> None:
-        """Give the answers of hooks at once, also while a command waits for one. Other frames wait for their turn."""
+        """Give answers at once, also while a command waits for one. Other frames wait for their turn."""
         while (frame := await self._incoming.get()) is not None:
-            if frame.get("command") == "hook":
+            if frame.get("command") in ANSWERS:
                 await self._handle(frame)
             else:
                 self._frames.put_nowait(frame)
-        self._require_open().parts.client_hooks.end()
+        parts = self._require_open().parts
+        parts.client_hooks.end()
+        # a question that nobody can answer would keep the session, and its lock, for ever
+        parts.questions.end()
         self._frames.put_nowait(None)
 
     async def _close_whole(self) -> None:

@@ -22,11 +22,13 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.files.private_files import PrivateFiles
+from lsp_harness.files.secret_values import hide_variables
 from lsp_harness.harness.indexes.lazy_index import LazyIndex
 from lsp_harness.harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
 from lsp_harness.harness.sessions.model_choice import choose_model, create_model, read_session_settings
 from lsp_harness.harness.sessions.open_session import OpenSession, SessionParts, command_environment
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
+from lsp_harness.harness.sessions.reading_commands import ReadingCommands
 from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
@@ -133,6 +135,8 @@ async def open_session(
         config = read_session_settings(options if shared else _with_environment(options))
     store = SessionStore()
     async with AsyncExitStack() as stack:
+        # a program may give keys to the commands of its session that this process does not have
+        stack.enter_context(hide_variables(command_environment(options)))
         models = list(models) or _create_models(config, options, shared, stack)
         opened = _open_log(options, store)
         stack.callback(opened.log.close)
@@ -275,7 +279,7 @@ async def _create_parts(
         private_files=private_files,
         index=index,
         create_checks=lambda: verifier.create_checks(config.verification, CheckContext(verifier.tools)),
-        tasks=SessionTasks(tasks, root, command_environment(options)),
+        tasks=SessionTasks(tasks, root, command_environment(options), ReadingCommands([root]).confine),
         artifacts=artifacts,
         before_edit=copies.keep,
         can_read=gate.is_readable if gate.policy.tells_files_apart else can_read_all,
@@ -390,7 +394,13 @@ def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
     mode = options.permission_mode or policy.mode
     if options.permission_timeout:
         policy = replace(policy, callback_timeout_s=options.permission_timeout)
-    return replace(policy, mode=mode, allowed_tools=allowed, disallowed_tools=disallowed)  # pyright: ignore[reportArgumentType] - the options were checked
+    return replace(
+        policy,
+        mode=mode,  # pyright: ignore[reportArgumentType] - the options were checked
+        allowed_tools=allowed,
+        disallowed_tools=disallowed,
+        can_confine=ReadingCommands.can_confine,
+    )
 
 
 def _create_hooks(

@@ -1,13 +1,13 @@
-"""Runs of git that start no program of the repository: no hooks and no file monitor."""
+"""Runs of git that start no program of the repository: no hooks, no filters and no file monitor."""
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lsp_harness.errors import HarnessError
+from lsp_harness.process.safe_git import LISTING, SAFE_OPTIONS, override_variables, read_overrides, safe_environment
 from lsp_harness.process.tool_run import run_tool
 
-SAFE_OPTIONS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "--no-pager")
 IDENTITY = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -32,16 +32,17 @@ async def run_git(folder: Path, *arguments: str, env: Mapping[str, str] | None =
     Raises:
         GitFailed: Git is missing, or the command failed.
     """
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command: Sequence[str] = ("git", *SAFE_OPTIONS, *arguments)
+    environment = {**safe_environment(os.environ), **IDENTITY, **(env or {})}
+    # the settings are read each time, because an agent may have changed them
+    overrides = read_overrides(await _run(folder, LISTING, environment))
+    environment |= override_variables(overrides)
+    return await _run(folder, arguments, environment, stdin)
+
+
+async def _run(folder: Path, arguments: Sequence[str], environment: Mapping[str, str], stdin: bytes = b"") -> bytes:
+    command = ("git", *SAFE_OPTIONS, *arguments)
     try:
-        result = await run_tool(
-            command,
-            cwd=folder,
-            env={**inherited, **IDENTITY, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", **(env or {})},
-            stdin=stdin,
-            limit_s=GIT_LIMIT_S,
-        )
+        result = await run_tool(command, cwd=folder, env=environment, stdin=stdin, limit_s=GIT_LIMIT_S)
     except OSError as error:
         raise GitFailed(f"git cannot be started: {error.strerror}") from error
     if result.exit_code == 0:

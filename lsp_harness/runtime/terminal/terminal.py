@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from lsp_harness.files.secret_values import secret_values
 from lsp_harness.process.process_tree import ProcessTree, add_mark
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentNotReady
-from lsp_harness.runtime.agent_spec import SECRET_NAME
 from lsp_harness.runtime.terminal.escape_sequences import OutputSplitter
 from lsp_harness.runtime.terminal.login_url import find_login_url
 from lsp_harness.runtime.terminal.output_ring import OutputRing
@@ -104,8 +104,7 @@ class Terminal:
         screen = await asyncio.to_thread(open_screen, columns, rows)
         environment = add_mark(terminal_environment(env), mark)
         program = await PtyProgram.start(argv, cwd=cwd, env=environment, columns=columns, rows=rows)
-        secrets = [value for name, value in env.items() if SECRET_NAME.search(name)]
-        return cls(program, screen, TerminalLog(log_file, secrets), mark)
+        return cls(program, screen, TerminalLog(log_file, secret_values(env)), mark)
 
     @property
     def pid(self) -> int:

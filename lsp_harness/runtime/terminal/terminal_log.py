@@ -7,12 +7,11 @@ from pathlib import Path
 
 from lsp_harness.disk.file_writing import open_for_append, write_all
 from lsp_harness.files.secret_stream import SecretStream
+from lsp_harness.files.secret_values import encode_values
 
 MAX_LOG_BYTES = 4_000_000
 """Size after which a log is renamed. One older log stays."""
 MAX_PENDING_BYTES = 65_536
-MIN_SECRET_BYTES = 6
-"""Minimum length of a known secret. A shorter one is found in ordinary text."""
 HIDDEN = b"[secret]"
 
 
@@ -28,10 +27,8 @@ class TerminalLog:
     def __init__(self, path: Path | None, secrets: Collection[str] = (), limit: int = MAX_LOG_BYTES) -> None:
         self._path = path
         self._limit = limit
-        self._secrets = sorted(
-            {secret.encode() for secret in secrets if len(secret.encode()) >= MIN_SECRET_BYTES}, key=len, reverse=True
-        )
-        self._stream = SecretStream()
+        self._secrets = encode_values(secrets)
+        self._stream = SecretStream(self._secrets)
         self._pending: list[bytes] = []
         self._pending_bytes = 0
         self._descriptor = -1

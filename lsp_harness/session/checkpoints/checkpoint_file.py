@@ -3,11 +3,11 @@
 import json
 import os
 import stat
-import time
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +22,12 @@ SUFFIX = ".json.z"
 NEWEST_FILE = "newest-whole"
 """The file with the id of the last checkpoint of the whole folder."""
 MAX_BYTES = 200_000_000
-MAX_AGE_S = 7 * 24 * 3600
+MAX_DAYS = 7
+"""Days of use for which a checkpoint is kept."""
+DAYS_FILE = "days.json"
+CLOCK_FILE = "clock"
+REMEMBERED_DAYS = 60
+"""Dates that are remembered, so that a clock that jumps to and fro between them makes no new days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,9 @@ class CheckpointFolder:
         try:
             return decode_checkpoint(read_file(self._path(checkpoint_id), MAX_BYTES))
         except FileMissing as error:
-            raise FileMissing(f"there is no checkpoint {checkpoint_id}; it may be older than seven days") from error
+            raise FileMissing(
+                f"there is no checkpoint {checkpoint_id}; it may have been removed after seven days"
+            ) from error
         except ValueError as error:
             raise FileError(f"checkpoint {checkpoint_id} is damaged and cannot be restored") from error
 
@@ -122,16 +129,38 @@ class CheckpointFolder:
             return sorted(name for name in names if is_ulid(name))
         return []
 
-    def remove_old(self, max_age_s: float = MAX_AGE_S) -> list[str]:
-        """Remove old checkpoints. Return their ids."""
+    def remove_old(self, max_days: int = MAX_DAYS) -> list[str]:
+        """Remove the checkpoints that have been there for so many days of use. Return their ids.
+
+        A day counts when it is seen, so a clock that jumps by ten days makes one day older.
+        """
+        try:
+            today = datetime.fromtimestamp(file_clock_ns(self.folder) / 1e9, UTC).date().isoformat()
+        except OSError:
+            return []
+        days = self._read_days()
+        if today not in days.dates:
+            days = _Days(days.number + 1, (*days.dates, today)[-REMEMBERED_DAYS:], days.first)
+        first = {checkpoint_id: days.first.get(checkpoint_id, days.number) for checkpoint_id in self.ids()}
         removed: list[str] = []
-        for checkpoint_id in self.ids():
-            with suppress(OSError):
-                path = self._path(checkpoint_id)
-                if time.time() - path.stat().st_mtime > max_age_s:
-                    path.unlink()
+        for checkpoint_id, number in list(first.items()):
+            if days.number - number >= max_days:
+                with suppress(OSError):
+                    self._path(checkpoint_id).unlink()
                     removed.append(checkpoint_id)
+                    del first[checkpoint_id]
+        with suppress(OSError):
+            body = {"number": days.number, "dates": days.dates, "first": first}
+            write_own_file(self.folder / DAYS_FILE, json.dumps(body).encode())
         return removed
+
+    def _read_days(self) -> "_Days":
+        with suppress(FileError, ValueError, TypeError, KeyError, AttributeError):
+            body: dict[str, Any] = json.loads(read_text(self.folder / DAYS_FILE))
+            first = {str(checkpoint_id): int(number) for checkpoint_id, number in body["first"].items()}
+            return _Days(int(body["number"]), tuple(map(str, body["dates"])), first)
+        # without it, all checkpoints are as new ones
+        return _Days(0, (), {})
 
     def needed_digests(self) -> set[str]:
         """Return the hashes of all contents that the checkpoints need."""
@@ -143,6 +172,25 @@ class CheckpointFolder:
 
     def _path(self, checkpoint_id: str) -> Path:
         return self.folder / f"{checkpoint_id}{SUFFIX}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Days:
+    """The days on which checkpoints were made: their number, the last dates, and checkpoint → its first day."""
+
+    number: int
+    dates: tuple[str, ...]
+    first: Mapping[str, int]
+
+
+def file_clock_ns(folder: Path) -> int:
+    """Return the present time of the file system of a folder of ours, in nanoseconds. Raises OSError.
+
+    It is compared with the times of files. The clock of this process may be another one.
+    """
+    probe = folder / CLOCK_FILE
+    write_own_file(probe, b"")
+    return probe.stat().st_ctime_ns
 
 
 def git_mode(state: FileState) -> str:

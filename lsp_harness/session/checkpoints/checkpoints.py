@@ -22,7 +22,13 @@ from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, StaleDocument, UsageError
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.session.artifacts import is_ulid
-from lsp_harness.session.checkpoints.checkpoint_file import MAX_AGE_S, Checkpoint, CheckpointFolder, StoreKind
+from lsp_harness.session.checkpoints.checkpoint_file import (
+    MAX_DAYS,
+    Checkpoint,
+    CheckpointFolder,
+    StoreKind,
+    file_clock_ns,
+)
 from lsp_harness.session.checkpoints.content_store import ContentStore, CopyStore, GitStore, StoreUnavailable
 from lsp_harness.session.checkpoints.file_state import ABSENT, FileState, list_folder, may_be_saved, stat_state
 from lsp_harness.session.checkpoints.turn_changes import (
@@ -160,9 +166,9 @@ class Checkpoints:
             event = await _complete(self._take_steps(steps, contents, ids[0] if ids else "", turn))
         return Restoration(event, steps.skipped, backup)
 
-    async def prune(self, max_age_s: float = MAX_AGE_S) -> int:
-        """Remove old checkpoints, and return their number."""
-        removed = await asyncio.to_thread(self._checkpoints.remove_old, max_age_s)
+    async def prune(self, max_days: int = MAX_DAYS) -> int:
+        """Remove the checkpoints of more than `max_days` days of use ago, and return their number."""
+        removed = await asyncio.to_thread(self._checkpoints.remove_old, max_days)
         if removed:
             needed = await asyncio.to_thread(self._checkpoints.needed_digests)
             for store in self._stores():
@@ -171,7 +177,7 @@ class Checkpoints:
         return len(removed)
 
     async def _take(self, paths: Sequence[str] | None) -> Checkpoint:
-        created_ns, deadline = time.time_ns(), monotonic() + self._limit_s
+        created_ns, deadline = await asyncio.to_thread(self._clock_ns), monotonic() + self._limit_s
         states, is_complete = await asyncio.to_thread(self._list, paths, deadline)
         known = await asyncio.to_thread(self._checkpoints.newest_whole) if paths is None else None
         # the listing of the folder has no private files
@@ -201,6 +207,15 @@ class Checkpoints:
             await asyncio.to_thread(self._checkpoints.save, checkpoint)
             return checkpoint
         raise FileError(f"no checkpoint can be made: {problem}")
+
+    def _clock_ns(self) -> int:
+        """Return the time with which the times of files are compared."""
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return file_clock_ns(self._folder)
+        except OSError:
+            # saving reports what is wrong
+            return time.time_ns()
 
     def _list(self, paths: Sequence[str] | None, deadline: float) -> tuple[dict[str, FileState], bool]:
         if paths is None:

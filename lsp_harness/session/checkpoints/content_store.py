@@ -5,7 +5,6 @@ import os
 import re
 import secrets
 import shutil
-import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +15,7 @@ from lsp_harness.disk.file_reading import open_regular, system_message
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
 from lsp_harness.process.tool_run import run_tool
-from lsp_harness.session.checkpoints.checkpoint_file import StoreKind, git_mode
+from lsp_harness.session.checkpoints.checkpoint_file import StoreKind, file_clock_ns, git_mode
 from lsp_harness.session.checkpoints.file_state import MAX_FILE_BYTES, FileState, content_digest, read_content
 
 GIT_OPTIONS = {
@@ -135,11 +134,14 @@ class CopyStore:
         return data
 
     def _drop(self, needed: frozenset[str]) -> None:
+        if not self._folder.is_dir():
+            return
+        now = file_clock_ns(self._folder) / 1e9
         for copy in self._folder.glob("[0-9a-f][0-9a-f]/*"):
             if copy.parent.name + copy.name not in needed:
                 with suppress(OSError):
                     # a young copy may belong to a checkpoint that is being made
-                    if time.time() - copy.stat().st_mtime > UNUSED_S:
+                    if now - copy.stat().st_mtime > UNUSED_S:
                         copy.unlink()
 
     def _path(self, digest: str) -> Path:

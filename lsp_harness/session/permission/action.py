@@ -60,6 +60,7 @@ class Decision:
         rule: The rule that decided, as it stands in the settings.
         updated_input: The input that a hook or a callback put in place of that of the action.
         context: What hooks add for the model.
+        only_reads: Whether it is allowed because it only reads, so that it runs where it can do nothing else.
     """
 
     verdict: Verdict
@@ -68,6 +69,7 @@ class Decision:
     rule: str = ""
     updated_input: Mapping[str, Any] | None = None
     context: str = ""
+    only_reads: bool = False
 
     @property
     def is_allowed(self) -> bool:

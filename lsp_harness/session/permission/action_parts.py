@@ -7,6 +7,7 @@ from typing import Any
 
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.session.permission.action import Action, ActionKind
+from lsp_harness.session.permission.file_search import TooManyFilesError
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_parts import (
     CommandPart,
@@ -15,7 +16,7 @@ from lsp_harness.session.permission.shell.command_parts import (
     split_command,
 )
 from lsp_harness.session.permission.shell.command_risk import RISKS, Risk, command_risk
-from lsp_harness.session.permission.touched_files import CommandFiles
+from lsp_harness.session.permission.touched_files import LINKERS, CommandFiles
 
 MAX_SHOWN_CHARS = 200
 
@@ -33,6 +34,9 @@ class ActionPart:
         texts: What patterns are compared with, if it is neither a command nor about files.
         opaque: Why nobody can see what it does; empty if it is clear.
         is_confined: Whether it runs in a sandbox that contains whatever it does.
+        unseen: Why nobody can see which files it reads or changes, if rules are about files; otherwise empty.
+        only_restricts: Whether the part is a file of a command, which needs no permission of its own: only rules that
+            ask or deny are about it.
     """
 
     tool: str
@@ -43,11 +47,13 @@ class ActionPart:
     texts: tuple[str, ...] = ()
     opaque: str = ""
     is_confined: bool = False
+    unseen: str = ""
+    only_restricts: bool = False
 
     @property
     def is_wrapper(self) -> bool:
-        """Return whether the part only runs another one, so that it needs no permission of its own."""
-        return self.command is not None and self.command.is_wrapper
+        """Return whether the part needs no permission of its own: it runs another part, or is a file of one."""
+        return self.only_restricts or (self.command is not None and self.command.is_wrapper)
 
     @property
     def is_outside(self) -> bool:
@@ -111,13 +117,32 @@ def input_texts(value: Any, depth: int = 0) -> Iterator[str]:
             yield from input_texts(item, depth + 1)
 
 
-def split_action(action: Action, protected: ProtectedPaths) -> SplitAction:
-    """Return the parts of an action, and whether it touches a protected path."""
+@dataclass(frozen=True, slots=True)
+class FileRules:
+    """The questions about files that a gate has.
+
+    Attributes:
+        tells_apart: Whether rules that ask or deny are about some files, so that the files of commands matter.
+        hides_secrets: Whether commands that only read run where files with secrets are not there.
+    """
+
+    tells_apart: bool = False
+    hides_secrets: bool = False
+
+
+def split_action(action: Action, protected: ProtectedPaths, rules: FileRules = FileRules()) -> SplitAction:
+    """Return the parts of an action, and whether it touches a protected path.
+
+    Args:
+        action: The action.
+        protected: The folders that may be changed, and the paths that may not.
+        rules: What the gate wants to know about the files of commands.
+    """
     problem = _path_problem(action, protected)
     if action.command or action.argv:
         split = split_command(action.command) if action.command else split_arguments(action.argv)
         files = CommandFiles.of(split, _working_folder(action, protected))
-        parts = list(_command_parts(action, split, files))
+        parts = list(_command_parts(action, split, files, rules))
         problem = problem or files.problem()
         if action.paths:
             parts.append(_file_part(action, protected))
@@ -158,13 +183,23 @@ def _path_problem(action: Action, protected: ProtectedPaths) -> str:
     return ""
 
 
-def _command_parts(action: Action, split: CommandSplit, files: CommandFiles) -> Iterator[ActionPart]:
+def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rules: FileRules) -> Iterator[ActionPart]:
     is_confined = isinstance(action.confinement, Confinement)
     for part in split.parts:
-        risk = command_risk(part)
-        if risk == "low" and not part.is_wrapper and not files.reads_inside(part):
-            risk = "medium"
-        yield ActionPart(action.tool, "execute", risk, part, opaque=part.opaque, is_confined=is_confined)
+        risk, opaque = command_risk(part), part.opaque
+        if risk == "low" and not part.is_wrapper:
+            if not files.reads_inside(part):
+                risk = "medium"
+            if reason := files.reading_objection(part, hides_secrets=rules.hides_secrets):
+                risk, opaque = "high", reason
+        unseen = ""
+        if rules.tells_apart and not files.sees_files(part):
+            unseen = f"nobody sees which files {part.name or 'it'} uses, and rules are about files"
+        yield ActionPart(action.tool, "execute", risk, part, opaque=opaque, is_confined=is_confined, unseen=unseen)
+        if rules.tells_apart and not is_confined:
+            yield from _file_parts(part, files)
+        for path in files.written_by_options(part):
+            yield ActionPart("edit", "edit", paths=files.forms(path))
     for item in split.redirections:
         if not item.target.is_known:
             # this is one of the reasons in `split.opaque`
@@ -177,5 +212,25 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles) -> 
             yield ActionPart("read", "read", risk, paths=paths)
     for reason in split.opaque:
         yield ActionPart(action.tool, "execute", "high", opaque=reason)
+    if any(part.name in LINKERS for part in split.parts[:-1]):
+        reason = "it makes a link, and nobody sees where the paths after it lead"
+        yield ActionPart(action.tool, "execute", "high", opaque=reason)
     if files.has_too_many_folders:
         yield ActionPart(action.tool, "execute", "high", opaque="it changes its folder too often")
+
+
+def _file_parts(part: CommandPart, files: CommandFiles) -> Iterator[ActionPart]:
+    """Yield the files of a command for the rules that ask or deny."""
+    read, changed = files.named_files(part)
+    for path in dict.fromkeys(read):
+        yield ActionPart("read", "read", paths=files.forms(path), only_restricts=True)
+    for path in dict.fromkeys(changed):
+        yield ActionPart("edit", "edit", paths=files.forms(path), only_restricts=True)
+    try:
+        searched = files.searched_files(part)
+    except TooManyFilesError:
+        reason = "it searches more files than can be compared with the rules"
+        yield ActionPart("read", "read", "high", opaque=reason, only_restricts=True)
+        return
+    if searched:
+        yield ActionPart("read", "read", paths=tuple((path,) for path in searched), only_restricts=True)

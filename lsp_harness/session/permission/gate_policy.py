@@ -4,7 +4,7 @@ A rule that is not valid never permits more: one that allows is dropped, and one
 of its tool.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,7 +16,15 @@ from lsp_harness.session.permission.action_parts import split_action
 from lsp_harness.session.permission.hook import Hook
 from lsp_harness.session.permission.mode_table import MODES, PermissionMode
 from lsp_harness.session.permission.protected_paths import ProtectedPaths, own_folders
-from lsp_harness.session.permission.rules import RULE_DECISIONS, Rule, RuleDecision, RuleSet, combine, parse_rule
+from lsp_harness.session.permission.rules import (
+    RULE_DECISIONS,
+    Rule,
+    RuleDecision,
+    RuleSet,
+    combine,
+    parse_rule,
+    tool_matches,
+)
 from lsp_harness.session.permission.tool_callback import DEFAULT_TIMEOUT_S
 
 READING_TOOLS = frozenset({"read", "grep", "glob"})
@@ -37,6 +45,7 @@ class GatePolicy:
         callback_timeout_s: How long the callback of a program may take.
         settings_file: The file for rules of answers that count from now on. None keeps them for the session.
         is_complete: Whether all settings could be read. Otherwise no rule of the settings allows anything.
+        can_confine: Returns whether commands that only read can run in a sandbox, in which they change nothing.
     """
 
     mode: PermissionMode = "ask"
@@ -47,6 +56,7 @@ class GatePolicy:
     callback_timeout_s: float = DEFAULT_TIMEOUT_S
     settings_file: Path | None = None
     is_complete: bool = True
+    can_confine: Callable[[], bool] = bool
 
     @property
     def tells_files_apart(self) -> bool:
@@ -54,6 +64,16 @@ class GatePolicy:
         lists = (*self.disallowed_tools, *(self.allowed_tools or ()))
         restricting = (rule for rule in self.rules if rule.decision != "allow")
         return any("(" in text for text in lists) or any(rule.pattern is not None for rule in restricting)
+
+    @property
+    def has_file_rules(self) -> bool:
+        """Return whether a rule that asks or denies is about some files, so that the files of commands matter."""
+        rules = [rule for rule in self.rules if rule.decision != "allow"]
+        rules += [parse_rule(text, "deny") for text in self.disallowed_tools]
+        return any(
+            rule.pattern is not None and any(tool_matches(rule.tool, tool) for tool in ("read", "edit", "write"))
+            for rule in rules
+        )
 
 
 def make_policy(

@@ -45,7 +45,7 @@ def class_of(part: ActionPart) -> ActionClass:
     if part.is_confined:
         # first, because a mode that forbids such checks must not take one for mere reading
         return "confined"
-    if part.opaque:
+    if part.opaque or part.unseen:
         return "opaque"
     if part.risk == "low":
         return "low"

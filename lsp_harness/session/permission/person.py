@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.action_parts import ActionPart
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
-from lsp_harness.session.permission.shell.command_risk import split_git
+from lsp_harness.session.permission.shell.git_reading import split_git
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
 
 Choice = Literal["once", "session", "always", "reject"]

@@ -15,7 +15,7 @@ from lsp_harness.session.permission.action_parts import ActionPart
 from lsp_harness.session.permission.glob_patterns import matches, may_match
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS
-from lsp_harness.session.permission.shell.command_wrappers import GIT_OPTIONS_WITH_VALUE
+from lsp_harness.session.permission.shell.git_reading import OPTIONS_WITH_VALUE
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
 
 RuleDecision = Literal["allow", "ask", "deny"]
@@ -246,7 +246,7 @@ def _without_leading_options(arguments: Sequence[str]) -> list[Sequence[str]]:
     while waiting:
         start = waiting.pop()
         if start < len(arguments) and arguments[start].startswith("-") and arguments[start] not in ("-", "--"):
-            ends = {start + 1} if arguments[start] not in GIT_OPTIONS_WITH_VALUE else set[int]()
+            ends = {start + 1} if arguments[start] not in OPTIONS_WITH_VALUE else set[int]()
             for end in ends | {start + 2}:
                 if end <= len(arguments) and arguments[end:] not in results:
                     results.append(arguments[end:])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lsp_harness.session.permission.action import CHECK_TOOLS, Action, Decision
-from lsp_harness.session.permission.action_parts import ActionPart, SplitAction, split_action
+from lsp_harness.session.permission.action_parts import ActionPart, FileRules, SplitAction, split_action
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.mode_table import MODE_TABLE, PermissionMode, class_of
 from lsp_harness.session.permission.person import suggest_rules
@@ -101,7 +101,8 @@ class SettingsJudge:
         if not self.policy.is_complete:
             # a rule that cannot be read might deny this check, so the mode does not allow it
             action = replace(action, confinement=None)
-        split, rules = split_action(action, self.policy.protected), self.rules
+        files = FileRules(self.policy.has_file_rules, self.hides_secrets)
+        split, rules = split_action(action, self.policy.protected, files), self.rules
         return GateCheck(action, split, [rules.judge(part) for part in split.parts])
 
     def decide(self, check: GateCheck) -> Decision | None:
@@ -127,7 +128,30 @@ class SettingsJudge:
                 what = f"{class_of(part)}: {part.display}"
                 return Decision("deny", "mode", f"the permission mode {mode} does not allow it ({what})")
             asks = asks or word == "ask"
-        return None if asks else Decision("allow", "mode", f"the permission mode {mode} allows it")
+        if asks:
+            return None
+        reason = f"the permission mode {mode} allows it"
+        if not self.only_reads(check):
+            return Decision("allow", "mode", reason)
+        where = "in a sandbox in which it can only read" if self.confines_reading else "because it only reads"
+        return Decision("allow", "mode", f"{reason}, {where}", only_reads=True)
+
+    def only_reads(self, check: GateCheck) -> bool:
+        """Return whether a command is allowed only because it reads, in a mode that does not allow other commands."""
+        is_command = bool(check.action.command or check.action.argv) and check.action.confinement is None
+        if not is_command or MODE_TABLE[self.mode].verdicts["command"] == "allow":
+            return False
+        return not any(verdict and verdict.decision == "allow" for _, verdict in check.relevant_parts)
+
+    @property
+    def confines_reading(self) -> bool:
+        """Return whether commands that only read run in a sandbox: in modes that do not allow other commands."""
+        return MODE_TABLE[self.mode].verdicts["command"] != "allow" and self.policy.can_confine()
+
+    @property
+    def hides_secrets(self) -> bool:
+        """Return whether files with secrets are not there for commands that only read."""
+        return self.confines_reading
 
     @property
     def mode(self) -> PermissionMode:
@@ -142,7 +166,7 @@ class SettingsJudge:
             return rule.reason
         if not self.policy.is_complete:
             return "the settings have mistakes, so that rules may be missing"
-        opaque = next((part.opaque for part in check.split.parts if part.opaque), "")
+        opaque = next((part.opaque or part.unseen for part in check.split.parts if part.opaque or part.unseen), "")
         return opaque or f"the permission mode {self.mode} asks"
 
     def suggestions(self, check: GateCheck) -> tuple[str, ...]:

@@ -3,17 +3,21 @@
 A command may change its folder. So each relative path is judged in every folder that the command may be in.
 """
 
-import glob
 import itertools
+import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.files.secrets import is_secret_path
+from lsp_harness.session.permission.file_search import EntryBudget, TooManyFilesError, expand_wildcard, list_tree
+from lsp_harness.session.permission.git_files import find_repository, list_tracked_files
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_parts import CommandPart, CommandSplit
-from lsp_harness.session.permission.shell.command_risk import command_risk
+from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS, command_risk, judge_reading
+from lsp_harness.session.permission.shell.readers import Reading
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord
 
 MAX_GLOB_FILES = 1_000
@@ -32,6 +36,19 @@ PATTERN_PROGRAMS = frozenset({"grep", "egrep", "fgrep", "rg", "sed", "gsed", "aw
 """Programs whose first argument is a text, unless an option gives it."""
 PATTERN_OPTIONS = re.compile(r"-[a-zA-Z]*[ef]|--reg|--exp|--file|--from-file")
 FILE_OPTION = re.compile(r"--?[\w-]+=(.*)|-[a-zA-Z](/.*|\./.*|~/.*)", re.DOTALL)
+OUTPUT_OPTIONS: Mapping[str, str] = {
+    "git": r"--outp?u?t?(?:-d[a-z-]*)?(?:=(.*))?$|-o(.*)$",
+    "sort": r"--o[a-z]*(?:=(.*))?$|-[bdfgiMhnRrVcCmsuz]*o(.*)$",
+    "shuf": r"--o[a-z]*(?:=(.*))?$|-[erz]*o(.*)$",
+    "tree": r"--output[a-z-]*(?:=(.*))?$|-[a-zA-Z]*o(.*)$",
+    "iconv": r"--output(?:=(.*))?$|-[cls]*o(.*)$",
+    "find": r"-f(?:print0?|ls|printf)$()",
+}
+"""Program that otherwise only reads → the options that name a file for its output, with the value in the same word."""
+LINKERS = frozenset({"ln", "link"})
+SHELL_BUILTINS = frozenset(
+    {"cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "type", "command", "dirs"}
+)
 STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 
 
@@ -74,9 +91,123 @@ class CommandFiles:
     def reads_inside(self, part: CommandPart) -> bool:
         """Return whether all files of a part that only reads are in the workspace."""
         # without a file it may read the folder in which it runs
-        if any(UNKNOWN in word.text for word in part.words[1:]) or not self.is_inside("."):
+        if not self.is_inside("."):
             return False
-        return all(path.startswith("-") or path in STREAMS or self.is_inside(path) for path in self._read_paths(part))
+        reading = judge_reading(part)
+        return not reading.problem and all(
+            path in STREAMS or self.is_inside(path) for path in self._paths(reading.files)
+        )
+
+    def reading_objection(self, part: CommandPart, *, hides_secrets: bool) -> str:
+        """Return why a part that only reads by its words may do more in this folder; empty if it does not.
+
+        Args:
+            part: The part.
+            hides_secrets: Whether it runs where files with secrets are not there.
+        """
+        reading = judge_reading(part)
+        if part.name not in SHELL_BUILTINS and self._is_own_program(part):
+            return f"{part.name} is a program of the workspace"
+        if part.name == "git" and (reason := self._foreign_repository()):
+            return reason
+        try:
+            return self._tree_objection(reading, hides_secrets=hides_secrets)
+        except TooManyFilesError:
+            return "it searches more files than can be looked at for secrets"
+
+    def _tree_objection(self, reading: Reading, *, hides_secrets: bool) -> str:
+        budget = EntryBudget()
+        for tree, folder in itertools.product(self._paths(reading.trees), self.folders):
+            for form in folder.forms(tree)[-1:]:
+                for path in list_tree(form, budget, shows_hidden=reading.shows_hidden):
+                    if not hides_secrets and folder.read_problem(path):
+                        return f"it may read {folder.relative(path)}, which may contain secrets"
+                    if reading.follows_links and os.path.islink(path):
+                        if not folder.is_inside(path):
+                            return f"the link {folder.relative(path)} leads out of the workspace"
+                        if folder.read_problem(path):
+                            return f"the link {folder.relative(path)} leads to a file that may contain secrets"
+        if reading.reads_objects:
+            for folder in self.folders:
+                for name in list_tracked_files(folder.folder):
+                    if is_secret_path(name):
+                        return f"git keeps {name}, which may contain secrets"
+        return ""
+
+    def _is_own_program(self, part: CommandPart) -> bool:
+        """Return whether the name of a program leads into the workspace, because `PATH` does."""
+        found = shutil.which(part.words[0].text)
+        return (
+            found is not None
+            and any(folder.is_inside(found) for folder in self.folders)
+            and not any(os.path.realpath(found).startswith(place) for place in SYSTEM_FOLDERS)
+        )
+
+    def _foreign_repository(self) -> str:
+        """Return why git would read a repository that the user did not choose; empty if it would not."""
+        first = self.folders[0]
+        own = find_repository(first.folder)
+        for folder in self.folders:
+            if (repository := find_repository(folder.folder)) != own:
+                return f"the repository {repository or folder.folder} may name programs"
+        return ""
+
+    def named_files(self, part: CommandPart) -> tuple[list[str], list[str]]:
+        """Return the files that a part may read and those that it may change, as its words name them.
+
+        What an unknown program does with a file is not known: so the file is in both lists.
+        """
+        reading = judge_reading(part)
+        if not reading.problem:
+            return list(self._paths(reading.files)), []
+        if part.name in WRITERS:
+            changed = list(self._paths(self._written_words(part)))
+            return [path for path in self._read_paths(part) if path not in changed], changed
+        if part.name in TEXT_PROGRAMS or part.is_wrapper:
+            return [], []
+        paths = [path for path in self._read_paths(part) if not path.startswith("-")]
+        return paths, paths
+
+    def searched_files(self, part: CommandPart) -> list[str]:
+        """Return all files in the folders that a part may search. Raises TooManyFilesError."""
+        reading = judge_reading(part)
+        if not reading.problem:
+            trees = list(self._paths(reading.trees))
+        else:
+            trees = [path for path in self._read_paths(part) if not path.startswith("-")]
+        budget, found = EntryBudget(), list[str]()
+        for tree, folder in itertools.product(trees, self.folders):
+            for form in folder.forms(tree)[-1:]:
+                if os.path.isdir(form) and folder.is_inside(form):
+                    found += list_tree(form, budget)
+        return found
+
+    def sees_files(self, part: CommandPart) -> bool:
+        """Return whether the words of a part name all files that it reads or changes."""
+        return part.is_wrapper or part.name in WRITERS or part.name in TEXT_PROGRAMS or not judge_reading(part).problem
+
+    def written_by_options(self, part: CommandPart) -> list[str]:
+        """Return the files that options of a part name for its output, if it otherwise only reads."""
+        pattern = OUTPUT_OPTIONS.get(part.name)
+        if pattern is None:
+            return []
+        found, words = list[str](), part.words[1:]
+        for place, word in enumerate(words):
+            if word.text == "--":
+                break
+            if match := re.match(pattern, word.text, re.DOTALL):
+                value = next((text for text in match.groups() if text), "")
+                if not value and place + 1 < len(words):
+                    value = words[place + 1].text
+                if value:
+                    found.append(value)
+        return found
+
+    def _paths(self, words: Sequence[ShellWord]) -> Iterator[str]:
+        """Yield the paths that words name. Wildcards are replaced by the files that exist."""
+        for word in words:
+            for folder in self.folders:
+                yield from _paths_in(word, folder)
 
     def problem(self) -> str:
         """Return why a command is never allowed: it reads a secret file, or changes a protected path."""
@@ -95,13 +226,15 @@ class CommandFiles:
         """Yield the paths that a part may read."""
         if part.name in TEXT_PROGRAMS:
             return
+        reading = judge_reading(part)
+        if not reading.problem:
+            yield from self._paths(reading.files)
+            return
         words = part.words[1:]
         if part.name in PATTERN_PROGRAMS and not any(PATTERN_OPTIONS.match(word.text) for word in words):
             first = next((word for word in words if not word.text.startswith("-")), None)
             words = tuple(word for word in words if word is not first)
-        for word in words:
-            for folder in self.folders:
-                yield from _paths_in(word, folder)
+        yield from self._paths(words)
 
     def _secret_problem(self, part: CommandPart) -> str:
         for path in self._read_paths(part):
@@ -114,17 +247,26 @@ class CommandFiles:
         return ""
 
     def _write_problem(self, part: CommandPart) -> str:
-        arguments = part.words[1:]
-        if not (targets := WRITERS.get(part.name)):
+        if part.name not in WRITERS:
             return self._own_problem(part)
+        options = [word for word in part.words[1:] if word.text.startswith("--") and "=" in word.text]
+        if part.name in LINKERS:
+            # a link to a protected file is that file
+            sources = [word for word in part.words[1:] if not word.text.startswith("-")]
+            for path in self._paths(sources):
+                for folder in self.folders:
+                    if problem := folder.own_problem(path) or folder.read_problem(path):
+                        return problem
+        return self._first_edit_problem([*self._written_words(part), *options])
+
+    def _written_words(self, part: CommandPart) -> list[ShellWord]:
+        """Return the words of a program in `WRITERS` that name files which it changes."""
+        arguments = part.words[1:]
         words = [word for word in arguments if not word.text.startswith("-") and UNKNOWN not in word.text]
         if part.name in FIRST_IS_MODE:
             words = words[1:]
         has_target_option = any(re.match(r"-[a-zA-Z]*t|--t", word.text) for word in arguments)
-        if targets == "last" and not has_target_option:
-            words = words[-1:]
-        options = [word for word in arguments if word.text.startswith("--") and "=" in word.text]
-        return self._first_edit_problem([*words, *options])
+        return words[-1:] if WRITERS[part.name] == "last" and not has_target_option else words
 
     def _first_edit_problem(self, words: Sequence[ShellWord]) -> str:
         for word, folder in itertools.product(words, self.folders):
@@ -137,6 +279,10 @@ class CommandFiles:
 
     def _own_problem(self, part: CommandPart) -> str:
         """Return why a program that may change files is not given a path of git or of lsp-harness."""
+        for path in self.written_by_options(part):
+            for folder in self.folders:
+                if problem := folder.edit_problem(path):
+                    return problem
         if part.name == "git" or command_risk(part) == "low" or part.is_wrapper:
             return ""
         for word, folder in itertools.product(part.words[1:], self.folders):
@@ -169,8 +315,8 @@ def _paths_in(word: ShellWord, folder: ProtectedPaths) -> list[str]:
         if not word.is_known:
             forms = folder.forms(text)
             try:
-                paths += itertools.islice(glob.iglob(forms[0], include_hidden=False), MAX_GLOB_FILES) if forms else ()
-            except (OSError, ValueError, re.error):
+                paths += itertools.islice(expand_wildcard(forms[0]), MAX_GLOB_FILES) if forms else ()
+            except (OSError, ValueError, re.error, TooManyFilesError):
                 continue
     return [path for path in paths if path and path != "-"]
 

@@ -1,11 +1,13 @@
 """The run of a program as a task."""
 
 import asyncio
+import os
 from contextlib import suppress
 
 from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import UsageError
 from lsp_harness.process.process_tree import GRACE_S, ProcessTree
+from lsp_harness.process.shell import clean_environment
 from lsp_harness.session.tasks.task_output import TaskOutput
 from lsp_harness.session.tasks.task_request import ShellWork
 
@@ -31,7 +33,11 @@ async def run_program(work: ShellWork, output: TaskOutput, grace_s: float = GRAC
     if not work.argv:
         raise UsageError("an empty command cannot be started; name a program")
     try:
-        tree = await ProcessTree.start(work.argv, mark=output.task_id, cwd=work.cwd, env=work.env)
+        # what a shell reads from its environment is no part of the command that was judged
+        environment = clean_environment(os.environ if work.env is None else work.env)
+        tree = await ProcessTree.start(
+            work.argv, mark=output.task_id, cwd=work.cwd, env=environment, is_supervised=True
+        )
     except (OSError, ValueError) as error:
         raise UsageError(f"{work.argv[0]} cannot be started: {system_message(error).lower()}") from error
     copying = asyncio.ensure_future(_copy(tree, output))

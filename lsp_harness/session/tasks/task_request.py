@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from lsp_harness.process.shell import find_shell
 from lsp_harness.session.tasks.task_output import TaskOutput
 
 Execution = Literal["inline", "background", "auto"]
@@ -34,7 +35,7 @@ class ShellWork:
     @property
     def argv(self) -> list[str]:
         """The program and its arguments."""
-        return ["/bin/sh", "-c", self.command] if isinstance(self.command, str) else list(self.command)
+        return find_shell().command(self.command) if isinstance(self.command, str) else list(self.command)
 
 
 TaskWork = ShellWork | Callable[[TaskOutput], Awaitable[str]]

@@ -2,7 +2,7 @@
 
 The reader knows the nodes of the bash grammar that it understands. Anything else, an error in the tree, and every text
 that a shell reads in another way than the grammar, is reported as opaque. So a caller that asks a person about opaque
-scripts is safe.
+scripts is safe. For a shell that is not bash, everything that POSIX does not have is opaque, too.
 """
 
 import re
@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from lsp_harness.syntax.grammars import language_named
 from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
-from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal, read_word
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, UNKNOWN_WORD, ShellWord, literal, read_word
 from lsp_harness.syntax.tree import parse_root
 
 MAX_SCRIPT_CHARS = 20_000
@@ -35,6 +35,19 @@ INPUTS = frozenset({"<", "<&"})
 OUTPUTS = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
 EVALUATING_COMMANDS = frozenset({"test", "[", "printf", "read", "unset", "let", "wait", "typeset"})
 """Commands of bash that evaluate subscripts in their arguments."""
+PLAIN_EXPANSION = re.compile(
+    r"\$\{#?(?:\w+|[@*#?!$-])(?:\[(?:\d+|[@*])\])?(?:(?::?[-+?]|##?|%%?|//?|\^\^?|,,?)[\w ./:,@%*?^+=~-]*"
+    r"|:[\w :]+)?\}"
+)
+"""Matches `${name}` with an operator and a text of ordinary characters. Others may run commands or set variables."""
+ARITHMETIC_NAME = re.compile(r"(?<![\w-])[A-Za-z_]\w*")
+READING_BUILTINS = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "declare", "typeset", "local"})
+"""Builtins of bash that set variables to texts which nobody sees."""
+BASH_NODES = frozenset(
+    {"ansi_c_string", "translated_string", "herestring_redirect", "process_substitution", "array", "subscript"}
+    | {"c_style_for_statement", "extglob_pattern", "regex", "brace_expression"}
+)
+"""Nodes of the grammar of bash that POSIX does not have."""
 MISREAD = re.compile(r"``|(?:^|(?<=[\s;&|()<>]))\\[ \t]")
 """Matches texts that the grammar reads in another way than a shell: an empty pair of backticks, and a word that begins
 with a quoted blank."""
@@ -83,16 +96,24 @@ class ShellScript:
 @dataclass(slots=True)
 class _Reading:
     source: bytes
+    is_posix: bool = False
     commands: list[ShellCommand] = field(default_factory=list[ShellCommand])
     redirections: list[Redirection] = field(default_factory=list[Redirection])
     opaque: list[str] = field(default_factory=list[str])
+    values: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    evaluated: set[str] = field(default_factory=set[str])
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def read_script(text: str) -> ShellScript:
-    """Return the commands of a script. Never raises: what cannot be read is opaque."""
+def read_script(text: str, *, is_posix: bool = False) -> ShellScript:
+    """Return the commands of a script. Never raises: what cannot be read is opaque.
+
+    Args:
+        text: The script.
+        is_posix: Whether a shell runs it that knows only the grammar of POSIX.
+    """
     if len(text) > MAX_SCRIPT_CHARS:
         return ShellScript(opaque=(f"it is longer than {MAX_SCRIPT_CHARS} characters",))
     if INVISIBLE.search(text) or UNKNOWN in text:
@@ -113,13 +134,14 @@ def read_script(text: str) -> ShellScript:
         root = parse_root(language, source)
     except ParseBudgetExceeded as error:
         return ShellScript(opaque=(f"it cannot be parsed: {error}",))
-    reading = _Reading(source)
+    reading = _Reading(source, is_posix)
     if root.has_error:
         reading.opaque.append("it does not follow the grammar of bash")
     try:
         _visit(root, reading)
     except RecursionError:
         reading.opaque.append("it is nested too deeply")
+    _check_evaluated(reading)
     return ShellScript(tuple(reading.commands), tuple(reading.redirections), tuple(dict.fromkeys(reading.opaque)))
 
 
@@ -133,6 +155,8 @@ def _join_lines(text: str) -> str | None:
 
 
 def _visit(node: Node, reading: _Reading) -> None:
+    if reading.is_posix and (reason := _foreign_to_posix(node, reading)):
+        reading.opaque.append(f"{reason} is not in the grammar of sh")
     match node.type:
         case "command":
             _read_command(node, reading)
@@ -144,6 +168,14 @@ def _visit(node: Node, reading: _Reading) -> None:
             _visit_children(node, reading)
         case "test_command":
             _check_arithmetic(node, reading)
+            if re.search(r"-(?:eq|ne|lt|le|gt|ge|v)\b", reading.text(node)):
+                _note_evaluated(node, reading)
+            _visit_children(node, reading)
+        case "for_statement":
+            if (name := node.child_by_field_name("variable")) is not None:
+                reading.commands.append(ShellCommand(assignments=((reading.text(name), UNKNOWN_WORD),)))
+                texts = [read_word(value, reading.source).loose for value in node.children_by_field_name("value")]
+                reading.values.setdefault(reading.text(name), []).extend(texts or [UNKNOWN])
             _visit_children(node, reading)
         case "function_definition":
             reading.opaque.append("it defines a function")
@@ -165,14 +197,19 @@ def _visit(node: Node, reading: _Reading) -> None:
                 reading.opaque.append("backticks with backslashes")
             if kind == "c_style_for_statement" or (kind == "compound_statement" and reading.text(node)[:2] == "(("):
                 _check_arithmetic(node, reading)
+                _note_evaluated(node, reading)
             _visit_children(node, reading)
         case kind if kind in WORDS:
             if kind == "word" and re.search(r"\s", re.sub(r"\\.", "", reading.text(node), flags=re.DOTALL)):
                 reading.opaque.append("a word contains a blank")
             if kind in ("arithmetic_expansion", "subscript"):
                 _check_arithmetic(node, reading)
-            if kind == "expansion" and re.search(r"\$\{!|@[PEAQ]\}", reading.text(node)):
-                reading.opaque.append("an expansion that evaluates a text")
+                _note_evaluated(node, reading)
+            if kind == "expansion" and not PLAIN_EXPANSION.fullmatch(reading.text(node)):
+                # the grammar keeps the text after the operator as it is, with the commands in it
+                reading.opaque.append("an expansion has a text that cannot be read")
+            if kind == "expansion" and re.match(r"\$\{\w+:[^-+=?]", reading.text(node)):
+                _note_evaluated(node, reading)
             _visit_children(node, reading)
         case "ERROR":
             reading.opaque.append("it does not follow the grammar of bash")
@@ -182,6 +219,56 @@ def _visit(node: Node, reading: _Reading) -> None:
         case kind:
             reading.opaque.append(f"{kind.replace('_', ' ')} is not understood")
             _visit_children(node, reading)
+
+
+def _foreign_to_posix(node: Node, reading: _Reading) -> str:
+    """Return the part of a node that a shell of POSIX reads in another way than bash; empty if there is none."""
+    text = reading.text(node)
+    if node.type in BASH_NODES:
+        return node.type.replace("_", " ")
+    match node.type:
+        case "test_command" if text.startswith(("[[", "((")):
+            return text[:2]
+        case "compound_statement" if text.startswith("(("):
+            return "(("
+        case "for_statement" if text.startswith("select"):
+            return "select"
+        case "function_definition" if text.startswith("function"):
+            return "function"
+        case "expansion" if not re.fullmatch(r"\$\{#?\w+(?:(?::?[-+?=]|##?|%%?)[^}]*)?\}", text):
+            return text
+        case "pipeline" if any(child.type == "|&" for child in node.children):
+            return "|&"
+        case "case_item" if re.search(r";;?&\s*$", text):
+            return ";&"
+        case "file_redirect" if found := re.search(r"&>>?|<>|>&(?![\d-])", text):
+            return found[0]
+        case "variable_assignment" if "+=" in text.partition("=")[0] + "=":
+            return "+="
+        case "word" | "concatenation" if "{" in text and ("," in text or ".." in text):
+            return "a list in braces"
+        case _:
+            return ""
+
+
+def _note_evaluated(node: Node, reading: _Reading) -> None:
+    """Note the variables that bash evaluates as arithmetic: their texts may contain commands."""
+    reading.evaluated.update(ARITHMETIC_NAME.findall(reading.text(node)))
+
+
+def _check_evaluated(reading: _Reading) -> None:
+    """Report variables in arithmetic that the script sets to anything but numbers."""
+    sets_unseen = any(
+        command.words
+        and command.words[0].text in READING_BUILTINS
+        and not (command.words[0].text == "printf" and not any(word.text[:2] == "-v" for word in command.words))
+        for command in reading.commands
+    )
+    for name in sorted(reading.evaluated):
+        values = reading.values.get(name, [])
+        if (sets_unseen and name not in READING_BUILTINS) or any(not re.fullmatch(r"-?\d+", text) for text in values):
+            reading.opaque.append(f"the text of {name} is evaluated as arithmetic")
+            return
 
 
 def _visit_children(node: Node, reading: _Reading) -> None:
@@ -276,10 +363,11 @@ def _assignment(node: Node, reading: _Reading) -> tuple[str, ShellWord]:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is not None and name.type == "subscript":
         _check_arithmetic(name, reading)
-    return (
-        reading.text(name) if name is not None else UNKNOWN,
-        read_word(value, reading.source) if value is not None else literal(""),
-    )
+    text = reading.text(name) if name is not None else UNKNOWN
+    word = read_word(value, reading.source) if value is not None else literal("")
+    is_number = value is not None and value.type == "arithmetic_expansion"
+    reading.values.setdefault(text.partition("[")[0], []).append("0" if is_number else word.loose)
+    return text, word
 
 
 def _read_redirection(node: Node, reading: _Reading) -> None:

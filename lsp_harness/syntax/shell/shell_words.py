@@ -54,6 +54,10 @@ class ShellWord:
         return self.text.replace(UNKNOWN, "…")
 
 
+UNKNOWN_WORD = ShellWord(UNKNOWN, UNKNOWN)
+"""A word of which nothing is known."""
+
+
 def literal(text: str) -> ShellWord:
     """Return a word that a shell does not change."""
     return ShellWord(text, text)

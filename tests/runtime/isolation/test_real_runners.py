@@ -102,7 +102,7 @@ async def test_the_sandbox_shows_an_agent_its_own_login(make_bench: Callable[...
     bench = make_bench([setting])
     own = AgentSetting(name="mine", sandbox_folders=("~/mine",))
     bench.pool.runners = Runners(Runtime(runner="bwrap", agents=(own,)))
-    agent = await bench.start("mine", env={"PROMPT": "x"})
+    agent = await bench.start("mine", env={"LANG": "C"})
     assert agent.spec.runner == "bwrap"
     agent.press(f"cat {home}/mine; ls {home}/secret; echo changed > {home}/mine; echo d''one\r".encode())
     await bench.wait_for_text(agent, "done")

@@ -1,6 +1,7 @@
 """Contents are saved in git or as copies: what is left out, what fails, what is damaged and what is removed later."""
 
 import asyncio
+import json
 import os
 import shutil
 import stat
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import FileError, FileMissing, UsageError
-from lsp_harness.session.checkpoints import content_store
+from lsp_harness.session.checkpoints import checkpoint_file, content_store
 from lsp_harness.session.checkpoints.file_state import MAX_FILE_BYTES, content_digest
 from tests.support.checkpoint_folders import Make, texts
 
@@ -174,10 +175,11 @@ async def test_old_checkpoints_and_their_contents_are_removed(
     for text in ("old", "new"):
         (root / "a").write_text(text)
         ids.append((await checkpoints.capture(["a"])).checkpoint_id)
-    [file] = tmp_path.rglob(f"{ids[0]}.json.z")
-    long_ago = time.time() - 8 * 24 * 3600
-    os.utime(file, (long_ago, long_ago))
-    for path in [path for path in (tmp_path / "state").rglob("*") if path != file and path.is_file()]:
+    [states] = tmp_path.rglob("states")
+    dates = [f"2026-01-{day:02}" for day in range(1, 8)]
+    days = {"number": 7, "dates": dates, "first": {ids[0]: 1, ids[1]: 2}}
+    (states / "days.json").write_text(json.dumps(days))
+    for path in [path for path in (tmp_path / "state").rglob("*") if path.is_file()]:
         os.utime(path, (time.time() - 10, time.time() - 10))
 
     assert await checkpoints.prune() == 1
@@ -188,6 +190,39 @@ async def test_old_checkpoints_and_their_contents_are_removed(
     assert (root / "a").read_text() == "new"
     if kind == "copies":
         assert not list(tmp_path.rglob(content_digest(b"old")[2:]))
+
+
+async def test_a_clock_that_jumps_makes_checkpoints_one_day_older(
+    kind: str, make: Make, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    checkpoints = make()
+    (root / "a").write_text("old")
+    created = await checkpoints.capture(["a"])
+    for days in (10, -10, 10, 4000, -4000, 0):
+        jump_ns = days * 24 * 3600 * 10**9
+        monkeypatch.setattr(checkpoint_file, "file_clock_ns", lambda folder, jump_ns=jump_ns: time.time_ns() + jump_ns)
+        assert await make().prune() == 0
+
+    (root / "a").write_text("new")
+    await checkpoints.seal(created.checkpoint_id)
+    await checkpoints.restore(created.checkpoint_id)
+    assert (root / "a").read_text() == "old"
+
+
+async def test_a_clock_ahead_of_the_file_system_changes_nothing(
+    kind: str, make: Make, root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    ahead_s = 10 * 24 * 3600
+    monkeypatch.setattr(time, "time", lambda real=time.time: real() + ahead_s)
+    monkeypatch.setattr(time, "time_ns", lambda real=time.time_ns: real() + ahead_s * 10**9)
+    checkpoints = make()
+    created = await checkpoints.capture()
+    (root / "new").write_text("new")
+    await checkpoints.seal(created.checkpoint_id)
+    done = await checkpoints.restore(created.checkpoint_id)
+
+    assert done.skipped == {}
+    assert not (root / "new").exists()
 
 
 async def test_our_own_files_are_private(kind: str, make: Make, root: Path, tmp_path: Path):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from lsp_harness.process.shell import find_shell
 from lsp_harness.session.permission.shell.command_wrappers import (
     SHELLS,
     WRAPPERS,
@@ -38,6 +39,11 @@ RESERVED_WORDS = frozenset(
 )
 """Words of the grammar of a shell. If one is read as the name of a program, the text was understood in another way than
 by a shell."""
+SETTING_BUILTINS = frozenset(
+    {"read", "mapfile", "readarray", "getopts", "printf", "unset", "export", "declare", "typeset", "local", "readonly"}
+    | {"let", "wait", "set", "shopt"}
+)
+"""Builtins of bash that set variables which they name among their arguments."""
 FOLDER_PROGRAMS = frozenset({"cd", "pushd", "popd", "chdir"})
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
 
@@ -110,6 +116,8 @@ def split_command(text: str) -> CommandSplit:
     """Return the parts of a command for a shell. Never raises: what cannot be read is opaque."""
     splitting = _Splitting()
     _split_text(text, splitting, 0)
+    if not splitting.parts and not splitting.opaque and not splitting.redirections:
+        splitting.opaque.append("it runs no command that can be seen")
     return _finish(splitting)
 
 
@@ -145,7 +153,7 @@ def _changed_folder(part: CommandPart) -> str | None:
 
 
 def _split_text(text: str, splitting: _Splitting, depth: int) -> None:
-    script = read_script(text)
+    script = read_script(text, is_posix=find_shell().dialect == "posix")
     splitting.opaque += script.opaque
     splitting.redirections += script.redirections
     for command in script.commands:
@@ -163,6 +171,8 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     is_declaration = words[0].text in ("export", "declare", "typeset", "local", "readonly")
     if is_declaration and any(word.text.startswith("-") and "n" in word.text for word in words[1:]):
         splitting.opaque.append("a name refers to another one")
+    if words[0].text in SETTING_BUILTINS and any(_sets_shell(word.text) for word in words[1:]):
+        splitting.opaque.append(f"{words[0].text} changes the commands after it")
     if reason := _program_reason(words[0]):
         splitting.parts.append(CommandPart(words, reason))
         return
@@ -194,6 +204,11 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     if name == "eval" and all(word.is_known for word in words):
         # a denied command in it is denied at once and not only asked
         _split_text(" ".join(word.text for word in words[1:]), splitting, depth + 1)
+
+
+def _sets_shell(text: str) -> bool:
+    """Return whether a word names a variable that changes the later commands of a script."""
+    return bool(SHELL_VARIABLES.match(re.split(r"[=\[+]", text.removeprefix("-v"), maxsplit=1)[0]))
 
 
 def _split_shell(part: CommandPart, splitting: _Splitting, depth: int) -> None:

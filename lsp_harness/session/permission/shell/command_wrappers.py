@@ -5,9 +5,17 @@ An option that is not in the table makes a command opaque, because its value mig
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from lsp_harness.session.permission.shell.git_reading import (
+    ANY_PROGRAM_OPTIONS,
+    COMMANDS,
+    OPTIONS_WITH_VALUE,
+    PROGRAM_OPTIONS,
+)
+from lsp_harness.session.permission.shell.option_reading import matches_option, may_become_option
+from lsp_harness.session.permission.shell.readers import AWK, SED, Reader
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 
 
@@ -69,6 +77,14 @@ WRAPPERS: Mapping[str, Wrapper] = {
     ),
     "busybox": Wrapper(),
     "toybox": Wrapper(),
+    **dict.fromkeys(
+        ("i386", "linux32", "linux64", "x86_64", "uname26", "i486", "i586", "i686", "aarch64", "armv7l"),
+        Wrapper(
+            "-B -F -I -L -R -S -T -X -Z -v --32bit --fdpic-funcptrs --short-inode --addr-compat-layout "
+            "--addr-no-randomize --whole-seconds --sticky-timeouts --read-implies-exec --mmap-page-zero --3gb --4gb "
+            "--uname-2.6 --verbose"
+        ),
+    ),
     "caffeinate": Wrapper("-d -i -m -s -u", "-t -w"),
     "catchsegv": Wrapper(),
 }
@@ -127,35 +143,35 @@ OPAQUE_PROGRAMS: Mapping[str, str] = {
 }
 """Program → why nobody can see what it does."""
 READABLE_DOCKER = frozenset({"ps", "images", "logs", "version", "info", "inspect", "get", "describe", "top", "stats"})
-AWK = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
-AWK_COMMANDS = re.compile(r"\bsystem\b|\bgetline\b|[|>]|@|\bprintf?\b[^\n]*[|>]")
-EXECUTING_OPTIONS: Mapping[str, re.Pattern[str]] = {
-    "tar": re.compile(r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]"),
-    "rg": re.compile(r"--pre\b|--pre=|--hostname-bin"),
-    "fd": re.compile(r"-x|-X|--exec"),
-    "fdfind": re.compile(r"-x|-X|--exec"),
-    "sort": re.compile(r"--compress-program"),
-    "rsync": re.compile(r"-e|--rsh|--rsync-path"),
-    "scp": re.compile(r"-S|-o|-D"),
-    "sftp": re.compile(r"-S|-o|-D|-b"),
-    "man": re.compile(r"-P|--pager|-H|--html"),
-    "less": re.compile(r"\+|-[oOkp]|--"),
-    "zip": re.compile(r"-TT|--unzip-command"),
-    "split": re.compile(r"--filter"),
-    "wget": re.compile(r"--use-askpass|--execute|-e"),
-    "curl": re.compile(r"-K|--config"),
-    "dpkg": re.compile(r"--pre-invoke|--post-invoke"),
-    "apt": re.compile(r"-o|--option"),
-    "apt-get": re.compile(r"-o|--option"),
-    "make": re.compile(r"--eval|-$|-f-|--(?:make)?file=(?:-|/dev/)|/dev/"),
-    "ctags": re.compile(r"--options"),
+CHANGING_SED = replace(SED, options=f"{SED.options} -i? --in-place?")
+"""sed as it changes files, but runs no commands and writes no others."""
+SCRIPT_READERS: Mapping[str, Reader] = {
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk"), AWK),
+    **dict.fromkeys(("sed", "gsed"), CHANGING_SED),
+}
+"""Programs that run a script of their own language, and how the script and the options must look."""
+EXECUTING_OPTIONS: Mapping[str, str] = {
+    "tar": r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]",
+    "rg": r"--pre\b|--pre=|--hostname-bin",
+    "fd": r"-x|-X|--exec",
+    "fdfind": r"-x|-X|--exec",
+    "sort": r"--compress-program",
+    "rsync": r"-e|--rsh|--rsync-path",
+    "scp": r"-S|-o|-D",
+    "sftp": r"-S|-o|-D|-b",
+    "man": r"-P|--pager|-H|--html",
+    "less": r"\+|-[oOkp]|--",
+    "zip": r"-TT|--unzip-command",
+    "split": r"--filter",
+    "wget": r"--use-askpass|--execute|-e",
+    "curl": r"-K|--config",
+    "dpkg": r"--pre-invoke|--post-invoke",
+    "apt": r"-o|--option",
+    "apt-get": r"-o|--option",
+    "make": r"--eval|-$|-f-|--(?:make)?file=(?:-|/dev/)|/dev/",
+    "ctags": r"--options",
 }
 """Program → options that name a program or a text to run."""
-
-
-GIT_OPTIONS_WITH_VALUE = ("-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix")
-GIT_PROGRAM_OPTIONS = re.compile(r"--(upl|rec|exe|ext|textc|open-)")
-"""Matches options of subcommands that name a program, also if they are shortened."""
 
 
 GIT_RUNNERS = frozenset(
@@ -169,6 +185,8 @@ GIT_RUNNERS = frozenset(
     }
     | {("send-email",), ("daemon",), ("instaweb",), ("for-each-repo",), ("maintenance",), ("gui",), ("citool",)}
 )
+REMOTE_COMMANDS = frozenset({"fetch", "pull", "push", "ls-remote", "fetch-pack", "send-pack"})
+"""Subcommands that start a program for another repository."""
 HARMLESS_GIT_KEYS = re.compile(
     r"(user\.(name|email)|color\.\w+|init\.defaultbranch|pull\.(rebase|ff)|push\.(default|autosetupremote)|"
     r"core\.(autocrlf|filemode|ignorecase|longpaths|quotepath)|branch\.[\w./-]+\.(remote|merge|rebase))$",
@@ -320,42 +338,55 @@ def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool
         return f"{name} has the option {words[start].text}"
     if INTERPRETERS.match(name):
         return _interpreter_reason(name, words, has_text_input=has_text_input)
-    if name in AWK and (
-        any(AWK_COMMANDS.search(text) for text in arguments)
-        or any(text.startswith(("-f", "-i", "-l", "-E")) for text in arguments)
-    ):
-        return f"{name} may run commands or write files"
-    if name in ("sed", "gsed") and _sed_runs_commands(arguments):
-        return f"{name} may run commands or write files"
+    if name in SCRIPT_READERS and (problem := SCRIPT_READERS[name].read(words[1:]).problem):
+        return f"{name}: {problem}"
     if name == "git":
-        return _git_reason(arguments)
-    pattern = EXECUTING_OPTIONS.get(name)
-    if pattern and (option := next((text for text in arguments if pattern.match(text)), "")):
-        return f"{name} {option.split('=')[0]} may run another program"
+        return _git_reason(words[1:])
+    if pattern := EXECUTING_OPTIONS.get(name):
+        return _option_reason(name, pattern, words[1:])
     return ""
 
 
-def _git_reason(arguments: Sequence[str]) -> str:
-    """Return why nobody can see what git does: an option sets a program that it runs."""
+def _option_reason(name: str, pattern: str, words: Sequence[ShellWord]) -> str:
+    """Return which option of a command runs another program, or may do so; empty if none does."""
+    for word in words:
+        if matches_option(pattern, word.text):
+            return f"{name} {word.text.split('=')[0]} may run another program"
+        if word.text == "--":
+            return ""
+        if not word.is_known and may_become_option(word):
+            return f"{word.display} may become an option of {name} that runs another program"
+    return ""
+
+
+def _git_reason(words: Sequence[ShellWord]) -> str:
+    """Return why nobody can see what git does: an option sets a program, or its subcommand is not known."""
+    arguments = [word.text for word in words]
     position = 0
     while position < len(arguments) and arguments[position].startswith("-"):
         option = arguments[position]
         if option.startswith(("-c", "--config-env", "--exec-path=")):
             return f"git {option.split('=')[0]} may run another program"
-        position += 2 if option in GIT_OPTIONS_WITH_VALUE else 1
-    subcommand = arguments[position] if position < len(arguments) else ""
-    rest = arguments[position + 1 :]
+        position += 2 if option in OPTIONS_WITH_VALUE else 1
+    if position >= len(arguments):
+        return ""
+    subcommand, rest = arguments[position], arguments[position + 1 :]
+    if subcommand not in COMMANDS:
+        return f"git {subcommand.replace(UNKNOWN, '…')} may be the name of another command"
     if (subcommand, *rest[:1]) in GIT_RUNNERS or (subcommand,) in GIT_RUNNERS:
         return f"git {subcommand} runs other programs"
     if subcommand == "config" and len(rest) > 1 and not rest[0].startswith(("--get", "get", "--list", "-l", "list")):
         key = next((text for text in rest if re.match(r"[a-zA-Z][\w-]*\.", text)), "")
         if not HARMLESS_GIT_KEYS.match(key):
             return f"the setting {key or 'of git'} may name a program"
-    for option in rest:
-        if subcommand == "rebase" and re.match(r"-[a-zA-Z]*x", option):
-            return "git rebase -x runs a command"
-        if GIT_PROGRAM_OPTIONS.match(option) or (subcommand == "grep" and option.startswith("-O")):
-            return f"git {subcommand} {option.split('=')[0]} may run another program"
+    own = PROGRAM_OPTIONS.get(subcommand)
+    for word in words[position + 1 :]:
+        if (own and matches_option(own.pattern, word.text)) or matches_option(ANY_PROGRAM_OPTIONS.pattern, word.text):
+            return f"git {subcommand} {word.text.split('=')[0]} may run another program"
+        if word.text == "--":
+            return ""
+        if (own or subcommand in REMOTE_COMMANDS) and not word.is_known and may_become_option(word):
+            return f"{word.display} may become an option of git {subcommand} that runs another program"
     return ""
 
 
@@ -372,25 +403,3 @@ def _interpreter_reason(name: str, words: Sequence[ShellWord], *, has_text_input
         if INLINE_CODE.match(word.text) or JOINED_CODE.match(word.text):
             return f"{name} {word.text[:8]} runs code"
     return f"{name} reads code from its standard input"
-
-
-def _sed_runs_commands(arguments: Sequence[str]) -> bool:
-    """Return whether a script of sed may contain the commands `e`, `w` or `r`, or comes from a file."""
-    if any(text.startswith(("-f", "--file")) for text in arguments):
-        return True
-    scripts = [text for text in arguments if not text.startswith("-")]
-    has_option = any(text.startswith(("-e", "--expression")) for text in arguments)
-    candidates = arguments if has_option else scripts[:1]
-    return any(not _is_plain_sed(text.removeprefix("--expression=").removeprefix("-e")) for text in candidates if text)
-
-
-def _is_plain_sed(script: str) -> bool:
-    """Return whether a script of sed only substitutes, prints, deletes or quits."""
-    address = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)"
-    substitution = r"s(?P<d>[/|#,@!:%_~])(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)(?:(?!(?P=d))[^\\\n]|\\.)*(?P=d)[gipI\d]*"
-    command = rf"(?:{address}(?:\s*,\s*[+~]?{address})?)?\s*!?\s*(?:{substitution}|[pdqQ=DnNhHgGx]\d*)"
-    text = script.strip()
-    if re.fullmatch(command, text):
-        return True
-    parts = text.split(";")
-    return len(parts) > 1 and all(re.fullmatch(command, part.strip()) for part in parts if part.strip())

@@ -1,0 +1,103 @@
+"""The values of variables that hold keys. They have no form of their own: the name of the variable tells that they are
+secret.
+
+Whoever gives an environment to commands or to a model's tools hides its keys for that time: `hide_variables`. The
+values are then secrets like the tokens of vendors, wherever texts are redacted.
+"""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable, Mapping
+from contextlib import contextmanager
+
+SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|(?:^|_)(?:PASS|PWD|AUTH|COOKIE)$|_PAT$", re.IGNORECASE
+)
+"""Names of variables whose values are kept out of logs, prompts and command lines."""
+MIN_VALUE_BYTES = 6
+"""Minimum length of a value that counts as a secret. A shorter one is found in ordinary text."""
+ORDINARY_VALUES = frozenset(
+    {
+        "always",
+        "default",
+        "disabled",
+        "enabled",
+        "development",
+        "production",
+        "ignore",
+        "optional",
+        "required",
+        "secret",
+    }
+    | {"inherit", "keyring", "password", "private", "public", "system", "unlimited"}
+)
+"""Words that are settings and no secrets. To hide them would hide ordinary text."""
+_hidden: Counter[bytes] = Counter()
+_pattern: re.Pattern[bytes] | None = None
+_marks: tuple[str, ...] = ()
+
+
+def secret_values(variables: Mapping[str, str]) -> list[str]:
+    """Return the values of the variables that hold keys. Names of files and ordinary words are none."""
+    return [value for name, value in variables.items() if SECRET_NAME.search(name) and _is_secret(value)]
+
+
+@contextmanager
+def hide_variables(variables: Mapping[str, str]) -> Generator[None]:
+    """Let the keys among variables count as secrets in this process, while the block runs."""
+    values = encode_values(secret_values(variables))
+    _hidden.update(values)
+    _compile()
+    try:
+        yield
+    finally:
+        _hidden.subtract(values)
+        for value in values:
+            if _hidden[value] <= 0:
+                del _hidden[value]
+        _compile()
+
+
+def encode_values(values: Iterable[str]) -> list[bytes]:
+    """Return the bytes of values that are long enough to be secrets, the longest first."""
+    encoded = {value.strip().encode("utf-8", "surrogateescape") for value in values}
+    return sorted((value for value in encoded if len(value) >= MIN_VALUE_BYTES), key=len, reverse=True)
+
+
+def hidden_values() -> Collection[bytes]:
+    """Return the values that are hidden now."""
+    return _hidden.keys()
+
+
+def find_values(data: bytes) -> Iterable[tuple[int, int]]:
+    """Yield the byte ranges of hidden values in a text."""
+    return (match.span() for match in _pattern.finditer(data)) if _pattern else ()
+
+
+def hidden_marks() -> tuple[str, ...]:
+    """Return texts of which each text with a hidden value contains one, also as a part of a line of JSON."""
+    return _marks
+
+
+def _compile() -> None:
+    global _pattern, _marks
+    values = sorted(_hidden, key=len, reverse=True)
+    _pattern = re.compile(b"|".join(map(re.escape, values))) if values else None
+    texts = [value.decode("utf-8", "surrogateescape") for value in values]
+    _marks = tuple(
+        dict.fromkeys(
+            form
+            for text in texts
+            for form in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+        )
+    )
+
+
+def _is_secret(value: str) -> bool:
+    value = value.strip()
+    if len(value) < MIN_VALUE_BYTES or value.isdigit() or value.casefold() in ORDINARY_VALUES:
+        return False
+    # for example, GOOGLE_APPLICATION_CREDENTIALS names a file
+    return not (value.startswith(("/", "~")) and os.path.lexists(os.path.expanduser(value)))

@@ -1,0 +1,80 @@
+"""The repository of a folder, and the files that it tracks, without running git."""
+
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+MAX_INDEX_BYTES = 64 << 20
+ENTRY_BYTES = 62
+EXTENDED_FLAG, NAME_MASK = 0x4000, 0x0FFF
+
+
+def find_repository(folder: str) -> str:
+    """Return the folder of the repository that git would use in a folder; empty if there is none."""
+    place = Path(folder)
+    for candidate in (place, *place.parents):
+        if (candidate / ".git").exists():
+            return str(candidate / ".git")
+        if all((candidate / name).exists() for name in ("HEAD", "objects", "refs")):
+            # git takes such a folder for a repository without a work tree, and reads its settings
+            return str(candidate)
+    return ""
+
+
+def list_tracked_files(folder: str) -> Iterator[str]:
+    """Yield the paths of the files in the index of the repository of a folder. Nothing if it cannot be read.
+
+    The format is that of `Documentation/gitformat-index.txt` of git, versions 2 to 4.
+    """
+    repository = find_repository(folder)
+    if not repository:
+        return
+    index = Path(_git_folder(repository)) / "index"
+    try:
+        if index.stat().st_size > MAX_INDEX_BYTES:
+            return
+        data = index.read_bytes()
+        if data[:4] != b"DIRC":
+            return
+        version, count = struct.unpack(">II", data[4:12])
+        yield from _entries(data, version, count)
+    except (OSError, struct.error, IndexError, ValueError):
+        return
+
+
+def _git_folder(repository: str) -> str:
+    """Return the folder of a repository, which a file `.git` of a worktree or submodule names."""
+    if os.path.isdir(repository):
+        return repository
+    text = Path(repository).read_text(encoding="utf-8", errors="replace").strip()
+    return os.path.join(os.path.dirname(repository), text.removeprefix("gitdir:").strip())
+
+
+def _entries(data: bytes, version: int, count: int) -> Iterator[str]:
+    place, name = 12, b""
+    for _ in range(count):
+        start = place
+        flags = struct.unpack(">H", data[place + ENTRY_BYTES - 2 : place + ENTRY_BYTES])[0]
+        place += ENTRY_BYTES + (2 if version >= 3 and flags & EXTENDED_FLAG else 0)
+        if version == 4:
+            removed, place = _read_number(data, place)
+            end = data.index(b"\0", place)
+            name = name[: len(name) - removed] + data[place:end]
+            place = end + 1
+        else:
+            end = data.index(b"\0", place)
+            name = data[place:end]
+            place = start + (end - start + 8) // 8 * 8
+        yield name.decode("utf-8", "replace")
+
+
+def _read_number(data: bytes, place: int) -> tuple[int, int]:
+    """Return a number of variable length as git writes it, and the place after it."""
+    byte = data[place]
+    number = byte & 0x7F
+    while byte & 0x80:
+        place += 1
+        byte = data[place]
+        number = ((number + 1) << 7) | (byte & 0x7F)
+    return number, place + 1

@@ -1,0 +1,66 @@
+"""A client that ends: its questions are denied, and its session is free for others."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.harness.sessions.session_host import serve_session
+from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.session.log.session_lock import find_holder
+from lsp_harness.session.log.session_store import SessionStore
+from tests.harness.sessions.conftest import OpenScripted, say, tool_call
+
+RUN = tool_call("bash", command="touch x", execution="inline")
+ANSWER = {"command": "permission", "decision": "allow"}
+
+
+class Client:
+    """A client whose session runs in this process."""
+
+    def __init__(self, open_scripted: OpenScripted, *replies: dict[str, Any], **options: Any) -> None:
+        async def opener(given: SessionOptions) -> Any:
+            return await open_scripted(*replies, permission_mode="ask", **options)
+
+        self.incoming: asyncio.Queue[Any] = asyncio.Queue()
+        self.outgoing: asyncio.Queue[Any] = asyncio.Queue()
+        self.serving = asyncio.ensure_future(serve_session(self.incoming, self.outgoing, {}, opener))
+        self.incoming.put_nowait({"id": "1", "prompt": "go"})
+
+    async def frames(self, last: str = "") -> list[dict[str, Any]]:
+        """Return the frames up to one of a type, or to the end."""
+        found: list[dict[str, Any]] = []
+        while (frame := await self.outgoing.get()) is not None:
+            found.append(frame)
+            if frame["type"] == last:
+                break
+        return found
+
+
+@pytest.mark.parametrize("options", [{"has_person": True}, {"ask_permissions": True}], ids=["person", "program"])
+async def test_the_question_of_a_client_that_ends_is_denied(
+    open_scripted: OpenScripted, tmp_path: Path, options: dict[str, Any]
+):
+    client = Client(open_scripted, RUN, RUN, say("done"), **options)
+    *_, question = await client.frames("permission_request")
+    client.incoming.put_nowait(None)
+
+    # the second command is denied too, without a wait
+    frames = await client.frames()
+    await client.serving
+
+    assert [frame["reason"] for frame in frames if frame["type"] == "tool_end"] == ["denied", "denied"]
+    assert [frame["reason"] for frame in frames if frame["type"] == "turn_stop"] == ["completed"]
+    assert not (tmp_path / "project" / "x").exists()
+    assert find_holder(SessionStore().folder / question["session_id"]) is None
+
+
+async def test_an_answer_before_the_end_counts(open_scripted: OpenScripted, tmp_path: Path):
+    client = Client(open_scripted, RUN, say("done"), has_person=True)
+    *_, question = await client.frames("permission_request")
+    client.incoming.put_nowait(ANSWER | {"request_id": question["request_id"]})
+    client.incoming.put_nowait(None)
+    await client.frames()
+
+    assert (tmp_path / "project" / "x").exists()
