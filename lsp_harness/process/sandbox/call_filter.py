@@ -11,6 +11,7 @@ like them. On a processor that is not in `PROCESSORS` there is no filter.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 import struct
@@ -34,7 +35,8 @@ CALL_OFFSET, PROCESSOR_OFFSET, ARGUMENT_OFFSET, ARGUMENT_BYTES = 0, 4, 16, 8
 ALLOW, REFUSE, ASK = 0x7FFF0000, 0x00050000 | 1, 0x7FC00000
 """The system call happens, it fails with EPERM, or another process answers it (SECCOMP_RET_USER_NOTIF)."""
 INSTRUCTION = struct.Struct("=HBBI")
-PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
+SECCOMP = (317, 277)
+SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
 
 SOCKET = (41, 198)
 CHANGES_OF_THE_MACHINE = {
@@ -70,6 +72,9 @@ CHANGES_OF_FILES = {
     "utimes": (235, None),
     "futimesat": (261, None),
     "utimensat": (280, 88),
+}
+"""System calls that change the mode, the owner or the times of a file, for which Landlock has no rule."""
+CHANGES_OF_ATTRIBUTES = {
     "setxattr": (188, 5),
     "lsetxattr": (189, 6),
     "fsetxattr": (190, 7),
@@ -80,7 +85,7 @@ CHANGES_OF_FILES = {
     "removexattrat": (466, 466),
     "file_setattr": (469, 469),
 }
-"""System calls that change the mode, the owner, the times or attributes of a file, for which Landlock has no rule."""
+"""System calls that change other attributes of a file."""
 SHARED_OBJECTS = {
     "shmget": (29, 194),
     "shmctl": (31, 195),
@@ -123,13 +128,14 @@ LOCAL_FAMILIES = (1, 2, 10, 16)
 the host of a virtual machine (AF_VSOCK), belong to no network."""
 
 
-def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bool = True) -> bytes:
+def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bool = True, asks: bool = False) -> bytes:
     """Return the filter of this processor, or nothing if there is none.
 
     Args:
         families: The families of sockets that can be opened. Connected pairs can be made in any case.
-        hides_processes: Whether the sandbox hides other processes and the files outside. If not, their changes are
-            refused, and changes of files are asked (`ASK`).
+        hides_processes: Whether the sandbox hides other processes and keeps the files outside as they are. If not, the
+            changes that Landlock does not know are refused.
+        asks: Whether another process answers changes of the mode, the owner and the times of files instead.
     """
     if platform.machine() not in PROCESSORS:
         return b""
@@ -155,9 +161,11 @@ def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bo
             kind: list[Step] = [(LOAD, 0, 0, _argument(0)), (JUMP_EQUAL, 0, 1, user), (RETURN, 0, 0, REFUSE)]
             steps += _where(numbers[column], [*kind, (LOAD, 0, 0, _argument(1)), *_only((0,))])
         steps += _where(IOCTL[column], _refuse_requests())
+        for numbers in CHANGES_OF_ATTRIBUTES.values():
+            steps += _end(numbers[column], REFUSE)
         for files in CHANGES_OF_FILES.values():
             if (number := files[column]) is not None:
-                steps += _end(number, REFUSE)
+                steps += _end(number, ASK if asks else REFUSE)
     steps.append((RETURN, 0, 0, ALLOW))
     return b"".join(INSTRUCTION.pack(*step) for step in steps)
 
@@ -198,21 +206,40 @@ class FilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.c_char_p))
 
 
-def describe_filter(code: bytes) -> FilterProgram:
-    """Return a filter in the form of the kernel."""
-    return FilterProgram(len(code) // INSTRUCTION.size, code)
-
-
 def set_filter(code: bytes) -> None:
     """Set a filter for this process and its descendants. It needs `PR_SET_NO_NEW_PRIVS`.
 
     Raises:
         OSError: The kernel refuses.
     """
-    if not code:
-        return
+    if code:
+        _set_filter(code, 0)
+
+
+def set_asking_filter(code: bytes) -> int:
+    """Set a filter that asks (`ASK`), and return the descriptor of the questions.
+
+    Returns:
+        -1 if a filter asks already: there can be only one.
+
+    Raises:
+        OSError: The kernel refuses.
+    """
+    try:
+        return _set_filter(code, SECCOMP_FILTER_FLAG_NEW_LISTENER)
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            return -1
+        raise
+
+
+def _set_filter(code: bytes, flags: int) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
-    program = describe_filter(code)
-    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0):
+    program = FilterProgram(len(code) // INSTRUCTION.size, code)
+    call = SECCOMP[PROCESSORS[platform.machine()][1]]
+    number, operation = ctypes.c_long(call), SECCOMP_SET_MODE_FILTER
+    result = libc.syscall(number, ctypes.c_ulong(operation), ctypes.c_ulong(flags), ctypes.byref(program))
+    if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, f"the filter of system calls does not work: {os.strerror(error)}")
+    return int(result)

@@ -39,7 +39,7 @@ class Landlock(Sandbox):
 
 @dataclass(frozen=True, slots=True)
 class ReadableTree:
-    """The part of the disk that can be read. Rules only allow, so what is beside a hidden path is listed.
+    """The part of the disk that can be read. Rules only allow, so neighbours of a hidden path are listed one by one.
 
     Attributes:
         marks: Path → whether it is visible, with all that lies in it and has no mark.

@@ -3,7 +3,8 @@
     python landlock_launcher.py COUNT '{"folder": …, "writable": […], "readable": […], "listed": […]}' COMMAND…
 
 Landlock knows the content of files and TCP ports. The filter (`call_filter.py`) refuses the rest: sockets, changes of
-other processes, and changes of the modes, owners and times of files.
+other processes and attributes of files. Modes, owners and times are changed by `file_change_guard.py`, in the folders
+in which the program may write.
 
 It imports the standard library only, so that it starts fast, and it runs without site packages.
 """
@@ -14,6 +15,7 @@ import ctypes
 import importlib
 import json
 import os
+import platform
 import stat
 import sys
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from lsp_harness.process.sandbox import call_filter
+    from lsp_harness.process.sandbox import file_change_guard as guard
     from lsp_harness.process.sandbox import kernel_calls as kernel
 
     class LandlockRules(TypedDict):
@@ -46,6 +49,7 @@ else:
         sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     package = __package__ + "." if __package__ else ""
     call_filter = importlib.import_module(package + "call_filter")
+    guard = importlib.import_module(package + "file_change_guard")
     kernel = importlib.import_module(package + "kernel_calls")
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -140,7 +144,8 @@ def main() -> int:
     try:
         os.chdir(rules["folder"])
         confine(rules)
-        call_filter.set_filter(call_filter.make_filter((), hides_processes=False))
+        if platform.machine() in call_filter.PROCESSORS:
+            return guard.start_guarded(rules["writable"], lambda: os.execvp(command[0], command))
         os.execvp(command[0], command)
     except OSError as error:
         sys.stderr.write(f"{error.strerror or error}: {error.filename or command[0]}\n")
