@@ -129,9 +129,10 @@ def _block(title: str, text: str, mark: str = "") -> Iterator[str]:
 
 def _describe_rules(remembered: RememberedRules, *, is_command: bool) -> Iterator[str]:
     if remembered.file is None:
-        yield "always: there is no settings file, so these rules would end with the session:"
+        yield "for this session it would allow, and always is no longer, because there is no settings file:"
     else:
-        yield f"always: adds to {reveal_line(str(remembered.file))}, which counts in all folders:"
+        file = reveal_line(str(remembered.file))
+        yield f"for this session, or always (saved in {file}, for all folders), it would allow:"
     for text in remembered.texts:
         yield f"{INDENT}{reveal_line(text)} = {reveal_line(_describe_scope(text, is_command=is_command))}"
 

@@ -53,7 +53,7 @@ summary: candidate 3 of 3: form ✓, behaviour not checked (parse ✓, lint ✓,
        with open(path) as file:
            return json.load(file)
 asked because: the permission mode ask asks
-always: adds to {settings}, which counts in all folders:
+for this session, or always (saved in {settings}, for all folders), it would allow:
   edit(src/config.py) = edit of all files that match src/config.py
 · the edit is applied
 """
