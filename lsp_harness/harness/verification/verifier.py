@@ -1,6 +1,6 @@
 """The checks of a workspace, and the programs that they use."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,12 +130,18 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
         names = NameErrors(supply.checkers, access)
         return Verifier(CheckTools(UntrustedRuff(), reviewer=supply.reviewer, names=names))
 
-    def describe(tool: str, command: Sequence[str], confinement: Confinement | None) -> Action:
+    def describe(
+        tool: str, command: Sequence[str], confinement: Confinement | None, facts: Mapping[str, str] | None = None
+    ) -> Action:
         is_certain = confinement is not None and supply.trusts_folder(confinement.folder)
-        return Action(tool, "execute", argv=tuple(command), confinement=confinement if is_certain else None)
+        return Action(
+            tool, "execute", facts or {}, argv=tuple(command), confinement=confinement if is_certain else None
+        )
 
-    async def find_test_objection(command: Sequence[str], confinement: Confinement | None) -> str:
-        return await supply.permission.find_problem(describe(SUITE_TOOL, command, confinement), "the tests")
+    async def find_test_objection(
+        command: Sequence[str], confinement: Confinement | None, facts: Mapping[str, str]
+    ) -> str:
+        return await supply.permission.find_problem(describe(SUITE_TOOL, command, confinement, facts), "the tests")
 
     async def find_tool_objection(command: Sequence[str], confinement: Confinement | None) -> str:
         action = describe(LINT_TOOL, command, confinement)
