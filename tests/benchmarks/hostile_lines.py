@@ -91,16 +91,6 @@ def read_forms() -> dict[str, list[str]]:
 
 FORMS = read_forms()
 ORDINARY = ("ls", "cat a.py", "wc -l a.py", "git status", "head -1 a.py", "echo x", "true", "grep x a.py", "sort a.py")
-READING_LINES = (
-    *("cat a.py", "ls -la", "grep -n x a.py", "grep -rn TODO sub", "find . -name *.py", "find sub -type f -print", "wc -l a.py"),
-    *("head -n 2 a.py", "tail -3 a.py", "sed -n 1,2p a.py", "sed s/x/y/ a.py", "awk {print} a.py", "awk -F: '{print $1}' a.py"),
-    *("sort -u a.py", "uniq -c a.py", "cut -d: -f1 a.py", "tr a b", "diff a.py evil.sed", "jq . a.py", "stat a.py", "file a.py"),
-    *("git status -s", "git log --oneline -3", "git diff --stat", "git show --stat HEAD", "git grep -n x", "git branch -a"),
-    *("git ls-files", "git rev-parse HEAD", "git blame -L 1,2 a.py", "git tag -l", "git stash list", "git describe --always"),
-    *("du -sh .", "xxd -l 4 a.py", "od -c a.py", "strings a.py", "md5sum a.py", "nl a.py", "tac a.py", "date +%s", "echo x", "pwd"),
-    *("printf %s x", "test -f a.py", "[ -d sub ]", "base64 a.py", "column -t a.py", "basename a.py", "readlink link", "seq 3"),
-    *("tar tf a.tar", "unzip -l a.zip", "cd sub && ls", "ls | head -1", "cat a.py | sort | uniq -c", "which ls", "pip list"),
-)  # fmt: skip
 ARGUMENTS = (
     "a.py",
     "sub",
@@ -184,7 +174,7 @@ class LineMaker:
     def _near_reader(self) -> str:
         """Return a line that only reads but for one word, which is changed or put in."""
         chance = self.chance
-        words = chance.choice(READING_LINES).split(" ")
+        words = chance.choice(FORMS["reading"]).split(" ")
         place = chance.randrange(1, len(words) + 1)
         key = " ".join(words[:2]) if words[0] == "git" else words[0]
         word = chance.choice(
@@ -285,10 +275,15 @@ def read_help() -> dict[str, list[str]]:
     found["sed"] = [*found.get("sed", []), "-i", "-n", "-e", "-f", "-s", "--in-place", "--expression", "--file"]
     found["git grep"] = [*found.get("git grep", []), "-O", "--open-files-in-pager", "--ext-grep", "--no-index"]
     found["git diff"] = found["git log"] = found["git show"] = [
-        *("--output", "--ext-diff", "--textconv", "-p", "--stat", "-O", "--no-index", "--show-signature", "--format", "--pretty"),
-        *("--exec", "--raw", "-U", "-G", "-S", "--word-diff", "--submodule", "--color-moved", "-z", "--name-only", "-n"),
-    ]  # fmt: skip
+        *("--output", "--ext-diff", "--textconv", "-p", "--stat", "-O", "--no-index", "--show-signature", "--format"),
+        *("--exec", "--raw", "-U", "-G", "-S", "--word-diff", "--submodule", "--color-moved", "-z", "--pretty", "-n"),
+    ]
     return found
+
+
+def run_quietly(command: Sequence[str]) -> None:
+    """Run a command without its output."""
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
 
 def build_box(folder: Path, port: int) -> dict[str, str]:
@@ -314,27 +309,37 @@ def build_box(folder: Path, port: int) -> dict[str, str]:
     for name in ("-i", "-delete", "--output=a.py", "-exec", "-O.evil", "-e1e .", "--in-place"):
         (workspace / name).write_text("x\n")
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.invalid", "-C", str(workspace)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True}
-    subprocess.run([*git, "init", "-q"], **quiet)
-    subprocess.run([*git, "add", "-A"], **quiet)
-    subprocess.run([*git, "commit", "-qm", "start"], **quiet)
+    run_quietly([*git, "init", "-q"])
+    run_quietly([*git, "add", "-A"])
+    run_quietly([*git, "commit", "-qm", "start"])
     (workspace / "a.py").write_text("def f():\n    return 2\n# TODO x\n")
-    subprocess.run([*git, "commit", "-qam", "second"], **quiet)
+    run_quietly([*git, "commit", "-qam", "second"])
     (workspace / "a.py").write_text("def f():\n    return 3\n# TODO x\n")
     (workspace / "hard").hardlink_to(workspace / ".env")
     fixture = workspace / "sub" / "fixture"
-    subprocess.run(["git", "init", "-q", "--bare", str(fixture)], **quiet)
+    run_quietly(["git", "init", "-q", "--bare", str(fixture)])
     program = f"touch {mark}; false"
     for where in (fixture, workspace):
         for key, value in {
-            "core.fsmonitor": program, "core.pager": program, "pager.log": program, "diff.external": program,
-            "diff.x.textconv": program, "filter.x.clean": f"touch {mark}; cat", "filter.x.smudge": f"touch {mark}; cat",
-            "alias.x": f"!touch {mark}", "alias.st": f"!touch {mark}", "core.editor": program, "core.sshCommand": program,
-            "gpg.program": "./evil", "diff.y.command": program, "credential.helper": f"!{program}", "log.showSignature": "true",
-        }.items():  # fmt: skip
-            subprocess.run(["git", "-C", str(where), "config", key, value], **quiet)
-    subprocess.run(["git", "-C", str(fixture), "config", "core.bare", "false"], **quiet)
-    subprocess.run(["git", "-C", str(fixture), "config", "core.worktree", str(workspace / "sub")], **quiet)
+            "core.fsmonitor": program,
+            "core.pager": program,
+            "pager.log": program,
+            "diff.external": program,
+            "diff.x.textconv": program,
+            "filter.x.clean": f"touch {mark}; cat",
+            "filter.x.smudge": f"touch {mark}; cat",
+            "alias.x": f"!touch {mark}",
+            "alias.st": f"!touch {mark}",
+            "core.editor": program,
+            "core.sshCommand": program,
+            "gpg.program": "./evil",
+            "diff.y.command": program,
+            "credential.helper": f"!{program}",
+            "log.showSignature": "true",
+        }.items():
+            run_quietly(["git", "-C", str(where), "config", key, value])
+    run_quietly(["git", "-C", str(fixture), "config", "core.bare", "false"])
+    run_quietly(["git", "-C", str(fixture), "config", "core.worktree", str(workspace / "sub")])
     (workspace / ".git" / "info" / "attributes").write_text("*.py filter=x diff=x\n*.txt diff=y\n")
     mark.unlink(missing_ok=True)
     return {"MARK": str(mark), "CANARY": str(canary), "PORT": str(port), "CANARYNAME": "canary"}

@@ -391,7 +391,7 @@ READERS: Mapping[str, Reader | Judge] = {
     "comm": Reader("-123z --check-order --nocheck-order --output-delimiter= --total --zero-terminated", max_operands=2),
     "cmp": Reader("-bls -i= -n= --print-bytes --verbose --silent --quiet --bytes= --ignore-initial="),
     "diff": Reader(
-        "-qscueynptTlrNiEZbwBaduU? -C= -U= -W= -F= -x= -X@ -S= -I= -D= -# --normal --brief "
+        "-qscueynptTlrNiEZbwBad -C= -U= -W= -F= -x= -X@ -S= -I= -D= -# --normal --brief "
         "--report-identical-files --context? "
         "--unified? --ed --rcs --side-by-side --width= --left-column --suppress-common-lines --show-c-function "
         "--show-function-line= --label= --expand-tabs --initial-tab --tabsize= --suppress-blank-empty --recursive "
@@ -533,7 +533,7 @@ READERS: Mapping[str, Reader | Judge] = {
     "command": Reader("-vV", "texts"),
     "hostname": Reader("-fsdiIA --fqdn --long --short --domain --ip-address --all-ip-addresses --all-fqdns", "none"),
     "getconf": Reader("-a", "texts"),
-    "lscpu": Reader("-aJbcexyp? --all --json --extended? --parse? --bytes", "none"),
+    "lscpu": Reader("-aJbcexy -p? --all --json --extended? --parse? --bytes", "none"),
     "lsblk": Reader("-abdDfiJlmnOpPrStTzX -o= -I= -e= -x= --all --json --list --paths --fs --output=", "files"),
     "cloc": Reader("--quiet --json --csv --md --by-file"),
     **dict.fromkeys(("tokei", "scc"), Reader("-f -e= -s= -t= --sort= --files --exclude= --type=")),
