@@ -5,6 +5,7 @@ A path is judged as it is written and after all links are resolved, because both
 """
 
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -41,6 +42,15 @@ def plain_name(name: str) -> str:
     text = unicodedata.normalize("NFKC", name)
     visible = "".join(character for character in text if unicodedata.category(character) not in IGNORABLE_CATEGORIES)
     return visible.casefold().split(":")[0].rstrip(". ")
+
+
+def is_secret_name(path: str) -> bool:
+    """Return whether a file is secret by its name, also as a lenient file system reads it."""
+    if is_secret_path(path):
+        return True
+    # names of ordinary characters are the same for all file systems, but for the case, final dots and colons
+    is_plain = path.isascii() and not re.search(r"[:~. ](?:/|$)|:|[\x00-\x1f\x7f]", path)
+    return not is_plain and is_secret_path("/".join(plain_name(name) for name in path.split("/")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +126,7 @@ class ProtectedPaths:
         if not forms:
             return f"{str(path)!r} is not a path"
         for form in forms:
-            relative = self.relative(form)
-            if is_secret_path("/".join(plain_name(name) for name in relative.split("/"))) or is_secret_path(relative):
+            if is_secret_name(self.relative(form)):
                 return f"{path} may contain secrets"
         if (linked := self._linked_file(forms[-1])) and is_secret_path(linked):
             return f"{path} is another name of {linked}, which may contain secrets"
