@@ -189,7 +189,7 @@ class CommandFiles:
     def written_by_options(self, part: CommandPart) -> list[str]:
         """Return the files that options of a part name for its output, if it otherwise only reads."""
         pattern = OUTPUT_OPTIONS.get(part.name)
-        if pattern is None:
+        if pattern is None or not judge_reading(part).problem:
             return []
         found, words = list[str](), part.words[1:]
         for place, word in enumerate(words):

@@ -16,7 +16,7 @@ from lsp_harness.session.permission.shell.git_reading import (
 )
 from lsp_harness.session.permission.shell.option_reading import matches_option, may_become_option
 from lsp_harness.session.permission.shell.readers import AWK, SED, Reader
-from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +262,19 @@ def unwrap(name: str, words: Sequence[ShellWord]) -> Unwrapped | None:
         position += 1
     rest = tuple(words[position + wrapper.positionals :])
     if wrapper.adds_arguments:
-        rest = (*(rest or (literal("echo"),)), ShellWord(UNKNOWN, UNKNOWN))
+        rest = _add_arguments(words[1:position], rest or (literal("echo"),))
     return Unwrapped(rest, "", tuple(assignments), wrapper.is_shell_text)
+
+
+def _add_arguments(options: Sequence[ShellWord], command: Sequence[ShellWord]) -> tuple[ShellWord, ...]:
+    """Return the command of `xargs` with a word for the arguments that it adds, or puts in place of a sign."""
+    texts = [word.text for word in options]
+    added = ShellWord(UNKNOWN, UNKNOWN)
+    for place, text in enumerate(texts):
+        if match := re.match(r"-I(.*)$|--replace(?:=(.*))?$", text):
+            sign = match[1] or match[2] or (texts[place + 1] if text == "-I" and place + 1 < len(texts) else "{}")
+            return tuple(added if sign in word.text else word for word in command)
+    return (*command, added)
 
 
 def _has_joined_value(text: str, values: set[str]) -> bool:
@@ -308,7 +319,17 @@ def inner_commands(name: str, words: Sequence[ShellWord]) -> list[tuple[ShellWor
             while end < len(words) and words[end].text not in (";", "+"):
                 end += 1
             inner = words[position + 1 : end]
-            commands.append(tuple(ShellWord(UNKNOWN, UNKNOWN) if "{}" in word.text else word for word in inner))
+            start = next(
+                (place for place, word in enumerate(words[1:], 1) if re.match(r"[-!(]", word.text)), len(words)
+            )
+            roots = [word.text for word in words[1:start]] or ["."]
+            found = TextSource("files", "\0".join(roots))
+            is_clear = not words[position].text.endswith("dir") and not any(UNKNOWN in root for root in roots)
+            files = ShellWord(UNKNOWN, UNKNOWN, sources=(found,) if is_clear else ())
+            other = ShellWord(UNKNOWN, UNKNOWN)
+            commands.append(
+                tuple(files if word.text == "{}" else other if "{}" in word.text else word for word in inner)
+            )
             position = end
         position += 1
     return commands

@@ -116,8 +116,10 @@ NO_OPERANDS_UNLESS: Mapping[str, tuple[str, ...]] = {
 LISTS: Mapping[str, re.Pattern[str]] = {
     "remote": re.compile(r"|-v|--verbose|get-url [^-]\S*"),
     "stash": re.compile(r"list|show(?: -p| --stat| --name-only)?(?: stash@\{\d+\})?"),
-    "config": re.compile(r"(?:(?:--get|--get-all|get|--get-regexp) [^-]\S*|--list|-l|list)(?: --show-origin)?"),
-    "reflog": re.compile(r"(?:|show)(?: -\d+| -n ?\d+)?(?: [^-]\S*)?"),
+    "config": re.compile(
+        r"(?:(?:(?:--get|--get-all|get|--get-regexp) )?[a-z]+\.[\w.-]+|--list|-l|list)(?: --show-origin)?"
+    ),
+    "reflog": re.compile(r"(?!expire|delete|exists|drop|write)(?:show)?(?:(?:^| )(?:-\d+|-n ?\d+))?(?:(?:^| )[^-]\S*)?"),
     "worktree": re.compile(r"list(?: --porcelain)?(?: -v)?"),
     "submodule": re.compile(r"|status"),
     "bisect": re.compile(r"log"),
