@@ -1,7 +1,8 @@
 """Rules about files hold for each way to name a file, and for no file that only looks alike.
 
 A line of the data is `rules | mode | call | decision`. The rules are separated by `; `, each after its decision, or
-`none`. A call is a shell command, or `@tool path`. `ask/deny` means that both are right: it is not allowed.
+`none`. A call is a shell command, in which ⏎ is the end of a line, or `@tool path`. `ask/deny` means that both are
+right: it is not allowed.
 """
 
 from pathlib import Path
@@ -66,7 +67,7 @@ def read_rules(text: str) -> tuple[Rule, ...]:
 
 def read_call(root: Path, text: str) -> Action:
     if not text.startswith("@"):
-        return bash(text)
+        return bash(text.replace("⏎", "\n"))
     tool, name = text[1:].split(" ", 1)
     path = Path(name) if name.startswith("~") else root / name
     return Action(tool, KINDS[tool], {"path": name}, paths=(path,), call_id="c1", session_id="s1")
