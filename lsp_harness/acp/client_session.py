@@ -1,11 +1,13 @@
 """One session of a client of the Agent Client Protocol: its prompts, its updates and its questions."""
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from acp import RequestError
 from acp.helpers import update_agent_message_text
 from acp.interfaces import Client
 from acp.schema import AllowedOutcome, PermissionOption, StopReason, ToolCallUpdate, Usage, UsageUpdate
@@ -18,6 +20,7 @@ from lsp_harness.errors import HarnessError, NoAnswer, StaleDocument, UsageError
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.session.events.session_events import TurnStopped
 from lsp_harness.session.ingress import Ingress
+from lsp_harness.text.surrogates import to_scalar_value
 from lsp_harness.wire.event import Event
 
 STOP_REASONS: Mapping[str, StopReason] = {
@@ -34,6 +37,7 @@ OPTIONS: Mapping[str, PermissionOption] = {
     "reject": PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
 }
 UNDO = "/undo"
+LOG = logging.getLogger(__name__)
 
 
 class ClientSession:
@@ -52,6 +56,9 @@ class ClientSession:
         self._outgoing: asyncio.Queue[Update | Event] = asyncio.Queue()
         self._sending = asyncio.ensure_future(self._send_all())
         self._questions: set[asyncio.Task[None]] = set()
+        self._preparing: set[asyncio.Task[None]] = set()
+        self._remarks = [*opened.parts.warnings, *opened.parts.server_remarks]
+        """What the user is told before the first turn, because editors do not show the standard error."""
         self._usage = [0, 0, 0]
         opened.session.log.listeners.append(self._follow)
 
@@ -69,12 +76,15 @@ class ClientSession:
         opened, self._usage = self.opened, [0, 0, 0]
         prompt = read_prompt(blocks, opened.options.root, has_contents=opened.options.driver == "chat")
         self.updates.begin_turn()
-        self.send(*map(_say, prompt.left_out))
+        remarks, self._remarks = self._remarks, []
+        # each is a paragraph of its own before the answer
+        self.send(*(_say(f"{remark}\n\n") for remark in (*remarks, *prompt.left_out)))
         if prompt.text.strip() == UNDO:
             return await self._undo()
         if not prompt.text.strip():
             raise UsageError("the prompt has no text")
-        await self._texts.refresh(self.id, prompt.files)
+        if not await self._prepare(prompt.files):
+            return "cancelled", self._count_usage()
         ingress = Ingress("message", prompt.text, source="acp", request_id=str(ULID()))
         try:
             stopped = await opened.submit(ingress, opened.create_driver())
@@ -88,14 +98,27 @@ class ClientSession:
             await self.flush()
         return STOP_REASONS.get(stopped.reason, "end_turn"), self._count_usage()
 
+    async def _prepare(self, files: Iterable[Path]) -> bool:
+        """Ask the editor for unsaved texts. Return False if the turn was stopped before it answered."""
+        asking = asyncio.ensure_future(self._texts.refresh(self.id, files))
+        self._preparing.add(asking)
+        try:
+            await asyncio.wait({asking})
+        finally:
+            self._preparing.discard(asking)
+            asking.cancel()
+        return not asking.cancelled()
+
     def cancel(self) -> None:
         """Stop the running turn."""
+        for asking in self._preparing:
+            asking.cancel()
         self.opened.session.interrupt()
 
     def replay(self, events: Iterable[Event]) -> None:
         """Send the updates of the events of a saved session."""
         for event in events:
-            self.send(*self.updates.replay(event))
+            self.send(*self.updates.replay(_to_scalar_event(event)))
 
     def send(self, *updates: Update) -> None:
         """Send updates after those that wait."""
@@ -117,6 +140,7 @@ class ClientSession:
 
     # -- events
     def _follow(self, event: Event) -> None:
+        event = _to_scalar_event(event)
         if event.type == "permission.requested":
             # after the updates that explain what is asked about
             self.send(*self.updates.announce_question(self._call_id(event.data), event.data))
@@ -138,9 +162,9 @@ class ClientSession:
                     self._questions.add(task)
                     task.add_done_callback(self._questions.discard)
                 else:
-                    # a client that is gone is told nothing more
-                    with suppress(RequestError, ConnectionError):
-                        await self._client.session_update(session_id=self.id, update=item)
+                    await self._client.session_update(session_id=self.id, update=item)
+            except Exception as error:  # noqa: BLE001 - the updates after it, and the answer to the prompt, must come
+                LOG.warning("an update was not sent: %s", " ".join(str(error).split())[:300])
             finally:
                 self._outgoing.task_done()
 
@@ -155,12 +179,14 @@ class ClientSession:
             raw_input=data.get("input"),
         )
         chosen = "reject"
-        with suppress(RequestError, ConnectionError):
+        try:
             answer = await self._client.request_permission(
                 session_id=self.id, tool_call=call, options=[OPTIONS[choice] for choice in choices]
             )
             if isinstance(answer.outcome, AllowedOutcome) and answer.outcome.option_id in choices:
                 chosen = answer.outcome.option_id
+        except Exception as error:  # noqa: BLE001 - what is no answer counts as no, and the turn goes on
+            LOG.info("a question was not answered: %s", " ".join(str(error).split())[:300])
         fields = {"decision": "deny" if chosen == "reject" else "allow", "remember": chosen}
         # the turn may have ended meanwhile
         with suppress(UsageError):
@@ -188,6 +214,11 @@ class ClientSession:
         self.send(_say(text))
         await self.flush()
         return "end_turn", self._count_usage()
+
+
+def _to_scalar_event(event: Event) -> Event:
+    # a file name that is no UTF-8 has halves of characters, which the protocol cannot express
+    return replace(event, data=to_scalar_value(event.data))
 
 
 def _say(text: str) -> Update:

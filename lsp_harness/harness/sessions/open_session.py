@@ -70,6 +70,7 @@ class SessionParts:
         questions: The questions that the client answers.
         client_hooks: The functions of the client that are hooks.
         list_servers: Returns the MCP servers and their tools.
+        server_remarks: What is wrong with MCP servers, when the session is opened.
         warnings: What is wrong with the options and stops nothing.
         closers: Functions that close what the session has opened, the last one first.
         on_task_end: Functions that receive the id of a background task that ended.
@@ -91,6 +92,7 @@ class SessionParts:
     questions: PendingQuestions
     client_hooks: ClientHooks
     list_servers: Callable[[], Sequence[McpServerStatus]] = tuple
+    server_remarks: Sequence[str] = ()
     warnings: Sequence[str] = ()
     closers: list[Callable[[], Any]] = field(default_factory=list[Callable[[], Any]])
     on_task_end: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])

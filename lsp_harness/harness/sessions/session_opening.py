@@ -291,7 +291,7 @@ async def _create_parts(
         lent = replace(surroundings, find_index=index.open, client_hooks=client_hooks)
         return await open_session(options, None, lent, models=models)
 
-    servers = await _start_servers(options, stack, is_trusted=is_trusted)
+    servers, server_remarks = await _start_servers(options, stack, is_trusted=is_trusted)
     tools = _create_tools(options, environment, record, servers, is_trusted=is_trusted)
     agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), open_child)
     if not options.parent or SubagentTool.name in (options.allowed_tools or ()):
@@ -327,6 +327,7 @@ async def _create_parts(
         questions=questions,
         client_hooks=client_hooks,
         list_servers=servers.status,
+        server_remarks=server_remarks,
         warnings=warnings,
         closers=closers,
         on_task_end=on_task_end,
@@ -335,13 +336,16 @@ async def _create_parts(
     )
 
 
-async def _start_servers(options: SessionOptions, stack: AsyncExitStack, *, is_trusted: bool) -> McpServers:
-    """Return the MCP servers of the session, which run until the stack is closed."""
+async def _start_servers(
+    options: SessionOptions, stack: AsyncExitStack, *, is_trusted: bool
+) -> tuple[McpServers, list[str]]:
+    """Return the MCP servers of the session, which run until the stack is closed, and what is wrong with them."""
     chosen = find_servers(options, is_trusted=is_trusted)
     servers = await stack.enter_async_context(McpServers(chosen.specs, options.root))
-    for remark in (*chosen.remarks, *servers.problems.values()):
+    remarks = [*chosen.remarks, *servers.problems.values()]
+    for remark in remarks:
         warn_once(remark)
-    return servers
+    return servers, remarks
 
 
 def _create_tools(
