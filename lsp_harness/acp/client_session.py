@@ -16,6 +16,7 @@ from lsp_harness.acp.prompt_text import read_prompt
 from lsp_harness.acp.session_updates import SessionUpdates, Update
 from lsp_harness.errors import HarnessError, NoAnswer, StaleDocument, UsageError
 from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.harness.sessions.session_undo import UndoWish, describe_undo
 from lsp_harness.session.events.session_events import TurnStopped
 from lsp_harness.session.ingress import Ingress
 from lsp_harness.wire.event import Event
@@ -34,6 +35,13 @@ OPTIONS: Mapping[str, PermissionOption] = {
     "reject": PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
 }
 UNDO = "/undo"
+UNDO_WISHES = {
+    UNDO: UndoWish(),
+    f"{UNDO} commands": UndoWish(with_commands=True),
+    f"{UNDO} force": UndoWish(force=True),
+    "/redo": UndoWish(is_redo=True),
+}
+"""What a user can write instead of a prompt → what is undone then."""
 
 
 class ClientSession:
@@ -70,8 +78,8 @@ class ClientSession:
         prompt = read_prompt(blocks, opened.options.root, has_contents=opened.options.driver == "chat")
         self.updates.begin_turn()
         self.send(*map(_say, prompt.left_out))
-        if prompt.text.strip() == UNDO:
-            return await self._undo()
+        if (wish := UNDO_WISHES.get(prompt.text.strip())) is not None:
+            return await self._undo(wish)
         if not prompt.text.strip():
             raise UsageError("the prompt has no text")
         await self._texts.refresh(self.id, prompt.files)
@@ -176,10 +184,12 @@ class ClientSession:
         read, written, cached = self._usage
         return Usage(total_tokens=read + written, input_tokens=read, output_tokens=written, cached_read_tokens=cached)
 
-    async def _undo(self) -> tuple[StopReason, Usage]:
+    async def _undo(self, wish: UndoWish) -> tuple[StopReason, Usage]:
         try:
-            result = await self.opened.undo()
-            text = f"undone: {', '.join(result['paths'])}"
+            result = await self.opened.undo(wish)
+            text = "\n".join(describe_undo(result))
+            if result.commands:
+                text += f"\n{UNDO} commands takes back what changed while commands ran, too"
         except HarnessError as error:
             text = error.message
         self.send(_say(text))
