@@ -315,7 +315,7 @@ class OpenSession:
         parts, log = self.parts, self.session.log
         gate = parts.gate.answered_by(REQUESTING_USER) if is_confirmed else parts.gate
         guard = RestorationGuard(gate.check, self._find_undo_problem)
-        history = list(read_history(self._store.folder, self.session.id))
+        history = list(read_history(self._store.folder, self.session.id)) if log.path.exists() else []
         return await run_undo(parts.checkpoints, history, wish or UndoWish(), log.folder / TEXTS_FOLDER, guard)
 
     def _find_undo_problem(self, path: Path) -> str:

@@ -203,7 +203,9 @@ def _closer(engine: Engine) -> Callable[..., Awaitable[None]]:
 
 def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
     if not options.resume:
-        return OpenedSession(store.create(is_saved=options.session_persistence), 0)
+        log = store.create(is_saved=options.session_persistence)
+        log.hold_prelude()
+        return OpenedSession(log, 0)
     # a part of a name is about the sessions of this folder: another one would change other files
     return store.open(store.find(options.resume, options.root, is_strict=True))
 

@@ -181,7 +181,8 @@ def undo_fields(result: UndoResult) -> dict[str, Any]:
     """Return a result for programs. What is empty or false is left out, but for the first members."""
     fields = asdict(result)
     first = ("turn", "paths", "skipped")
-    return {name: value for name, value in fields.items() if name in first or value}
+    lists = {name: list(value) for name, value in fields.items() if isinstance(value, tuple)}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return {name: value for name, value in (fields | lists).items() if name in first or value}
 
 
 def _plan(events: Iterable[Event], wish: UndoWish) -> UndoPlan:
