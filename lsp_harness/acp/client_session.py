@@ -18,6 +18,7 @@ from lsp_harness.acp.prompt_text import read_prompt
 from lsp_harness.acp.session_updates import SessionUpdates, Update, call_title
 from lsp_harness.errors import HarnessError, NoAnswer, StaleDocument, UsageError
 from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.harness.sessions.session_undo import UndoWish, describe_undo
 from lsp_harness.session.events.session_events import TurnStopped
 from lsp_harness.session.ingress import Ingress
 from lsp_harness.text.surrogates import to_scalar_value
@@ -38,6 +39,13 @@ OPTIONS: Mapping[str, PermissionOption] = {
 }
 UNDO = "/undo"
 LOG = logging.getLogger(__name__)
+UNDO_WISHES = {
+    UNDO: UndoWish(),
+    f"{UNDO} commands": UndoWish(with_commands=True),
+    f"{UNDO} force": UndoWish(force=True),
+    "/redo": UndoWish(is_redo=True),
+}
+"""What a user can write instead of a prompt → what is undone then."""
 
 
 class ClientSession:
@@ -79,8 +87,8 @@ class ClientSession:
         remarks, self._remarks = self._remarks, []
         # each is a paragraph of its own before the answer
         self.send(*(_say(f"{remark}\n\n") for remark in (*remarks, *prompt.left_out)))
-        if prompt.text.strip() == UNDO:
-            return await self._undo()
+        if (wish := UNDO_WISHES.get(prompt.text.strip())) is not None:
+            return await self._undo(wish)
         if not prompt.text.strip():
             raise UsageError("the prompt has no text")
         if not await self._prepare(prompt.files):
@@ -205,10 +213,12 @@ class ClientSession:
         read, written, cached = self._usage
         return Usage(total_tokens=read + written, input_tokens=read, output_tokens=written, cached_read_tokens=cached)
 
-    async def _undo(self) -> tuple[StopReason, Usage]:
+    async def _undo(self, wish: UndoWish) -> tuple[StopReason, Usage]:
         try:
-            result = await self.opened.undo()
-            text = f"undone: {', '.join(result['paths'])}"
+            result = await self.opened.undo(wish)
+            text = "\n".join(describe_undo(result))
+            if result.commands:
+                text += f"\n{UNDO} commands takes back what changed while commands ran, too"
         except HarnessError as error:
             text = error.message
         self.send(_say(text))

@@ -15,8 +15,10 @@ from lsp_harness.cli.sessions.session_client import Frame, SessionClient, Sessio
 from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
 from lsp_harness.cli.sessions.shown_question import ShownQuestion
+from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError
+from lsp_harness.harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
 from lsp_harness.text.visible_text import escape_controls, escape_unencodable
 
 PROMPT, ANSWER = "you: ", "lsp-harness: "
@@ -28,6 +30,7 @@ HELP = """Write a text to the model. Ctrl-C stops the answer or clears the line,
 Ctrl-D does.
 /mode MODE    change the permission mode
 /undo         undo the edits of the last turn
+/redo         take the last undo back
 /model MODEL  use another model
 /context      show how full the window of the model is
 /mcp          show the MCP servers
@@ -94,6 +97,7 @@ class Conversation:
         self._is_in_turn = self._is_stopping = self._is_stopped = False
         self._cancelled_lines = 0
         self._held: Frame | None = None
+        self._asks_before_undo = is_dialog()
 
     async def run(self) -> int:
         """Talk until the person ends it. Return the exit status."""
@@ -239,19 +243,58 @@ class Conversation:
             "model": {"command": "set_model", "model": argument.strip()},
             "context": {"command": "context_usage"},
             "mcp": {"command": "mcp_status"},
-            "undo": {"command": "undo"},
             "status": {"command": "status"},
             "tasks": {"command": "tasks"},
             "fork": {"command": "fork"},
         }
-        if name not in commands:
+        if name in ("undo", "redo"):
+            await self._undo(client, UndoWish(is_redo=name == "redo"))
+        elif name not in commands:
             sys.stdout.write(f"{HELP}\n")
+        elif response := await self._request(client, commands[name] | {"request_id": name}):
+            _write(_describe(response))
+
+    async def _request(self, client: SessionClient, frame: Frame) -> Frame | None:
+        """Send a command, and return its response. None if the session has ended."""
+        client.send(frame)
+        while (answer := await client.outgoing.get()) is not None:
+            if answer["type"] == "response":
+                return answer
+        return None
+
+    async def _undo(self, client: SessionClient, wish: UndoWish) -> None:
+        """Show what an undo would do, and do what the person wants of it."""
+
+        async def request(wish: UndoWish) -> UndoResult | None:
+            frame = {
+                "command": "undo",
+                "request_id": "undo",
+                "paths": None if wish.paths is None else list(wish.paths),
+                "commands": wish.with_commands,
+                "redo": wish.is_redo,
+                "preview": wish.is_preview,
+                # the person has asked for it
+                "confirmed": True,
+            }
+            response = await self._request(client, frame)
+            if response and response.get("ok"):
+                return UndoResult(**as_object(response["result"]))
+            if response:
+                _write(_describe(response))
+            return None
+
+        seen = await request(replace(wish, is_preview=True))
+        if seen is None:
             return
-        client.send(commands[name] | {"request_id": name})
-        while (frame := await client.outgoing.get()) is not None:
-            if frame["type"] == "response":
-                _write(_describe(frame))
-                return
+        chosen: UndoWish | None = replace(wish, paths=tuple(seen.paths))
+        if self._asks_before_undo:
+            chosen = await ask_undo(
+                wish, seen, write=_write, read=lambda prompt: self._read(lambda: self._lines.answer(prompt))
+            )
+        nothing = not seen.paths and not seen.commands
+        result = seen if nothing else chosen and await request(chosen)
+        if result:
+            _write("\n".join(describe_undo(result)))
 
 
 def _describe(frame: Frame) -> str:

@@ -40,7 +40,7 @@ from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.process.process_tree import end_marked
 from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.checkpoints.checkpoints import Checkpoints
+from lsp_harness.session.checkpoints.checkpoints import Checkpoints, RestorationGuard
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.session_events import SessionStarted
 from lsp_harness.session.limits import Limits
@@ -205,8 +205,11 @@ def _closer(engine: Engine) -> Callable[..., Awaitable[None]]:
 
 def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
     if not options.resume:
-        return OpenedSession(store.create(is_saved=options.session_persistence), 0)
-    return store.open(store.find(options.resume))
+        log = store.create(is_saved=options.session_persistence)
+        log.hold_prelude()
+        return OpenedSession(log, 0)
+    # a part of a name is about the sessions of this folder: another one would change other files
+    return store.open(store.find(options.resume, options.root, is_strict=True))
 
 
 async def _create_parts(
@@ -243,7 +246,8 @@ async def _create_parts(
         on_background_end=report_end,
     )
     tasks = TaskRunner(record, log.folder, artifacts=artifacts, callbacks=callbacks)
-    checkpoints = Checkpoints(root, paths.state_folder() / "checkpoints", record, limit_s=FOLDER_LIMIT_S)
+    guard = RestorationGuard(gate.check, lambda path: gate.policy.protected.edit_problem(path))
+    checkpoints = Checkpoints(root, paths.state_folder() / "checkpoints", record, guard, limit_s=FOLDER_LIMIT_S)
     copies = EditCopies(
         checkpoints, record, lambda paths: hooks.run("fileChanged", {"session_id": log.id, "paths": list(paths)})
     )
@@ -333,6 +337,7 @@ async def _create_parts(
         on_task_end=on_task_end,
         follow_mode=agents.follow_mode,
         running_tokens=agents.running_tokens,
+        list_unsaved=lambda: tuple(surroundings.editor_texts.unsaved()) if surroundings.editor_texts else (),
     )
 
 

@@ -72,6 +72,17 @@ class AskPerson(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class RequestingUser:
+    """The user who asked for an action: the request is the answer to the question whether it may happen."""
+
+    reason: str
+
+    async def ask(self, question: PermissionQuestion) -> Answer:
+        """Answer a question."""
+        return Answer("once", self.reason)
+
+
 def suggest_rules(parts: Sequence[ActionPart], protected: ProtectedPaths) -> tuple[str, ...]:
     """Return rules that would allow these parts from now on, or none if a part can never be allowed by a rule."""
     rules = list[str]()

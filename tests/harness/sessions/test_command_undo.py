@@ -6,6 +6,7 @@ import pytest
 
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.harness.sessions.session_undo import UndoWish
 from lsp_harness.session.log.log_reader import read_log
 from tests.harness.sessions.conftest import OpenScripted, ask, say, tool_call
 
@@ -26,7 +27,7 @@ async def test_an_undo_restores_what_a_command_removed_renamed_and_created(open_
     await ask(opened, "go")
     assert sorted(path.name for path in folder.iterdir()) == ["d", "new.bin"]
     assert checkpoints(opened) == [["d/x", "geo.py", "new.bin", "old.bin"]]
-    await opened.undo()
+    await opened.undo(UndoWish(with_commands=True))
     assert (folder / "geo.py").read_text() == "PI = 3\n"
     assert (folder / "old.bin").read_bytes() == bytes(range(256))
     assert sorted(path.name for path in folder.iterdir()) == ["geo.py", "old.bin"]
@@ -37,7 +38,7 @@ async def test_an_edit_and_a_command_of_one_turn_are_undone_together(open_script
         tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), bash("rm geo.py"), say("done")
     )
     await ask(opened, "go")
-    await opened.undo()
+    await opened.undo(UndoWish(with_commands=True))
     assert (tmp_path / "project" / "geo.py").read_text() == "PI = 3\n"
 
 
@@ -48,10 +49,10 @@ async def test_a_command_that_changes_nothing_is_no_turn_to_undo(open_scripted: 
     for prompt in "abc":
         await ask(opened, prompt)
     assert checkpoints(opened) == [["made"]]
-    await opened.undo()
+    await opened.undo(UndoWish(with_commands=True))
     assert not (tmp_path / "project" / "made").exists()
     with pytest.raises(UsageError, match="nothing to undo"):
-        await opened.undo()
+        await opened.undo(UndoWish(with_commands=True))
 
 
 async def test_what_a_subagent_did_is_undone_with_the_turn_of_its_parent(open_scripted: OpenScripted, tmp_path: Path):
@@ -63,7 +64,7 @@ async def test_what_a_subagent_did_is_undone_with_the_turn_of_its_parent(open_sc
     )
     await ask(opened, "go")
     assert (tmp_path / "project" / "made.py").exists()
-    await opened.undo()
+    await opened.undo(UndoWish(with_commands=True))
     assert not (tmp_path / "project" / "made.py").exists()
 
 

@@ -117,9 +117,12 @@ LISTS: Mapping[str, re.Pattern[str]] = {
     "remote": re.compile(r"|-v|--verbose|get-url [^-]\S*"),
     "stash": re.compile(r"list|show(?: -p| --stat| --name-only)?(?: stash@\{\d+\})?"),
     "config": re.compile(
-        r"(?:(?:(?:--get|--get-all|get|--get-regexp) )?[a-z]+\.[\w.-]+|--list|-l|list)(?: --show-origin)?"
+        r"(?:(?:(?:--get|--get-all|get|--get-regexp) )?[a-z]+\.[\w.-]+|--list|-l|list)"
+        r"(?: --show-origin)?"
     ),
-    "reflog": re.compile(r"(?!expire|delete|exists|drop|write)(?:show)?(?:(?:^| )(?:-\d+|-n ?\d+))?(?:(?:^| )[^-]\S*)?"),
+    "reflog": re.compile(
+        r"(?!expire|delete|exists|drop|write)(?:show)?(?:(?:^| )(?:-\d+|-n ?\d+))?(?:(?:^| )[^-]\S*)?"
+    ),
     "worktree": re.compile(r"list(?: --porcelain)?(?: -v)?"),
     "submodule": re.compile(r"|status"),
     "bisect": re.compile(r"log"),
