@@ -16,7 +16,8 @@ from lsp_harness.session.permission.shell.command_parts import (
     split_command,
 )
 from lsp_harness.session.permission.shell.command_risk import RISKS, Risk, command_risk
-from lsp_harness.session.permission.touched_files import LINKERS, CommandFiles
+from lsp_harness.session.permission.shell.file_words import LINKERS
+from lsp_harness.session.permission.touched_files import CommandFiles
 
 MAX_SHOWN_CHARS = 200
 
@@ -37,6 +38,7 @@ class ActionPart:
         unseen: Why nobody can see which files it reads or changes, if rules are about files; otherwise empty.
         only_restricts: Whether the part is a file of a command, which needs no permission of its own: only rules that
             ask or deny are about it.
+        is_possible: Whether nobody knows that the command uses these files, so that a rule which denies asks.
     """
 
     tool: str
@@ -49,6 +51,7 @@ class ActionPart:
     is_confined: bool = False
     unseen: str = ""
     only_restricts: bool = False
+    is_possible: bool = False
 
     @property
     def is_wrapper(self) -> bool:
@@ -192,6 +195,7 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rul
                 risk = "medium"
             if reason := files.reading_objection(part, hides_secrets=rules.hides_secrets):
                 risk, opaque = "high", reason
+        opaque = opaque or files.copy_objection(part)
         unseen = ""
         if rules.tells_apart and not files.sees_files(part):
             unseen = f"nobody sees which files {part.name or 'it'} uses, and rules are about files"
@@ -227,10 +231,11 @@ def _file_parts(part: CommandPart, files: CommandFiles) -> Iterator[ActionPart]:
     for path in dict.fromkeys(changed):
         yield ActionPart("edit", "edit", paths=files.forms(path), only_restricts=True)
     try:
-        searched = files.searched_files(part)
+        searched, is_certain = files.searched_files(part)
     except TooManyFilesError:
         reason = "it searches more files than can be compared with the rules"
         yield ActionPart("read", "read", "high", opaque=reason, only_restricts=True)
         return
     if searched:
-        yield ActionPart("read", "read", paths=tuple((path,) for path in searched), only_restricts=True)
+        paths = tuple((path,) for path in searched)
+        yield ActionPart("read", "read", paths=paths, only_restricts=True, is_possible=not is_certain)

@@ -5,6 +5,7 @@ programs without their folder, files as they are written and after links are res
 not known are asked. A rule that allows matches only what is certain.
 """
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -105,7 +106,7 @@ class RuleSet:
                 return RuleVerdict("deny", rule, rule.justification or f"the rule {rule} denies it")
             if certainty != "no" and question is None:
                 reason = rule.justification if certainty == "certain" else ""
-                unseen = part.opaque or "a part of the command is not known"
+                unseen = part.opaque or "nobody sees all that the command does"
                 hidden = f"{unseen}, so the rule {rule} may concern it"
                 question = RuleVerdict(
                     "ask", rule, reason or (f"the rule {rule} asks" if certainty == "certain" else hidden)
@@ -143,7 +144,7 @@ class RuleSet:
     def _certainty(self, rule: Rule, part: ActionPart) -> Literal["no", "possible", "certain"]:
         """Return whether a rule that restricts matches a part, also if nobody can know."""
         if rule.pattern is None:
-            return "certain"
+            return "possible" if part.is_possible else "certain"
         pattern = rule.pattern.casefold()
         if part.command is not None:
             texts = [text.casefold() for text in _possible_commands(part)]
@@ -154,8 +155,12 @@ class RuleSet:
             texts += [inner.loose.casefold() for inner in list_inner_commands(part.command)]
             return "possible" if part.opaque or any(_command_may_match(pattern, text) for text in texts) else "no"
         if part.paths:
-            names = [name.casefold() for forms in part.paths for form in forms for name in self._names(form)]
-            return "certain" if any(self._path_matches(pattern, name, covers=True) for name in names) else "no"
+            others = (name for forms in part.paths for form in forms[-1:] for name in self.protected.other_names(form))
+            found = (form for forms in part.paths for form in forms)
+            names = (name.casefold() for form in itertools.chain(found, others) for name in self._names(form))
+            if not any(self._path_matches(pattern, name, covers=True) for name in names):
+                return "no"
+            return "possible" if part.is_possible else "certain"
         if part.opaque:
             return "possible"
         return "certain" if any(matches(pattern, text.casefold()) for text in part.texts) else "no"

@@ -153,12 +153,10 @@ def judge_reading(part: CommandPart) -> Reading:
     program = part.words[0].text
     if "/" in program and not is_system_program(program):
         return Reading(problem="the program is not one of the system")
-    found = Reading()
-    for words in part.variants or (part.words,):
-        reading = _judge_words(part.name, words[1:])
-        if reading.problem:
-            return reading
-        found = found.join(reading)
+    first, *others = part.variants or (part.words,)
+    found = _judge_words(part.name, first[1:])
+    for words in others:
+        found = found.join(_judge_words(part.name, words[1:]))
     return found
 
 

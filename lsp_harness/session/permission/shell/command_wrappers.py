@@ -45,12 +45,12 @@ class Wrapper:
 WRAPPERS: Mapping[str, Wrapper] = {
     "sudo": Wrapper(
         "-n -E -H -S -k -K -b -A -P --non-interactive --preserve-env --set-home --stdin --background",
-        "-u -g -p -C -T -r -t -U -D -R -h --user --group --prompt --chdir --host",
+        "-u -g -p -C -T -r -t -U -h --user --group --prompt --host",
         takes_assignments=True,
         needs_permission=True,
     ),
     "doas": Wrapper("-n -L", "-u -C -a", needs_permission=True),
-    "env": Wrapper("-i -0 -v - --ignore-environment --null --debug", "-u -C --unset --chdir", takes_assignments=True),
+    "env": Wrapper("-i -0 -v - --ignore-environment --null --debug", "-u --unset", takes_assignments=True),
     "timeout": Wrapper("--foreground --preserve-status -v --verbose -p -f", "-k -s --kill-after --signal", 1),
     "nice": Wrapper("", "-n --adjustment"),
     "ionice": Wrapper("-t --ignore", "-c -n --class --classdata"),
@@ -67,7 +67,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "exec": Wrapper("-c -l", "-a"),
     "xargs": Wrapper(
         "-0 -r -t -p -x --null --no-run-if-empty --verbose --exit -o --open-tty",
-        "-n -P -L -s -d -E -a -I --max-args --max-procs --max-lines --max-chars --delimiter --arg-file --replace",
+        "-n -P -L -s -d -E -I --max-args --max-procs --max-lines --max-chars --delimiter --replace",
         adds_arguments=True,
     ),
     "watch": Wrapper(

@@ -181,5 +181,5 @@ def _output_folders(source: TextSource) -> tuple[str, ...]:
 
 def expand_braces(text: str) -> list[ShellWord] | None:
     """Return the words of a simple list in braces, or None if it is not simple."""
-    match = re.fullmatch(r"([\w./-]*)\{([\w./-]+(?:,[\w./-]+)+)\}([\w./-]*)", text)
+    match = re.fullmatch(r"([\w./-]*)\{([\w./-]*(?:,[\w./-]*)+)\}([\w./-]*)", text)
     return [literal(f"{match[1]}{item}{match[3]}") for item in match[2].split(",")] if match else None
