@@ -38,7 +38,8 @@ class ActionPart:
         unseen: Why nobody can see which files it reads or changes, if rules are about files; otherwise empty.
         only_restricts: Whether the part is a file of a command, which needs no permission of its own: only rules that
             ask or deny are about it.
-        is_possible: Whether nobody knows that the command uses these files, so that a rule which denies asks.
+        is_possible: Whether nobody knows what the command does with these files, so that a rule without a pattern asks.
+        is_searched: Whether the command may find these files in a folder, so that a rule about them asks.
     """
 
     tool: str
@@ -52,6 +53,7 @@ class ActionPart:
     unseen: str = ""
     only_restricts: bool = False
     is_possible: bool = False
+    is_searched: bool = False
 
     @property
     def is_wrapper(self) -> bool:
@@ -195,7 +197,7 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rul
                 risk = "medium"
             if reason := files.reading_objection(part, hides_secrets=rules.hides_secrets):
                 risk, opaque = "high", reason
-        opaque = opaque or files.copy_objection(part)
+        opaque = opaque or files.copy_objection(part) or files.change_objection(part)
         unseen = ""
         if rules.tells_apart and not files.sees_files(part):
             unseen = f"nobody sees which files {part.name or 'it'} uses, and rules are about files"
@@ -228,9 +230,16 @@ def _file_parts(part: CommandPart, files: CommandFiles) -> Iterator[ActionPart]:
     read, changed = files.named_files(part)
     for path in dict.fromkeys(read):
         yield ActionPart("read", "read", paths=files.forms(path), only_restricts=True)
+    is_possible = not files.is_certain(part)
     for path in dict.fromkeys(changed):
-        yield ActionPart("edit", "edit", paths=files.forms(path), only_restricts=True)
+        forms = files.forms(path)
+        yield ActionPart("edit", "edit", paths=forms, only_restricts=True, is_possible=is_possible)
     try:
+        copied, moved = files.moved_files(part)
+        if copied:
+            yield ActionPart("read", "read", paths=tuple((path,) for path in copied), only_restricts=True)
+        if moved:
+            yield ActionPart("edit", "edit", paths=tuple((path,) for path in moved), only_restricts=True)
         searched, is_certain = files.searched_files(part)
     except TooManyFilesError:
         reason = "it searches more files than can be compared with the rules"
@@ -238,4 +247,4 @@ def _file_parts(part: CommandPart, files: CommandFiles) -> Iterator[ActionPart]:
         return
     if searched:
         paths = tuple((path,) for path in searched)
-        yield ActionPart("read", "read", paths=paths, only_restricts=True, is_possible=not is_certain)
+        yield ActionPart("read", "read", paths=paths, only_restricts=True, is_searched=not is_certain)

@@ -39,6 +39,8 @@ FILE_OPTION = re.compile(r"--?[\w-]+=(.*)|-[a-zA-Z](/.*|\./.*|~/.*)", re.DOTALL)
 SHELL_BUILTINS = frozenset(
     {"cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "type", "command", "dirs"}
 )
+OWN_FOLDER = re.compile(r"^(?:~\+/|/proc/(?:self|thread-self|\d+)/cwd/)")
+"""Matches other ways to write the current folder."""
 STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 
 
@@ -179,6 +181,25 @@ class CommandFiles:
             if folder.endswith("/") or any(os.path.isdir(form) for forms in self.forms(folder) for form in forms)
         ]
 
+    def moved_files(self, part: CommandPart) -> tuple[list[str], list[str]]:
+        """Return all files in the folders that a part copies or moves, and in those that it changes.
+
+        Raises:
+            TooManyFilesError: There are too many.
+        """
+        budget, read, changed = EntryBudget(), list[str](), list[str]()
+        for words in part.variants or (part.words,):
+            files = find_changed(part.name, words[1:])
+            if files is None:
+                continue
+            targets = {*self._paths(files.folders)}
+            for paths, found in ((self._paths(files.read), read), (self._paths(files.changed), changed)):
+                for path, folder in itertools.product(paths, self.folders):
+                    for form in folder.forms(path)[-1:]:
+                        if path not in targets and os.path.isdir(form):
+                            found += list_tree(form, budget)
+        return read, changed
+
     def searched_files(self, part: CommandPart) -> tuple[list[str], bool]:
         """Return all files in the folders that a part may search, and whether it certainly reads them.
 
@@ -186,6 +207,8 @@ class CommandFiles:
             TooManyFilesError: There are too many.
         """
         reading = judge_reading(part)
+        if find_changed(part.name, part.words[1:]) is not None:
+            return [], True
         if reading.problem:
             trees = [path for path in self._read_paths(part) if not path.startswith("-")]
         elif reading.reads_objects:
@@ -224,7 +247,9 @@ class CommandFiles:
             part.is_wrapper
             or part.name in TEXT_PROGRAMS
             or (find_changed(part.name, words) is not None and all(UNKNOWN not in word.text for word in words))
-            or not judge_reading(replace(part, words=(part.words[0], *find_output(part.name, words)[1]))).problem
+            or not judge_reading(
+                replace(part, words=(part.words[0], *find_output(part.name, words)[1]), variants=())
+            ).problem
             or not judge_reading(part).problem
         )
 
@@ -237,6 +262,18 @@ class CommandFiles:
         for word in words:
             for folder in self.folders:
                 yield from _paths_in(word, folder)
+
+    def change_objection(self, part: CommandPart) -> str:
+        """Return why nobody sees which files a program changes; empty if its words say it."""
+        for words in part.variants or (part.words,):
+            files = find_changed(part.name, words[1:])
+            if files is not None and any(UNKNOWN in word.text for word in words[1:] if not word.is_stream):
+                return f"{part.name} changes a file that is not known"
+        return ""
+
+    def is_certain(self, part: CommandPart) -> bool:
+        """Return whether it is known what a program does with the files that it gets."""
+        return find_changed(part.name, part.words[1:]) is not None or self.sees_files(part)
 
     def problem(self) -> str:
         """Return why a command is never allowed: it reads a secret file, or changes a protected path."""
@@ -321,7 +358,7 @@ def _candidate_paths(word: ShellWord) -> Iterator[str]:
     """Yield the texts in an argument that may be a path."""
     if UNKNOWN in word.text:
         return
-    yield word.text
+    yield OWN_FOLDER.sub("./", word.text)
     if match := FILE_OPTION.match(word.text):
         yield match[1] or match[2] or ""
     elif "=" in word.text or ":" in word.text:

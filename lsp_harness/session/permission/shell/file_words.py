@@ -12,7 +12,7 @@ WRITERS: Mapping[str, str] = {
     **dict.fromkeys(("cp", "ln", "install", "rsync", "link", "mv"), "last"),
     "dd": "values",
 }
-"""Program that changes files → which of its arguments it changes. `last` reads the others, `values` are those of `of=`."""
+"""Program that changes files → which of its arguments it changes. `last` reads the others, `values` is `of=`."""
 FIRST_IS_MODE = frozenset({"chmod", "chown", "chgrp", "setfacl", "chattr"})
 LINKERS = frozenset({"ln", "link"})
 ARCHIVERS = frozenset({"tar", "zip", "7z", "7za", "rsync", "cp", "cpio", "pax"})
@@ -71,7 +71,7 @@ def find_changed(name: str, words: Sequence[ShellWord]) -> FileWords | None:
 
 
 def find_output(name: str, words: Sequence[ShellWord]) -> tuple[list[str], list[ShellWord]]:
-    """Return the files that options name for the output of a program which otherwise only reads, and the other words."""
+    """Return the files that options name for the output of a reading program, and the other words."""
     pattern = OUTPUT_OPTIONS.get(name)
     found, rest, position = list[str](), list[ShellWord](), 0
     while position < len(words):
