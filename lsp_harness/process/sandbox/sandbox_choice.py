@@ -34,9 +34,14 @@ class SandboxChoice:
         """Return whether a program can be kept from changing other files."""
         return not isinstance(self.sandbox, NoSandbox)
 
-    def confine(self, folder: Path) -> Confinement | None:
-        """Return the assurance about programs that run on a folder, or None if they could reach the network."""
-        return None if self.sandbox.has_network else Confinement(self.sandbox, folder)
+    def confine(self, folder: Path, program: str = "") -> Confinement | None:
+        """Return the assurance about programs that run on a folder, or None if they could reach the network.
+
+        Args:
+            folder: The project.
+            program: The program that runs code or tools of the project.
+        """
+        return None if self.sandbox.has_network else Confinement(self.sandbox, folder, program)
 
     @property
     def problem_text(self) -> str:
