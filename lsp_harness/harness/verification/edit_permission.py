@@ -12,7 +12,7 @@ from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate, Record
-from lsp_harness.session.permission.person import Answer, PermissionQuestion
+from lsp_harness.session.permission.person import Answer, AskPerson, PermissionQuestion
 from lsp_harness.session.results import Proposal
 from lsp_harness.workspace.workspace import Workspace
 
@@ -21,9 +21,17 @@ RecordInTurn = Callable[[SessionEvent, int | None], object]
 
 
 class _RequestingUser:
-    """The user who asked for an edit: the request is the answer to the question whether it may be made."""
+    """The user who asked for an edit: the request is the answer to the question whether it may be made.
 
-    async def ask(self, question: PermissionQuestion) -> Answer:
+    It does not say that code of a folder may run which the user does not trust. A person is asked about that.
+    """
+
+    def __init__(self, person: AskPerson | None) -> None:
+        self._person = person
+
+    async def ask(self, question: PermissionQuestion) -> Answer | None:
+        if question.action.untrusted:
+            return await self._person.ask(question) if self._person else None
         return Answer("once", "the user asked for this edit")
 
 
@@ -37,10 +45,17 @@ class EditPermission:
         config: Returns the present settings.
         workspace: The workspace folders.
         record: Appends the events of the gate to the log.
+        find_person: Returns the surface that can ask the user, or None.
     """
 
-    def __init__(self, config: Callable[[], Config], workspace: Workspace, record: RecordInTurn) -> None:
-        self._config, self._workspace, self._record = config, workspace, record
+    def __init__(
+        self,
+        config: Callable[[], Config],
+        workspace: Workspace,
+        record: RecordInTurn,
+        find_person: Callable[[], AskPerson | None] = lambda: None,
+    ) -> None:
+        self._config, self._workspace, self._record, self._find_person = config, workspace, record, find_person
         self._settings: tuple[Config, list[Path], GatePolicy] | None = None
 
     @property
@@ -77,7 +92,7 @@ class EditPermission:
     def _create_gate(self, policy: GatePolicy, record: Record) -> PermissionGate:
         hooks, _ = make_hooks(self._config())
         root = next(iter(self._workspace.roots), None)
-        return PermissionGate(policy, record, Hooks(hooks, record, root), person=_RequestingUser())
+        return PermissionGate(policy, record, Hooks(hooks, record, root), person=_RequestingUser(self._find_person()))
 
 
 def create_edit_action(proposal: Proposal, session_id: str = "") -> Action:
