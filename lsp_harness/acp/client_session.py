@@ -13,7 +13,7 @@ from ulid import ULID
 
 from lsp_harness.acp.client_texts import ClientTexts
 from lsp_harness.acp.prompt_text import read_prompt
-from lsp_harness.acp.session_updates import SessionUpdates, Update
+from lsp_harness.acp.session_updates import SessionUpdates, Update, call_title
 from lsp_harness.errors import HarnessError, NoAnswer, StaleDocument, UsageError
 from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.session.events.session_events import TurnStopped
@@ -119,11 +119,7 @@ class ClientSession:
     def _follow(self, event: Event) -> None:
         if event.type == "permission.requested":
             # after the updates that explain what is asked about
-            call_id = self._call_id(event.data)
-            paths = [str(path) for path in event.data.get("paths") or ()]
-            self.send(
-                *self.updates.announce(call_id, str(event.data.get("tool")), event.data.get("input") or {}, paths)
-            )
+            self.send(*self.updates.announce_question(self._call_id(event.data), event.data))
             self._outgoing.put_nowait(event)
         else:
             if event.type == "model.completed":
@@ -150,7 +146,14 @@ class ClientSession:
 
     async def _ask(self, data: Mapping[str, Any]) -> None:
         choices = ("once", *(("session", "always") if data.get("suggestions") else ()), "reject")
-        call = ToolCallUpdate(tool_call_id=self._call_id(data))
+        # an editor shows what the question itself has, and perhaps nothing of the call before it
+        call = ToolCallUpdate(
+            tool_call_id=self._call_id(data),
+            title=call_title(str(data.get("tool")), data.get("input") or {}),
+            status="pending",
+            content=self.updates.question_content(data),
+            raw_input=data.get("input"),
+        )
         chosen = "reject"
         with suppress(RequestError, ConnectionError):
             answer = await self._client.request_permission(

@@ -22,6 +22,7 @@ from acp.schema import (
 )
 
 from lsp_harness.files.secrets import redact
+from lsp_harness.text.visible_text import reveal_line
 from lsp_harness.wire.event import Event
 
 Update = (
@@ -51,6 +52,7 @@ STATES = {
 }
 """States of a prompt of the driver `code` → their entries in the plan."""
 MAX_OUTPUT_CHARS = 8_000
+MAX_TITLE_CHARS = 120
 HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
 
 
@@ -120,7 +122,7 @@ class SessionUpdates:
         self._announced.add(call_id)
         yield helpers.start_tool_call(
             call_id,
-            _title(tool, input),
+            call_title(tool, input),
             kind=TOOL_KINDS.get(tool, "other"),
             status="pending",
             content=list(self._edit_content(tool, input)),
@@ -128,12 +130,27 @@ class SessionUpdates:
             raw_input=dict(input),
         )
 
+    def announce_question(self, call_id: str, data: Mapping[str, Any]) -> Iterator[Update]:
+        """Yield the updates before a question: the start of its tool call, and all that it would do."""
+        tool, input = str(data.get("tool")), _mapping(data.get("input"))
+        yield from self.announce(call_id, tool, input, [str(path) for path in _sequence(data.get("paths"))])
+        yield helpers.update_tool_call(call_id, status="pending", content=self.question_content(data))
+
+    def question_content(self, data: Mapping[str, Any]) -> list[Content]:
+        """Return the whole text of a question, and the change that it is about as a diff."""
+        tool, input = str(data.get("tool")), _mapping(data.get("input"))
+        text = helpers.tool_content(helpers.text_block(str(data.get("text"))))
+        changed, _ = self._read_diff(str(input.get("diff") or ""))
+        return [text, *self._edit_content(tool, input), *changed]
+
     # -- parts
     def _convert_saved(self, event: Event) -> Iterator[Update]:
         data, call_id = event.data, str(event.data.get("call_id") or "")
         match event.type:
             case "tool.started":
+                # it runs when the gate has allowed it
                 yield from self.announce(call_id, str(data.get("tool")), _mapping(data.get("input")))
+            case "permission.decided" if data.get("decision") == "allow" and call_id in self._announced:
                 yield helpers.update_tool_call(call_id, status="in_progress")
             case "tool.completed" | "tool.failed":
                 yield from self.announce(call_id, str(data.get("tool")), {})
@@ -232,9 +249,12 @@ class SessionUpdates:
         return content, locations
 
 
-def _title(tool: str, input: Mapping[str, Any]) -> str:
+def call_title(tool: str, input: Mapping[str, Any]) -> str:
+    """Return one line about a call of a tool. It says how much it leaves out."""
     what = next((str(input[key]) for key in ("command", "path", "name", "pattern", "task") if input.get(key)), "")
-    return f"{tool} {_shorten(' '.join(what.split()), 120)}".strip()
+    line = reveal_line(f"{tool} {' '.join(what.split())}".strip())
+    more = len(line) - MAX_TITLE_CHARS
+    return line if more <= 0 else f"{line[:MAX_TITLE_CHARS]}… {more} more characters"
 
 
 def _shorten(text: str, limit: int = MAX_OUTPUT_CHARS) -> str:

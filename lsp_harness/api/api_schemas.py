@@ -88,6 +88,7 @@ AGENT = answer(
 AGENT_QUESTION = answer(
     "A question of an agent. Its texts are not trusted: show them as text.",
     questionId=text(),
+    text=text("All of the question and of what it is about, in a form that hides nothing."),
     agentId=text(),
     kind=text(enum=list(get_args(BlockKind))),
     question=text("The question in words."),
@@ -154,6 +155,7 @@ PERMISSION = answer(
     suggestions=list_of(text(), "Rules that would answer such questions from now on."),
     risk=text(enum=["", "low", "medium", "high"]),
     mode=text(),
+    text=text("The whole question for a person: all that would happen, why it is asked, and what an answer would add."),
 )
 TASK = answer(
     "A task of a session.",

@@ -6,6 +6,10 @@ from typing import TextIO
 from lsp_harness.files.secrets import redact
 
 LOGGERS = ("lsp_harness", "uvicorn", "sse_starlette")
+REFUSED_SOCKET = "ASGI callable returned without completing handshake."
+"""The line of the library for a WebSocket that was answered with an error of HTTP. Our own line says which one."""
+INVALID_TEXT = "Invalid UTF-8 sequence received from client."
+"""The line of the library for a message of a client that is no text."""
 
 
 class SafeLines(logging.Formatter):
@@ -16,9 +20,17 @@ class SafeLines(logging.Formatter):
         return redact(super().format(record))
 
 
+def drop_noise(record: logging.LogRecord) -> bool:
+    """Return whether a record is shown. A mistake of a client is at most one line, without a traceback."""
+    if record.msg == INVALID_TEXT:
+        record.exc_info = record.exc_text = None
+    return record.msg != REFUSED_SOCKET
+
+
 def start_log(stream: TextIO, level: str) -> None:
     """Write the lines of the server to a stream, from a level on."""
     handler = logging.StreamHandler(stream)
+    handler.addFilter(drop_noise)
     handler.setFormatter(SafeLines("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     for name in LOGGERS:
         logger = logging.getLogger(name)

@@ -3,13 +3,14 @@
 import codecs
 import io
 import json
-import re
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
+
+from lsp_harness.text.visible_text import escape_controls
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,15 +38,6 @@ def require_positive(_: object, value: int) -> None:
     """Raise ValueError for a number below 1. This is a validator of parameters."""
     if value < 1:
         raise ValueError(f"must be 1 or more, not {value}")
-
-
-CONTROL_CHARACTERS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Matches characters that control a terminal or change the direction of text. Line ends and tabs are not among them."""
-
-
-def escape_controls(text: str) -> str:
-    """Return the text with escapes such as `\\u001b` for control characters, which file names and code may contain."""
-    return CONTROL_CHARACTERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def console(width: int = DEFAULT_WIDTH) -> "Console":

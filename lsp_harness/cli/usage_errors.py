@@ -4,7 +4,9 @@ This module serves all commands. It knows the errors of cyclopts and the table o
 places in files are in `cli/file_place.py`.
 """
 
+import os
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -55,7 +57,8 @@ TYPE_NAMES = {int: "a whole number", float: "a number"}
 def run_command(arguments: Sequence[str]) -> int:
     """Run a command and return its exit status. Raise UsageError for arguments that it cannot use.
 
-    A text that is no command is a prompt for the model. Without arguments, a conversation begins in a terminal.
+    A text of several words that is no command is a prompt for the model. Without arguments, a conversation begins in
+    a terminal.
     """
     if sorted(arguments) == ["--json", "--version"]:
         # programs compare the version of the wire before they start a session
@@ -104,7 +107,8 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
         is_terminal: Whether a person reads and writes.
 
     Raises:
-        UsageError: There is neither a command nor a prompt, and no terminal to ask for one.
+        UsageError: There is neither a command nor a prompt, and no terminal to ask for one, or a single word is no
+            command. Nobody knows what an agent would make of it.
     """
     if arguments and arguments[0] in INFORMATION_OPTIONS:
         return arguments
@@ -123,10 +127,13 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
         return arguments
     has_option = arguments[0].startswith("-")
     prompt = words[-1] if has_option else arguments[0]
-    is_command_like = " " not in prompt and not has_option and bool(_similar_commands(prompt, []))
-    if is_command_like or Path(PlaceText.of(prompt).file).is_file():
+    if os.path.isfile(PlaceText.of(prompt).file):
         return arguments
-    return ["run", *arguments]
+    if len(prompt.split()) != 1 or prompt == "-":
+        return ["run", *arguments]
+    if has_option:
+        raise UsageError(explain_unknown_command(prompt, []))
+    return arguments
 
 
 def _prompt_words(arguments: Sequence[str]) -> list[str]:
@@ -192,9 +199,14 @@ def explain_unknown_command(name: str, chain: Sequence[str]) -> str:
         return f"{name} is a file and not a command; to repair it: {PROGRAM} fix {name}"
     if similar := _similar_commands(name, chain):
         suggestions = " or ".join(f"{PROGRAM} {suggestion}" for suggestion in similar)
-        prompt = "" if chain else f" If it is a prompt: {PROGRAM} run {name}"
+        prompt = "" if chain else f" {_prompt_hint(name)}"
         return f"there is no command {command!r}; did you mean: {suggestions}?{prompt}"
-    return f"there is no command {command!r}; {_help_hint(chain)}"
+    prompt = "" if chain else f". {_prompt_hint(name)}"
+    return f"there is no command {command!r}; {_help_hint(chain)}{prompt}"
+
+
+def _prompt_hint(word: str) -> str:
+    return f"If it is a prompt: {PROGRAM} run {shlex.quote(word)}"
 
 
 def _similar_commands(name: str, chain: Sequence[str]) -> list[str]:

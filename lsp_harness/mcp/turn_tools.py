@@ -132,19 +132,12 @@ class _Asker:
     async def _ask(self, opened: OpenSession, data: Mapping[str, Any]) -> None:
         fields: dict[str, Any] = {"decision": "deny", "reason": "the client did not answer"}
         with suppress(Exception):
-            answer = await self._context.elicit(_describe_question(data), PermissionAnswer)
+            answer = await self._context.elicit(f"lsp-harness asks:\n{data.get('text')}", PermissionAnswer)
             is_allowed = answer.action == "accept" and answer.data.allow
             fields = {"decision": "allow" if is_allowed else "deny", "reason": "the user of the client decided"}
         # the turn may have ended meanwhile
         with suppress(UsageError):
             opened.answer_question(str(data.get("request_id")), fields)
-
-
-def _describe_question(data: Mapping[str, Any]) -> str:
-    place = ", ".join(map(str, data.get("paths") or ()))
-    input: dict[str, Any] = data.get("input") or {}
-    what = place or input.get("command") or ""
-    return f"lsp-harness asks: {data.get('tool')} {what} ({data.get('reason')})"
 
 
 def _report(event: Event, report: Callable[[str], None]) -> None:

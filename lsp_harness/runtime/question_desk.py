@@ -9,6 +9,7 @@ from lsp_harness.runtime.agent_errors import AgentError, InvalidSpec
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.connection import AgentQuestion, Connection, QuestionAnswer
 from lsp_harness.runtime.question_gate import AskingAgent, QuestionGate
+from lsp_harness.session.permission.question_text import describe_call
 
 ACKNOWLEDGE_S = 5.0
 """Time in which an agent must go on after an answer. After it the answer counts as undelivered."""
@@ -27,7 +28,7 @@ Publish = Callable[[EventName, Mapping[str, Any]], object]
 
 
 def question_fields(question: AgentQuestion) -> dict[str, Any]:
-    """Return a question as JSON."""
+    """Return a question as JSON. `text` is all of it, in a form that hides nothing."""
     return {
         "questionId": question.id,
         "kind": question.kind,
@@ -37,6 +38,7 @@ def question_fields(question: AgentQuestion) -> dict[str, Any]:
         "options": list(question.options),
         "loginUrl": question.url,
         "delivery": question.delivery,
+        "text": describe_call(question.text, question.tool, question.input),
     }
 
 

@@ -30,6 +30,7 @@ def callback_context(request: PermissionRequest) -> dict[str, Any]:
         "mode": request.mode,
         "suggestions": list(request.suggestions),
         "paths": list(request.paths),
+        "text": request.text,
     }
 
 

@@ -219,6 +219,7 @@ class PermissionRequest(ClientEvent):
         suggestions: Rules that would answer the question from now on.
         mode: The permission mode.
         risk: How dangerous the action is.
+        text: The whole question for a person, which is the same in every surface.
     """
 
     request_id: str
@@ -230,6 +231,7 @@ class PermissionRequest(ClientEvent):
     suggestions: tuple[str, ...] = ()
     mode: str = ""
     risk: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,8 @@ FRAMES: dict[str, Encoder] = {
     "tool.completed": _tool_completed,
     "tool.failed": _tool_failed,
     "permission.requested": _fields(
-        "permission_request", "request_id", "tool", "input", "reason", "call_id", "paths", "suggestions", "risk", "mode"
+        *("permission_request", "request_id", "tool", "input", "reason", "call_id", "paths", "suggestions", "risk"),
+        *("mode", "text"),
     ),
     "permission.decided": _permission_decided,
     "hook.decision": _fields(

@@ -1,10 +1,13 @@
 """Wrong arguments: one sentence with the right form."""
 
 import os
+import shlex
 import socket
 
 import pytest
 
+from lsp_harness.cli.usage_errors import add_command
+from lsp_harness.session.log.session_store import SessionStore
 from tests.cli.conftest import Shell
 
 CODE = "def area(r):\n    return 3 * r\n"
@@ -134,6 +137,24 @@ def test_a_file_may_be_called_like_a_place(shell: Shell) -> None:
 
 def test_a_word_like_a_command_may_be_a_prompt(shell: Shell):
     check(shell, "second", "did you mean: lsp-harness session? If it is a prompt: lsp-harness run second")
+
+
+@pytest.mark.parametrize(
+    "arguments", ["commit", "diff", "commit --max-turns 1", "--max-turns 1 commit", "-- commit", "修复"]
+)
+def test_one_word_is_never_a_prompt(shell: Shell, arguments: str):
+    shell.replies("never asked")
+    word = "修复" if arguments == "修复" else "commit" if "commit" in arguments else "diff"
+    result = shell.run(*arguments.split())
+    assert (result.code, result.out) == (2, "")
+    assert f"there is no command {word!r}; see lsp-harness help" in result.err
+    assert f"If it is a prompt: lsp-harness run {shlex.quote(word)}" in result.err
+    assert SessionStore().ids() == []
+
+
+@pytest.mark.parametrize("prompt", ["fix it", "fix\tit", "fix\nit", "a" * 200 + " " + "b" * 200])
+def test_several_words_are_one(shell: Shell, prompt: str):
+    assert add_command([prompt], is_terminal=False) == ["run", prompt]
 
 
 def test_an_option_after_the_dashes_is_named(shell: Shell):

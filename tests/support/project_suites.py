@@ -26,7 +26,7 @@ def create_suites(test_file: str, objection: str = "") -> SuiteComparison:
     async def find_affected(root: Path, path: str) -> list[AffectedTest]:
         return [AffectedTest(test_file, f"imports {path}", 1)]
 
-    async def find_objection(command: object, confinement: object) -> str:
+    async def find_objection(command: object, confinement: object, facts: object) -> str:
         return objection
 
     return SuiteComparison(ProjectAccess(find_affected, find_objection, machine_sandbox))

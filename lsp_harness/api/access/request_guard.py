@@ -12,7 +12,9 @@ from hmac import compare_digest
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnect
 
 from lsp_harness.api.api_errors import ApiError, Forbidden, InternalError, TooLarge, Unauthorized, error_answer
 from lsp_harness.api.api_route import MAX_BODY_BYTES
@@ -83,6 +85,9 @@ class RequestGuard:
             await self._app(scope, receive, send)
         except ApiError as error:
             await error_answer(error)(scope, receive, send)
+        except (ClientDisconnect, WebSocketDisconnect):
+            # the client went in the middle of its request, which is no bug
+            return
         except Exception as error:
             LOG.error("%s at %s", type(error).__name__, _escaped_path(scope), exc_info=error)
             if not has_begun():

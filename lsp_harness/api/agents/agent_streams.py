@@ -3,17 +3,18 @@
 import codecs
 import json
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sse_starlette.event import ServerSentEvent
 from sse_starlette.sse import EventSourceResponse
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from lsp_harness.api.api_context import ApiContext
 from lsp_harness.api.api_errors import Conflict, TooManyStreams
 from lsp_harness.api.api_route import ApiCall
 from lsp_harness.runtime.agent import Agent
-from lsp_harness.runtime.terminal.terminal_viewer import SlowViewer, TerminalViewer
+from lsp_harness.runtime.terminal.terminal_viewer import SlowViewer
 
 if TYPE_CHECKING:
     from lsp_harness.runtime.terminal.terminal import Terminal
@@ -44,19 +45,31 @@ class OpenStream:
             self._context.open_streams -= 1
 
 
+class StreamAnswer(Response):
+    """An answer that holds a place of the open streams until it ends, even if its first part is never sent.
+
+    Args:
+        context: The server, whose places are counted. TooManyStreams is raised if none is left.
+        parts: The parts of the answer. They are closed at the end.
+        answer: The answer that sends the parts.
+    """
+
+    def __init__(self, context: ApiContext, parts: AsyncGenerator[Any], answer: Response) -> None:
+        self._place, self._parts, self._answer = OpenStream(context).__enter__(), parts, answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the answer."""
+        try:
+            await self._answer(scope, receive, send)
+        finally:
+            self._place.__exit__()
+            await self._parts.aclose()
+
+
 def event_stream(context: ApiContext, events: AsyncGenerator[ServerSentEvent]) -> Response:
     """Return the answer that sends events until they end or the client goes. Raise TooManyStreams."""
-    place = OpenStream(context).__enter__()
-
-    async def send() -> AsyncGenerator[ServerSentEvent]:
-        try:
-            async for event in events:
-                yield event
-        finally:
-            place.__exit__()
-            await events.aclose()
-
-    return EventSourceResponse(send(), ping=PING_S, send_timeout=SEND_TIMEOUT_S, sep="\n")
+    answer = EventSourceResponse(events, ping=PING_S, send_timeout=SEND_TIMEOUT_S, sep="\n")
+    return StreamAnswer(context, events, answer)
 
 
 def read_last_id(call: ApiCall) -> int | None:
@@ -71,19 +84,19 @@ async def stream_output(call: ApiCall, agent: Agent) -> Response:
     if terminal is None:
         raise Conflict("the agent has no terminal", "its events say what it does; see /ws/events")
     if call.accepts("text/plain") and not call.accepts("text/event-stream"):
-        place = OpenStream(call.context).__enter__()
-        return StreamingResponse(_plain_output(terminal.attach(), place), media_type="text/plain; charset=utf-8")
+        output = _plain_output(terminal)
+        return StreamAnswer(call.context, output, StreamingResponse(output, media_type="text/plain; charset=utf-8"))
     return event_stream(call.context, _output_events(terminal, read_last_id(call)))
 
 
-async def _plain_output(viewer: TerminalViewer, place: OpenStream) -> AsyncGenerator[bytes]:
+async def _plain_output(terminal: "Terminal") -> AsyncGenerator[bytes]:
+    viewer = terminal.attach()
     try:
         async for chunk in viewer:
             yield chunk
     except SlowViewer:
         return
     finally:
-        place.__exit__()
         viewer.close()
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from typing import Any, cast
 
 from starlette.routing import BaseRoute, WebSocketRoute
@@ -18,6 +18,7 @@ from lsp_harness.api.api_errors import Conflict, InvalidRequest, NotFound, error
 from lsp_harness.errors import HarnessError
 from lsp_harness.runtime.agent_events import AgentEvent, SlowReader
 
+Handler = Callable[[WebSocket], Awaitable[None]]
 MODES = ("text", "binary")
 CLOSE_SLOW = 1013
 EVENTS_OF_THREAD = ("threadId", "sessionId")
@@ -28,44 +29,46 @@ def socket_routes(context: ApiContext) -> list[BaseRoute]:
     """Return the routes of the WebSockets."""
 
     async def terminal(socket: WebSocket) -> None:
-        async with _answered(context, socket):
-            agent_id, mode = str(socket.path_params["agent_id"]), socket.query_params.get("mode", "text")
-            agent = context.pool.require(agent_id) if AGENT_ID.fullmatch(agent_id) else None
-            if agent is None:
-                raise NotFound("there is no such agent", "list the agents with GET /agents")
-            if agent.terminal is None:
-                raise Conflict("the agent has no terminal", "start one with terminal: true")
-            if mode not in MODES:
-                raise InvalidRequest("mode must be text or binary", "leave it out")
-            await _accept(socket)
-            await TerminalSocket(socket, agent, agent.terminal, is_binary=mode == "binary").serve()
+        agent_id, mode = str(socket.path_params["agent_id"]), socket.query_params.get("mode", "text")
+        agent = context.pool.require(agent_id) if AGENT_ID.fullmatch(agent_id) else None
+        if agent is None:
+            raise NotFound("there is no such agent", "list the agents with GET /agents")
+        if agent.terminal is None:
+            raise Conflict("the agent has no terminal", "start one with terminal: true")
+        if mode not in MODES:
+            raise InvalidRequest("mode must be text or binary", "leave it out")
+        await _accept(socket)
+        await TerminalSocket(socket, agent, agent.terminal, is_binary=mode == "binary").serve()
 
     async def events(socket: WebSocket) -> None:
-        async with _answered(context, socket):
-            agent_id, since = _read_filter(context, socket)
-            await _accept(socket)
-            await _send_events(context, socket, agent_id, since)
+        agent_id, since = _read_filter(context, socket)
+        await _accept(socket)
+        await _send_events(context, socket, agent_id, since)
 
     return [
-        WebSocketRoute("/ws/agents/{agent_id}/terminal", terminal),
-        WebSocketRoute("/ws/events", events),
+        WebSocketRoute("/ws/agents/{agent_id}/terminal", _counted(context, terminal)),
+        WebSocketRoute("/ws/events", _counted(context, events)),
     ]
 
 
-@asynccontextmanager
-async def _answered(context: ApiContext, socket: WebSocket) -> AsyncGenerator[None]:
-    """Answer with an error of HTTP what is refused before the WebSocket begins."""
-    try:
-        with OpenStream(context):
-            yield
-    except HarnessError as error:
-        if socket.application_state.name == "CONNECTING":
-            await socket.send_denial_response(error_answer(error))
-        else:
-            with suppress(RuntimeError, WebSocketDisconnect):
-                await socket.close(1011)
-    except WebSocketDisconnect:
-        return
+def _counted(context: ApiContext, serve: Handler) -> Handler:
+    """Return a handler that takes a place for each WebSocket, and answers with an error of HTTP what is refused."""
+
+    async def handle(socket: WebSocket) -> None:
+        try:
+            with OpenStream(context):
+                await serve(socket)
+        except HarnessError as error:
+            # a client that is gone is told nothing
+            with suppress(RuntimeError, OSError, WebSocketDisconnect):
+                if socket.application_state.name == "CONNECTING":
+                    await socket.send_denial_response(error_answer(error))
+                else:
+                    await socket.close(1011)
+        except WebSocketDisconnect:
+            return
+
+    return handle
 
 
 async def _accept(socket: WebSocket) -> None:
@@ -114,9 +117,9 @@ async def _forward(events: AsyncIterator[AgentEvent], socket: WebSocket) -> None
 
 async def _answer_pings(socket: WebSocket) -> None:
     with suppress(WebSocketDisconnect, RuntimeError):
-        while True:
-            text = await socket.receive_text()
-            if _is_ping(text):
+        while (message := await socket.receive())["type"] != "websocket.disconnect":
+            # a binary message has no text
+            if _is_ping(message.get("text") or ""):
                 await socket.send_text(json.dumps({"type": "pong", "event": "pong"}))
 
 

@@ -53,7 +53,15 @@ class TerminalSocket:
     async def serve(self) -> None:
         """Serve the client until it goes, the agent ends, or it is too slow."""
         screen, viewer = self._terminal.screen, self._terminal.attach()
-        await self._control(type="connected", agentId=self._agent.id, cols=screen.columns, rows=screen.lines)
+        try:
+            # it fails if the client is gone already
+            await self._control(type="connected", agentId=self._agent.id, cols=screen.columns, rows=screen.lines)
+            await self._serve_viewer(viewer)
+        finally:
+            viewer.close()
+            self._size.close()
+
+    async def _serve_viewer(self, viewer: TerminalViewer) -> None:
         reading = asyncio.ensure_future(self._read())
         writing = asyncio.ensure_future(self._write(viewer))
         sizing = asyncio.ensure_future(self._tell_sizes())
@@ -62,8 +70,6 @@ class TerminalSocket:
             if writing.done():
                 await self._close(writing)
         finally:
-            viewer.close()
-            self._size.close()
             for task in (reading, writing, sizing):
                 task.cancel()
             await asyncio.gather(reading, writing, sizing, return_exceptions=True)

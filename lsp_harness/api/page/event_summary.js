@@ -1,7 +1,7 @@
 // One line for each event of a session or an agent, and the group by which the timeline filters it.
 
 import { shownDuration, shownLine } from "./shown_text.js";
-import { MARKS, standingKind } from "./verdict_words.js";
+import { MARKS, standingKind, standingOf } from "./verdict_words.js";
 
 /** The groups of events, in the order of the filter. */
 export const GROUPS = ["prompt", "model", "tool", "permission", "candidate", "check", "edit", "task", "error", "other"];
@@ -37,7 +37,7 @@ export function groupOf(type) {
 /** Returns the kind by which an event is coloured: its group, or what the verdict of a check says. */
 export function kindOf(event) {
   const data = event.data ?? {};
-  if (event.type === "verify.completed") return standingKind(data.standing || (data.passed ? "form" : "failed"));
+  if (event.type === "verify.completed") return standingKind(standingOf(data));
   if (event.type === "verify.step") return { passed: "passed", failed: "failed" }[data.report?.status] ?? "unknown";
   return groupOf(event.type);
 }

@@ -1,5 +1,6 @@
 // The questions that wait for an answer: those of sessions and of agents, in one place above everything else.
 
+import { diffLineKind } from "./diff_view.js";
 import { badge, button, element, show } from "./dom.js";
 import { shownLine, shownText } from "./shown_text.js";
 
@@ -36,10 +37,9 @@ export class QuestionBar {
       where: { href: `#/session/${encodeURIComponent(question.session_id)}`, text: `session ${question.session_id}` },
       title: `${shownLine(question.tool ?? "", 60)}?`,
       risk: question.risk,
-      reason: question.reason,
-      paths: question.paths ?? [],
-      input: question.input,
-      choices: SESSION_CHOICES,
+      text: question.text,
+      // without a rule, no answer can count for more than this time
+      choices: SESSION_CHOICES.filter(([, fields]) => fields.remember !== "session" || question.suggestions?.length > 0),
       answer: (fields) => this.page.api.answerPermission(String(question.request_id), fields),
     }]));
   }
@@ -48,11 +48,9 @@ export class QuestionBar {
   setAgent(agent, questions) {
     this.#replace(`agent ${agent.id} `, questions.map((question) => [String(question.questionId), {
       where: { href: `#/agent/${encodeURIComponent(agent.id)}`, text: `agent ${shownLine(agent.name, 40)}` },
-      title: shownLine(question.question || question.tool || question.kind, 300),
+      title: shownLine(question.tool || question.kind, 60),
       risk: question.kind,
-      reason: "",
-      paths: [],
-      input: question.tool ? { tool: question.tool, ...question.input } : question.input,
+      text: question.text,
       address: question.loginUrl,
       wantsText: question.kind === "question",
       options: question.options ?? [],
@@ -110,9 +108,7 @@ export class QuestionBar {
       "article",
       { class: "question", "aria-label": question.title },
       element("p", {}, question.risk ? [badge(shownLine(question.risk, 20), `risk-${String(question.risk).replace(/\W/gu, "")}`), " "] : null, element("strong", {}, question.title), " ", element("a", { href: question.where.href }, question.where.text)),
-      question.reason ? element("p", {}, shownText(question.reason, 600)) : null,
-      question.paths.length > 0 ? element("p", {}, question.paths.map((path) => shownLine(path, 200)).join(", ")) : null,
-      question.input && Object.keys(question.input).length > 0 ? element("pre", { tabindex: "0", "aria-label": "What it wants to do" }, shownText(JSON.stringify(question.input, null, 1), 6_000)) : null,
+      question.text ? questionText(question.text) : null,
       question.options?.length > 0 ? element("p", { class: "facts" }, `It offers: ${question.options.map((option) => shownLine(option, 80)).join(" | ")}`) : null,
       question.address && /^https:\/\//iu.test(question.address) ? element("p", {}, "Login: ", element("a", { href: question.address, target: "_blank", rel: "noopener noreferrer" }, shownText(question.address, 2_000))) : null,
       text,
@@ -123,4 +119,11 @@ export class QuestionBar {
       ),
     );
   }
+}
+
+/** Returns an element with all of a question. The lines of a change have the colours of a diff. */
+function questionText(text) {
+  const lines = shownText(text, Infinity).split("\n");
+  const rows = lines.map((line, number) => element("span", { class: `diff-${/^ {2}[-+@]/u.test(line) ? diffLineKind(line.slice(2)) : "same"}` }, number < lines.length - 1 ? `${line}\n` : line));
+  return element("pre", { class: "question-text", tabindex: "0", role: "region", "aria-label": "What it wants to do" }, rows);
 }

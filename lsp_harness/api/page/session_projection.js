@@ -1,6 +1,8 @@
 // The state of a session, computed from its events in order. There is no other source, so that a page that was opened
 // late, or that lost its connection, shows the same as one that saw everything.
 
+import { standingOf } from "./verdict_words.js";
+
 export class SessionProjection {
   constructor() {
     this.events = [];
@@ -162,8 +164,7 @@ const HANDLERS = {
     const candidate = state.candidateOf(event);
     if (!candidate) return;
     candidate.passed = data.passed === true;
-    // the log of an older version does not say what was looked at
-    candidate.standing = data.standing || (data.passed === true ? "form" : "failed");
+    candidate.standing = standingOf(data);
     candidate.words = String(data.words ?? "");
     candidate.hash = data.hash ?? "";
     const outcomes = list(data.outcomes).map(readCheck);

@@ -17,6 +17,7 @@ from lsp_harness.harness.sessions.session_list import find_sessions, list_tree
 from lsp_harness.harness.sessions.session_options import DRIVERS
 from lsp_harness.harness.verification.verdict_document import render_document
 from lsp_harness.session.artifacts import MAX_READ_BYTES, is_ulid, read_artifact
+from lsp_harness.session.events.tool_events import PermissionRequested
 from lsp_harness.session.log.log_reader import read_history
 
 SESSION_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{4,26}")
@@ -197,8 +198,19 @@ async def show_verdict(call: ApiCall) -> Response:
 def _open_permissions(call: ApiCall) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name, opened in call.context.sessions.opened.items():
-        questions, open_ids = opened.session.state.open_questions, opened.parts.questions.open_ids
-        rows += [{"session_id": name, **asdict(questions[id])} for id in open_ids if id in questions]
+        saved = opened.session.state.open_questions
+        for asked in opened.parts.questions.asked:
+            # the log has no text, and the question of a subagent is in the log of that
+            known = saved.get(asked.request_id) or PermissionRequested(
+                asked.request_id,
+                asked.action.tool,
+                reason=asked.reason,
+                call_id=asked.action.call_id,
+                paths=tuple(map(str, asked.action.paths)),
+                suggestions=asked.suggestions,
+                mode=opened.permission_mode,
+            )
+            rows.append({"session_id": name, **asdict(known), "text": asked.text})
     return rows
 
 

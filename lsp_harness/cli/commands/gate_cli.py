@@ -1,6 +1,7 @@
 """`lsp-harness gate`: the decisions of the permission gate, without running anything."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,7 @@ from lsp_harness.cli.console import JsonOption, print_json, say, warn
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.load import Problem
 from lsp_harness.errors import UsageError
+from lsp_harness.harness.sessions.reading_commands import ReadingCommands
 from lsp_harness.session.permission.action import Action, ActionKind
 from lsp_harness.session.permission.action_parts import ActionPart
 from lsp_harness.session.permission.gate_policy import READING_TOOLS, make_policy
@@ -63,7 +65,7 @@ def _make_gate(mode: PermissionMode | None) -> PermissionGate:
     policy, problems = make_policy(read_settings(folder), [folder])
     for problem in problems:
         warn(describe_problem(problem))
-    gate = PermissionGate(policy)
+    gate = PermissionGate(replace(policy, can_confine=ReadingCommands.can_confine))
     if mode:
         gate.set_mode(mode)
     return gate

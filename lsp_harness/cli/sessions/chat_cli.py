@@ -1,24 +1,31 @@
 """`lsp-harness chat`: a conversation in a terminal, line by line."""
 
 import asyncio
+import signal
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.cli.console import encodable, escape_controls
+from lsp_harness.cli.console import encodable
 from lsp_harness.cli.sessions.ending_signals import Termination
+from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader, PipedLines
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
-from lsp_harness.cli.sessions.session_flags import SessionFlags
-from lsp_harness.cli.sessions.session_printer import SessionPrinter, shorten_input
+from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, SessionFlags
+from lsp_harness.cli.sessions.session_printer import SessionPrinter
+from lsp_harness.cli.sessions.shown_question import ShownQuestion
 from lsp_harness.config import paths
+from lsp_harness.errors import HarnessError
+from lsp_harness.text.visible_text import escape_controls, escape_unencodable
 
 PROMPT, ANSWER = "you: ", "lsp-harness: "
 CODE_ANSWER = " lsp-harness:\n"
 """Stands above the lines about the states of an edit."""
-HISTORY_LINES = 1000
-HELP = """Write a text to the model. Ctrl-C stops the answer, and Ctrl-D ends the conversation.
+AFTER_QUESTIONS = frozenset({"edit", "error", "text", "turn_stop"})
+"""Objects before which a proposed edit was asked about, if it is asked about."""
+HELP = """Write a text to the model. Ctrl-C stops the answer or clears the line, and twice ends the conversation, as
+Ctrl-D does.
 /mode MODE    change the permission mode
 /undo         undo the edits of the last turn
 /model MODEL  use another model
@@ -28,9 +35,12 @@ HELP = """Write a text to the model. Ctrl-C stops the answer, and Ctrl-D ends th
 /tasks        show the background tasks
 /fork         begin another session that continues this one
 /exit         end the conversation"""
-CHOICES = {"y": "once", "yes": "once", "s": "session", "a": "always"}
-"""Text of the user → how long the answer counts. Everything else refuses."""
-EDIT_TOOLS = frozenset({"edit", "create"})
+STOPPED_BY_CTRL_C = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
+class ConversationStoppedError(Exception):
+    """The person ended the conversation in the middle of something."""
 
 
 def chat(*, flags: SessionFlags | None = None) -> int:
@@ -43,12 +53,14 @@ def chat(*, flags: SessionFlags | None = None) -> int:
 
 def converse(flags: SessionFlags) -> int:
     """Talk in a terminal until the person ends it. Return the exit status."""
-    history = _load_history()
-    try:
-        termination = Termination()
-        return asyncio.run(termination.guard(Conversation(flags, _read_line, termination).run()))
-    finally:
-        _save_history(history)
+    # prompt_toolkit takes long to import, and the help of a command does not need it
+    from lsp_harness.cli.sessions.terminal_lines import TerminalLines
+
+    has_person = sys.stdin.isatty() and sys.stdout.isatty()
+    lines = TerminalLines(_history_file()) if has_person else PipedLines()
+    termination = Termination()
+    conversation = Conversation(flags, lines, termination, has_person=has_person)
+    return asyncio.run(termination.guard(conversation.run()))
 
 
 class Conversation:
@@ -56,25 +68,67 @@ class Conversation:
 
     Args:
         flags: The options of the command.
-        read_line: Returns the next line of the person for a prompt, or None at the end.
+        lines: Reads the lines of the person.
         termination: Tells whether the process ends.
+        has_person: Whether a person reads the questions and answers them.
     """
 
     def __init__(
         self,
         flags: SessionFlags,
-        read_line: Callable[[str], Awaitable[str | None]],
+        lines: LineReader,
         termination: Termination | None = None,
+        *,
+        has_person: bool = True,
     ) -> None:
-        self._options = flags.options("cli", has_person=True)
-        self._read_line = read_line
+        self._options = flags.options("cli", has_person=has_person)
+        if not has_person:
+            # a person at a terminal whose output is redirected cannot see a question either
+            self._options = replace(self._options, default_mode=UNATTENDED_MODE)
+        self._lines = lines
         self._termination = termination or Termination()
         self._printer = SessionPrinter(sys.stdout, sys.stdout, is_verbose=flags.debug)
         self._number = 0
+        self._client: SessionClient | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._is_in_turn = self._is_stopping = self._is_stopped = False
+        self._cancelled_lines = 0
+        self._held: Frame | None = None
 
     async def run(self) -> int:
         """Talk until the person ends it. Return the exit status."""
+        self._task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        has_handler = signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None)
+        if has_handler:
+            # that of `asyncio.run` ends the program the second time, whatever the first was for
+            loop.add_signal_handler(signal.SIGINT, self.press_ctrl_c)
+        try:
+            return await self._talk()
+        except ConversationStoppedError:
+            return STOPPED_BY_CTRL_C
+        except asyncio.CancelledError:
+            if not self._is_stopped or self._task is None:
+                raise
+            self._task.uncancel()
+            return STOPPED_BY_CTRL_C
+        finally:
+            if has_handler:
+                loop.remove_signal_handler(signal.SIGINT)
+
+    def press_ctrl_c(self) -> None:
+        """Clear the line, else stop the answer, else end the conversation."""
+        if self._lines.cancel():
+            return
+        if self._client is not None and self._is_in_turn and not self._is_stopping:
+            self._is_stopping = True
+            self._client.send({"command": "interrupt"})
+        elif self._task is not None:
+            self._is_stopped = True
+            self._task.cancel()
+
+    async def _talk(self) -> int:
         async with run_session(self._options) as client:
+            self._client = client
             frames = client.frames()
             async for frame in frames:
                 if frame["type"] == "error":
@@ -84,7 +138,7 @@ class Conversation:
                     if frame.get("unfinished"):
                         await self._follow(client, None)
                     break
-            while (line := await self._read_line(PROMPT)) is not None:
+            while (line := await self._read(lambda: self._lines.read(PROMPT))) is not None:
                 text = line.strip()
                 if text in ("/exit", "/quit"):
                     break
@@ -111,12 +165,42 @@ class Conversation:
         """Show a turn until its end, and answer its questions. A turn that began by itself has no request."""
         sys.stdout.write(CODE_ANSWER if self._options.driver == "code" else ANSWER)
         sys.stdout.flush()
-        while (frame := await self._next_frame(client)) is not None:
+        self._is_in_turn, self._is_stopping = True, False
+        try:
+            while (frame := await self._next_frame(client)) is not None:
+                self._show(frame)
+                if frame["type"] == "permission_request":
+                    client.send(await self._decide(frame))
+                if frame["type"] == "turn_stop" and frame.get("id") == request_id:
+                    return
+        finally:
+            self._is_in_turn = False
+
+    def _show(self, frame: Frame) -> None:
+        """Print a frame. A proposed edit waits: if it is asked about, its diff is a part of the question."""
+        held, self._held = self._held, None
+        if held is not None and frame["type"] in AFTER_QUESTIONS:
+            self._printer.show(held)
+        elif held is not None and frame["type"] != "permission_request":
+            self._held = held
+        if frame["type"] == "edit" and frame.get("status") == "proposed":
+            self._held = frame
+        else:
             self._printer.show(frame)
-            if frame["type"] == "permission_request":
-                client.send(await self._decide(frame))
-            if frame["type"] == "turn_stop" and frame.get("id") == request_id:
-                return
+
+    async def _read(self, read: Callable[[], Awaitable[str | None]]) -> str | None:
+        """Return the line that a function reads. Ctrl-C begins it again, and twice ends the conversation."""
+        while True:
+            try:
+                line = await read()
+            except LineCancelledError:
+                self._cancelled_lines += 1
+                if self._cancelled_lines > 1:
+                    raise ConversationStoppedError from None
+                _write("Ctrl-C again ends the conversation")
+            else:
+                self._cancelled_lines = 0
+                return line
 
     async def _next_frame(self, client: SessionClient) -> Frame | None:
         try:
@@ -131,27 +215,22 @@ class Conversation:
             return await client.outgoing.get()
 
     async def _decide(self, frame: Frame) -> Frame:
-        """Ask the person about an action, and return the answer for the session."""
-        tool, given = str(frame.get("tool")), as_object(frame.get("input"))
+        """Ask the person about an action, and return the answer for the session. Only an explicit yes allows it."""
         self._printer.end_line()
-        if tool in EDIT_TOOLS and self._options.driver == "code":
-            # the diff stands above
-            question = "Apply? [y/n] "
-        elif tool in EDIT_TOOLS:
-            _write(f"{tool} {shorten_input(given)}")
-            _show_edit(given)
-            question = "Apply? [y/n] "
-        else:
-            _write(f"{tool} {shorten_input(given)}")
-            suggestions = ", ".join(frame.get("suggestions") or ())
-            remember = f" · s = for this session, a = always ({suggestions})" if suggestions else ""
-            question = f"Allow? [y/n{remember}] "
-        answer = ((await self._read_line(question)) or "n").strip().casefold()
-        remember_for = CHOICES.get(answer)
+        question = ShownQuestion(frame)
+        _write_question(question.folded)
         reply: dict[str, Any] = {"command": "permission", "request_id": frame["request_id"]}
-        if remember_for is None:
-            return reply | {"decision": "deny", "reason": "the user said no"}
-        return reply | {"decision": "allow", "remember": remember_for}
+        while (line := await self._read(lambda: self._lines.answer(question.prompt))) is not None:
+            match question.read_answer(line):
+                case "show":
+                    _write_question(question.text)
+                case "no":
+                    return reply | {"decision": "deny", "reason": "the user said no"}
+                case "unknown":
+                    _write(f"please answer with {question.choices}")
+                case remember:
+                    return reply | {"decision": "allow", "remember": remember}
+        return reply | {"decision": "deny", "reason": "the user closed the question without an answer"}
 
     async def _run_command(self, client: SessionClient, text: str) -> None:
         name, _, argument = text[1:].partition(" ")
@@ -184,43 +263,21 @@ def _describe(frame: Frame) -> str:
     return "\n".join(str(row) for row in result) if isinstance(result, list) and result else "nothing"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
-def _show_edit(given: Any) -> None:
-    for mark, key in (("-", "old"), ("+", "new"), ("+", "text")):
-        for line in str(given.get(key) or "").splitlines():
-            _write(f"  {mark} {line}")
-
-
 def _write(text: str) -> None:
     """Print a text that a model or a file may have written, so that it cannot control the terminal."""
     sys.stdout.write(f"{encodable(escape_controls(text), sys.stdout)}\n")
 
 
-async def _read_line(prompt: str) -> str | None:
+def _write_question(text: str) -> None:
+    """Print the text of a question as it is. It has no control characters, and another sign would be another text."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(f"{escape_unencodable(escape_controls(text), encoding)}\n")
+    sys.stdout.flush()
+
+
+def _history_file() -> Path | None:
+    """Return the file with the lines of earlier conversations, or None if there is no folder for it."""
     try:
-        return await asyncio.to_thread(input, prompt)
-    except EOFError:
-        sys.stdout.write("\n")
+        return paths.state_folder() / "chat_history"
+    except HarnessError:
         return None
-
-
-def _load_history() -> Path | None:
-    """Load the lines of earlier conversations. Return their file, or None where there is no line editor."""
-    with suppress(ImportError, OSError):
-        import readline
-
-        file = paths.state_folder() / "chat_history"
-        with suppress(FileNotFoundError):
-            readline.read_history_file(file)
-        readline.set_history_length(HISTORY_LINES)
-        return file
-    return None
-
-
-def _save_history(file: Path | None) -> None:
-    if file is None:
-        return
-    with suppress(ImportError, OSError):
-        import readline
-
-        readline.write_history_file(file)
-        file.chmod(0o600)

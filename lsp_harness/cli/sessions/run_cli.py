@@ -33,6 +33,7 @@ class RunResult:
         usage: The tokens of all model calls.
         error: The last error.
         exit_code: The exit status of the last error.
+        is_denied_by_mode: Whether the permission mode did not allow something.
     """
 
     session_id: str = ""
@@ -40,6 +41,7 @@ class RunResult:
     usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TOKEN_KEYS, 0))
     error: str = ""
     exit_code: int = 1
+    is_denied_by_mode: bool = False
 
     def add(self, frame: Mapping[str, Any]) -> None:
         """Take over what a frame says."""
@@ -50,6 +52,8 @@ class RunResult:
             case "cost_update":
                 for key in TOKEN_KEYS:
                     self.usage[key] += int(frame.get(key) or 0)
+            case "hook_decision" if frame.get("by") == "mode" and frame.get("decision") == "deny":
+                self.is_denied_by_mode = True
             case "error" if not frame.get("recoverable"):
                 self.error = str(frame.get("message"))
                 self.exit_code = int(frame.get("exit_code") or 1)
@@ -108,6 +112,11 @@ async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) ->
                 if frame.get("type") != "error" or frame.get("session_id"):
                     # an error before the session is open is the error of the command
                     printer.show(frame)
+    if result.is_denied_by_mode and options.default_mode and not options.permission_mode:
+        warn(
+            f"standard input is no terminal, so the permission mode is {options.default_mode} unless the settings or "
+            "--permission-mode name another"
+        )
     return _finish(result, output_format, options.json_schema)
 
 

@@ -1,9 +1,7 @@
 """`lsp-harness session`: a session for another program, with one JSON object in each line of both directions."""
 
 import asyncio
-import os
 import signal
-import stat
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
 from lsp_harness.cli.sessions.session_client import SessionClient, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
+from lsp_harness.cli.sessions.standard_input import open_standard_input
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, encode_line
@@ -49,22 +48,10 @@ async def _serve_frames(options: SessionOptions) -> int:
 
 
 async def _read_lines(client: SessionClient) -> None:
-    reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
-    loop = asyncio.get_running_loop()
-    if _is_stream(sys.stdin.fileno()):
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
-    else:
-        reader.feed_data(await asyncio.to_thread(sys.stdin.buffer.read))
-        reader.feed_eof()
+    reader = await open_standard_input(MAX_LINE_BYTES)
     async for frame in read_frames(reader):
         client.send(frame)
     client.end()
-
-
-def _is_stream(descriptor: int) -> bool:
-    """Return whether the event loop can wait for input. It cannot for a file and for /dev/null, which have an end."""
-    mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 def _write(output: Any, frame: Mapping[str, Any]) -> None:

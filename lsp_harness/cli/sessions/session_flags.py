@@ -1,6 +1,7 @@
 """The options of the commands that run a session, and how they become the options of the session."""
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.session.permission.client_hooks import ClientHook, read_client_hooks
 
 MAX_SCHEMA_BYTES = 1_000_000
+UNATTENDED_MODE = "plan"
+"""The permission mode of a command that nobody watches, unless one is named: a script, or a line of a pipe."""
 
 
 class SchemaError(UsageError):
@@ -42,7 +45,7 @@ class SessionFlags:
         str,
         Parameter(
             help="ask, trust, deny, acceptEdits, plan, auto or bypassPermissions. The default is that of the settings, "
-            "else ask if a person can answer, and trust if not."
+            "else ask in a conversation, trust for one prompt in a terminal, and plan if standard input is no terminal."
         ),
     ] = ""
     allowed_tools: Annotated[
@@ -88,7 +91,7 @@ class SessionFlags:
         """Return the options of a session.
 
         Args:
-            source: The command, for the log.
+            source: The command, for the log. "cli" is one that a person writes.
             has_person: Whether a person can answer questions.
 
         Raises:
@@ -103,6 +106,7 @@ class SessionFlags:
             provider=self.provider,
             fallback_model=self.fallback_model,
             permission_mode=self.permission_mode,
+            default_mode=UNATTENDED_MODE if source == "cli" and not (has_person or sys.stdin.isatty()) else "",
             allowed_tools=split_list(self.allowed_tools),
             disallowed_tools=split_list(self.disallowed_tools) or (),
             max_turns=self.max_turns,

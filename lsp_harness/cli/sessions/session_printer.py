@@ -5,7 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from lsp_harness.cli.console import encodable, escape_controls
+from lsp_harness.cli.console import encodable
+from lsp_harness.text.visible_text import escape_controls
 from lsp_harness.wire.stage_lines import describe_stage
 
 MAX_INPUT_CHARS = 100

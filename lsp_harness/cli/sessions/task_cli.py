@@ -8,7 +8,7 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import JsonOption, encodable, escape_controls, print_json, say, warn
+from lsp_harness.cli.console import JsonOption, encodable, print_json, say, warn
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.sessions.saved_tasks import (
     SavedTask,
@@ -19,6 +19,7 @@ from lsp_harness.harness.sessions.saved_tasks import (
     wait_for_task,
 )
 from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.text.visible_text import escape_controls
 
 TIMEOUT_EXIT_CODE = 3
 """Exit status of a wait after which the task still runs."""

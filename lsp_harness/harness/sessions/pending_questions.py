@@ -20,11 +20,16 @@ class PendingQuestions:
 
     def __init__(self) -> None:
         self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._asked: dict[str, PermissionQuestion] = {}
         self._has_ended = False
 
     async def ask(self, question: PermissionQuestion) -> Answer | None:
         """Return the answer of the person, or None if the client has nobody who answers."""
-        answer = await self._wait(question.request_id)
+        self._asked[question.request_id] = question
+        try:
+            answer = await self._wait(question.request_id)
+        finally:
+            del self._asked[question.request_id]
         if answer["decision"] == "ask" or answer.get("reason") is CLIENT_GONE:
             # the client has nobody who could answer, or is gone itself
             return None
@@ -66,6 +71,11 @@ class PendingQuestions:
     def open_ids(self) -> list[str]:
         """The ids of the questions that wait, the oldest first."""
         return list(self._waiting)
+
+    @property
+    def asked(self) -> list[PermissionQuestion]:
+        """The questions that a person is asked, the oldest first."""
+        return list(self._asked.values())
 
     async def _wait(self, request_id: str) -> Mapping[str, Any]:
         if self._has_ended:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.find_tool import FindTool
@@ -64,6 +64,7 @@ from lsp_harness.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from lsp_harness.harness.indexes.folder_index import FolderIndex
     from lsp_harness.harness.sessions.edit_driver import EditDriver
+    from lsp_harness.session.permission.mode_table import PermissionMode
 
 DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
@@ -384,7 +385,8 @@ def _find_unknown_tools(tools: Mapping[str, Tool], options: SessionOptions) -> l
 
 def _create_policy(config: Config, options: SessionOptions) -> GatePolicy:
     asks = options.source == "lsp" or options.has_person
-    policy, problems = make_policy(config, [options.root], MODE_WITH_PERSON if asks else DEFAULT_MODE)
+    default = options.default_mode or (MODE_WITH_PERSON if asks else DEFAULT_MODE)
+    policy, problems = make_policy(config, [options.root], cast("PermissionMode", default))
     for problem in problems:
         warn_once(problem.sentence)
     try:

@@ -25,8 +25,9 @@ class SessionOptions:
         model: A GGUF file, a name of the catalogue, or `provider/model`. Empty means that of the settings.
         provider: A provider, such as "openai", an address, or `scripted:FILE` for tests.
         fallback_model: The model to use if the first one cannot be reached.
-        permission_mode: The permission mode. Empty means that of the settings, else "ask" with a person and "trust"
-            without one.
+        permission_mode: The permission mode. Empty means that of the settings, else `default_mode`.
+        default_mode: The permission mode if neither an option nor the settings name one. Empty means "ask" with a
+            person and "trust" without one.
         allowed_tools: The tools that may be called. None means all, and an empty tuple means none.
         disallowed_tools: The tools that may not be called.
         max_turns: Model calls of one turn.
@@ -57,6 +58,7 @@ class SessionOptions:
     provider: str = ""
     fallback_model: str = ""
     permission_mode: str = ""
+    default_mode: str = ""
     allowed_tools: tuple[str, ...] | None = None
     disallowed_tools: tuple[str, ...] = ()
     max_turns: int = DEFAULT_MAX_STEPS
@@ -88,6 +90,7 @@ class SessionOptions:
             UsageError: A value is not valid.
         """
         _check_word("permission_mode", self.permission_mode, ("", *MODES))
+        _check_word("default_mode", self.default_mode, ("", *MODES))
         _check_word("driver", self.driver, DRIVERS)
         if self.driver == "code" and (self.json_schema is not None or self.system_prompt is not None):
             raise UsageError("system_prompt and json_schema are options of the driver chat; leave them out, or use it")

@@ -98,4 +98,6 @@ class EditPermission:
 def create_edit_action(proposal: Proposal, session_id: str = "") -> Action:
     """Return the action of writing a proposal to its files."""
     paths = tuple(change.file for change in proposal.changes)
-    return Action("edit", "edit", {"path": str(paths[0]), "summary": proposal.summary}, paths, session_id=session_id)
+    # whoever is asked sees what is written, and not only what somebody says about it
+    input = {"path": str(paths[0]), "summary": proposal.summary, "diff": proposal.diff}
+    return Action("edit", "edit", input, paths, session_id=session_id)

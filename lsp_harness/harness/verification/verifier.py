@@ -1,7 +1,7 @@
 """The checks of a workspace, and the programs that they use."""
 
 import shlex
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -131,25 +131,26 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
         names = NameErrors(supply.checkers, access)
         return Verifier(CheckTools(UntrustedRuff(), reviewer=supply.reviewer, names=names))
 
-    def describe(tool: str, command: Sequence[str], confinement: Confinement | None) -> Action:
+    def describe(
+        tool: str, command: Sequence[str], confinement: Confinement | None, facts: Mapping[str, str] | None = None
+    ) -> Action:
+        argv, shown = tuple(command), dict(facts or {})
         if confinement is None:
-            return Action(tool, "execute", argv=tuple(command))
+            return Action(tool, "execute", shown, argv=argv)
         folder = confinement.folder
         if supply.trusts_folder(folder):
-            return Action(tool, "execute", argv=tuple(command), confinement=confinement)
+            return Action(tool, "execute", shown, argv=argv, confinement=confinement)
         if not confinement.program:
             # one of our own programs, which runs nothing of the folder
-            return Action(tool, "execute", argv=tuple(command))
-        shown = {
-            "command": shlex.join(command),
-            "program": confinement.program,
-            "folder": str(folder),
-            "sandbox": confinement.sandbox.name,
-        }
-        return Action(tool, "execute", shown, argv=tuple(command), untrusted=folder)
+            return Action(tool, "execute", shown, argv=argv)
+        shown = {"command": shlex.join(command), "program": confinement.program, "folder": str(folder), **shown}
+        shown["sandbox"] = confinement.sandbox.name
+        return Action(tool, "execute", shown, argv=argv, untrusted=folder)
 
-    async def find_test_objection(command: Sequence[str], confinement: Confinement | None) -> str:
-        return await supply.permission.find_problem(describe(SUITE_TOOL, command, confinement), "the tests")
+    async def find_test_objection(
+        command: Sequence[str], confinement: Confinement | None, facts: Mapping[str, str]
+    ) -> str:
+        return await supply.permission.find_problem(describe(SUITE_TOOL, command, confinement, facts), "the tests")
 
     async def find_tool_objection(command: Sequence[str], confinement: Confinement | None) -> str:
         action = describe(LINT_TOOL, command, confinement)

@@ -63,7 +63,8 @@ class AgentFeed:
             for question in agent.open_questions:
                 if question.id == event.data.get("call_id"):
                     self._client.asked_questions.add((agent.id, question.id))
-                    self._show_question(agent.id, {**question_fields(question), "agent": agent.fields()})
+                    asked = {**question_fields(question), "text": event.data["text"], "agent": agent.fields()}
+                    self._show_question(agent.id, asked)
 
     def _show_question(self, agent_id: str, data: Mapping[str, Any]) -> None:
         if "questionId" not in data:
@@ -137,15 +138,14 @@ def clean_line(text: str) -> str:
 
 
 def describe_agent_question(data: Mapping[str, Any]) -> str:
-    """Return a question as one line: who asks what, and for which tool."""
+    """Return a question: who asks, and all of what is asked."""
     agent = dict[str, Any](data.get("agent") or {})
-    name, question = clean_line(str(agent.get("name") or "an agent")), clean_line(str(data.get("question") or ""))
+    name = clean_line(str(agent.get("name") or "an agent"))
     if data.get("kind") == "auth":
         return f"{name} wants you to log in"
-    values = [value for value in dict[str, Any](data.get("input") or {}).values() if isinstance(value, str)]
-    subject = clean_line(f"{data['tool']}: {' '.join(values)}") if data.get("tool") else ""
-    parts = [part for part in (question, f"({subject})" if subject and subject not in question else "") if part]
-    return f"{name} asks: {' '.join(parts) or 'a question that no rule knows; look at its terminal'}"
+    if text := data.get("text"):
+        return f"{name} asks:\n{text}"
+    return f"{name} asks a question that no rule knows; look at its terminal"
 
 
 def web_address(url: str) -> str:

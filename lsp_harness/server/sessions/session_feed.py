@@ -14,15 +14,15 @@ from lsp_harness.wire.session_frames import encode_frame
 EVENT_METHOD = "$/lspHarness/event"
 DELTA_METHOD = "$/lspHarness/delta"
 PERMISSION_METHOD = "$/lspHarness/permission"
+FOR_SESSION = "Allow for this session"
 ANSWERS: dict[str, dict[str, Any]] = {
     "Allow once": {"decision": "allow", "remember": "once"},
-    "Allow for this session": {"decision": "allow", "remember": "session"},
+    FOR_SESSION: {"decision": "allow", "remember": "session"},
     "Reject": {"decision": "deny", "reason": "the user rejected it"},
 }
 """Title of a button → the answer that it gives."""
 NO_ANSWER = {"decision": "ask"}
 """The answer of a client that has nobody to ask. The action is denied then."""
-MAX_INPUT_CHARS = 200
 
 
 class SessionFeed:
@@ -60,10 +60,12 @@ class SessionFeed:
 
     async def _ask(self, event: Event) -> None:
         """Ask with a standard message. Not every client can show one."""
+        # without a rule, no answer can count for more than this time
+        titles = [title for title in ANSWERS if title != FOR_SESSION or event.data["suggestions"]]
         params = types.ShowMessageRequestParams(
             type=types.MessageType.Warning,
-            message=describe_question(event),
-            actions=[types.MessageActionItem(title=title) for title in ANSWERS],
+            message=f"lsp-harness asks:\n{event.data['text']}",
+            actions=[types.MessageActionItem(title=title) for title in titles],
         )
         try:
             chosen = await self._client.server.window_show_message_request_async(params)
@@ -77,13 +79,3 @@ class SessionFeed:
         except UsageError:
             # the turn has ended meanwhile
             return
-
-
-def describe_question(event: Event) -> str:
-    """Return a question about a permission as one text."""
-    data = event.data
-    values = [str(value) for value in dict[str, Any](data.get("input") or {}).values()]
-    subject = ", ".join(map(str, data.get("paths") or ())) or " ".join(" ".join(values).split())
-    shown = subject if len(subject) <= MAX_INPUT_CHARS else f"{subject[: MAX_INPUT_CHARS - 1]}…"
-    reason = f" ({data['reason']})" if data.get("reason") else ""
-    return f"lsp-harness wants to use {data.get('tool')}: {shown}{reason}"

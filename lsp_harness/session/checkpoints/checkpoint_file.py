@@ -42,6 +42,7 @@ class Checkpoint:
         is_complete: Whether all files of the folder are known. Only then a file that is not known is a new one.
         before: Path → state before the turn.
         after: Path → state after the turn, for the files that the turn changed. None until the turn has ended.
+        is_exact: Whether `after` is what this program itself writes, so that no change of others is among it.
     """
 
     id: str
@@ -51,14 +52,21 @@ class Checkpoint:
     is_complete: bool
     before: Mapping[str, FileState]
     after: Mapping[str, FileState] | None = None
+    is_exact: bool = False
 
     def state_before(self, path: str) -> FileState:
         """Return the state of a file before the turn."""
         return self.before.get(path, ABSENT)
 
-    def with_after(self, after: Mapping[str, FileState]) -> "Checkpoint":
+    def with_after(self, after: Mapping[str, FileState], *, is_exact: bool = False) -> "Checkpoint":
         """Return the checkpoint at the end of its turn."""
-        return replace(self, after=after)
+        return replace(self, after=after, is_exact=is_exact)
+
+    @property
+    def digests(self) -> set[str]:
+        """The hashes of the contents that it needs."""
+        states = (*self.before.values(), *(self.after or {}).values())
+        return {state.digest for state in states if state.is_saved}
 
     def encode(self) -> bytes:
         """Return its form on disk."""
@@ -70,6 +78,7 @@ class Checkpoint:
             "is_complete": self.is_complete,
             "before": self.before,
             "after": self.after,
+            "is_exact": self.is_exact,
         }
         return zlib.compress(json.dumps(body, separators=(",", ":")).encode("utf-8", "surrogateescape"), 1)
 
@@ -167,7 +176,7 @@ class CheckpointFolder:
         needed: set[str] = set()
         for checkpoint_id in self.ids():
             with suppress(FileError):
-                needed.update(state.digest for state in self.load(checkpoint_id).before.values() if state.is_saved)
+                needed.update(self.load(checkpoint_id).digests)
         return needed
 
     def _path(self, checkpoint_id: str) -> Path:

@@ -9,16 +9,18 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from time import monotonic
 from typing import Any, TypeVar
 
 from ulid import ULID
 
+from lsp_harness.disk.file_reading import system_message
 from lsp_harness.disk.file_warnings import warn_once
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, StaleDocument, UsageError
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.session.artifacts import is_ulid
@@ -29,10 +31,22 @@ from lsp_harness.session.checkpoints.checkpoint_file import (
     StoreKind,
     file_clock_ns,
 )
-from lsp_harness.session.checkpoints.content_store import ContentStore, CopyStore, GitStore, StoreUnavailable
-from lsp_harness.session.checkpoints.file_state import ABSENT, FileState, list_folder, may_be_saved, stat_state
+from lsp_harness.session.checkpoints.content_store import StoreUnavailable
+from lsp_harness.session.checkpoints.file_state import (
+    ABSENT,
+    FileState,
+    list_folder,
+    may_be_saved,
+    read_state,
+    stat_state,
+)
+from lsp_harness.session.checkpoints.file_swap import left_files
+from lsp_harness.session.checkpoints.folder_contents import FolderContents
 from lsp_harness.session.checkpoints.turn_changes import (
+    CHANGED,
     NOT_SAVED,
+    UNKNOWN_END,
+    UndoScope,
     UndoSteps,
     find_changes,
     merge_changes,
@@ -44,23 +58,42 @@ from lsp_harness.session.events.tool_events import CheckpointCreated
 from lsp_harness.session.permission.action import Action, Decision
 
 T = TypeVar("T")
+NEW_FOLDER = FileState(stat.S_IFDIR | 0o755)
+"""The state of a folder that is created with a file in it."""
 CAPTURE_LIMIT_S = 10.0
 """Maximum time for the contents of a whole folder. After it the remaining files are known, but not saved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """The result of `Checkpoints.restore`.
+    """The result of `Checkpoints.restore`, or what it would do.
 
     Attributes:
         event: The event with the restored files.
+        removed: Those of the files that were removed.
         skipped: Path → why the file is not restored.
+        unsure: Those of them that were changed while a command ran.
         backup: The id of a checkpoint with the texts before the restoration, or empty if nothing changed.
     """
 
     event: EditReverted
-    skipped: Mapping[str, str]
+    removed: tuple[str, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict[str, str])
+    unsure: tuple[str, ...] = ()
     backup: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RestorationGuard:
+    """The powers that decide whether a restoration may change files.
+
+    Attributes:
+        check: The permission gate.
+        find_problem: Returns why a file may never be changed, or an empty text.
+    """
+
+    check: Callable[[Action], Awaitable[Decision]]
+    find_problem: Callable[[Path], str] = lambda path: ""
 
 
 class Checkpoints:
@@ -71,7 +104,7 @@ class Checkpoints:
         root: Path,
         state_folder: Path,
         record: Callable[[CheckpointCreated | EditReverted], object],
-        gate: Callable[[Action], Awaitable[Decision]] | None = None,
+        guard: RestorationGuard | None = None,
         *,
         limit_s: float = CAPTURE_LIMIT_S,
     ) -> None:
@@ -81,7 +114,7 @@ class Checkpoints:
             root: The workspace folder.
             state_folder: The folder of our own for all projects.
             record: Appends an event to the log of the session.
-            gate: Decides whether files may be restored.
+            guard: Decides whether files may be restored. None allows everything.
             limit_s: Maximum time to save the contents of the whole folder.
         """
         self._root = Path(os.path.realpath(root))
@@ -89,8 +122,9 @@ class Checkpoints:
         name = hashlib.sha256(os.fsencode(self._root)).hexdigest()[:16]
         self._folder = self._state_folder / "checkpoints" / name
         self._checkpoints = CheckpointFolder(self._folder / "states")
+        self._contents = FolderContents(self._root, self._folder)
         self._record = record
-        self._gate = gate
+        self._guard = guard
         self._limit_s = limit_s
         self._lock = asyncio.Lock()
         self._is_pruned = False
@@ -122,6 +156,35 @@ class Checkpoints:
             self._record(event)
         return event
 
+    async def capture_edit(self, contents: Mapping[Path, bytes | None]) -> CheckpointCreated:
+        """Save files before this program itself writes them, and note what it writes.
+
+        So an undo knows exactly what is the work of the turn, also if this process is killed or somebody else writes
+        the file just before or after. A file that is not written after all is not changed by an undo.
+
+        Args:
+            contents: The file → its new content, or None if it is removed.
+
+        Raises:
+            UsageError: A file is not in the folder.
+            FileError: Nothing can be saved.
+        """
+        async with self._lock:
+            names = self._relative_paths(contents)
+            checkpoint = await self._take(names)
+            after: dict[str, FileState] = {}
+            for file, data in contents.items():
+                path = str(Path(os.path.realpath(self._root / file)).relative_to(self._root))
+                after[path] = await self._contents.plan(checkpoint, path, data)
+            for path, state in checkpoint.before.items():
+                if state.is_absent and path not in after and any(name.startswith(f"{path}/") for name in after):
+                    after[path] = NEW_FOLDER
+            await self._save_sealed(checkpoint.with_after(after, is_exact=True))
+            await self._prune_once()
+        event = CheckpointCreated(checkpoint.id, checkpoint.kind, tuple(names))
+        self._record(event)
+        return event
+
     async def seal(self, checkpoint_id: str) -> tuple[str, ...]:
         """Note the states of files after a turn, and return the files that it changed.
 
@@ -129,8 +192,11 @@ class Checkpoints:
         """
         async with self._lock:
             checkpoint = await self._load(checkpoint_id)
+            if checkpoint.is_exact:
+                return await self._confirm(checkpoint)
             after = await asyncio.to_thread(find_changes, self._root, checkpoint, self._state_folder, self._limit_s)
-            await asyncio.to_thread(self._checkpoints.save, checkpoint.with_after(after))
+            saved = await self._contents.save_after(checkpoint, after, monotonic() + self._limit_s)
+            await self._save_sealed(checkpoint.with_after({**after, **saved}))
         return tuple(path for path, state in after.items() if not stat.S_ISDIR(state.mode))
 
     async def restore(
@@ -140,40 +206,90 @@ class Checkpoints:
         *,
         turn: int | None = None,
         force: bool = False,
+        with_commands: bool = True,
+        is_partial: bool = False,
+        is_redo: bool = False,
+        guard: RestorationGuard | None = None,
     ) -> Restoration:
         """Give files the content that they had before a turn.
 
-        Files that the turn created are removed. The state before the restoration is a checkpoint too. Either all files
-        are restored or none.
+        Files that the turn created are removed. The state before the restoration is a checkpoint too, so that it can be
+        taken back. Either all files that can be restored are, or none.
 
         Args:
             checkpoint_ids: The checkpoints of the turn, in the order of their creation.
             paths: Restores only these files.
             turn: The number of the turn, for the event.
             force: Restores files that somebody changed after the turn, too.
+            with_commands: Restores files that were changed while a command of the turn ran, too.
+            is_partial: Whether files that somebody changed are left out. Otherwise, nothing is restored then.
+            is_redo: Whether an undo of the turn is taken back, for the event.
+            guard: Decides instead of the guard of the folder.
 
         Raises:
-            StaleDocument: Somebody has changed a file after the turn.
+            StaleDocument: Somebody has changed a file after the turn, or all of them.
             UsageError: It is not allowed, or a file is not in the folder.
             FileError: A checkpoint is missing or damaged, or a file cannot be written.
         """
         ids = [checkpoint_ids] if isinstance(checkpoint_ids, str) else list(checkpoint_ids)
-        wanted = None if paths is None else set(self._relative_paths(paths))
+        scope = self._scope(paths, force=force, with_commands=with_commands)
         async with self._lock:
-            checkpoints = [await self._load(checkpoint_id) for checkpoint_id in ids]
-            steps = await asyncio.to_thread(self._plan, checkpoints, wanted, force)
+            steps = await self._plan(ids, scope, guard)
+            if steps.changed and not (is_partial and steps.paths):
+                path, reason = min(steps.changed.items())
+                raise StaleDocument(
+                    f"{path} {reason.removeprefix('it ')}; undo other files only, or use force to lose the later change"
+                )
+            await self._ask(steps.paths, guard)
             backup, contents = await self._prepare(steps) if steps.paths else ("", dict[str, bytes]())
-            event = await _complete(self._take_steps(steps, contents, ids[0] if ids else "", turn))
-        return Restoration(event, steps.skipped, backup)
+            event = await _complete(
+                self._take_steps(steps, contents, EditReverted(ids[0] if ids else "", (), turn, backup, (), is_redo))
+            )
+        return _describe(steps, event, backup)
+
+    async def preview(
+        self,
+        checkpoint_ids: Sequence[str],
+        paths: Iterable[Path | str] | None = None,
+        *,
+        force: bool = False,
+        with_commands: bool = True,
+        guard: RestorationGuard | None = None,
+    ) -> Restoration:
+        """Return what `restore` would do now. Nothing is changed, and nobody is asked. See there for the arguments."""
+        async with self._lock:
+            scope = self._scope(paths, force=force, with_commands=with_commands)
+            steps = await self._plan(list(checkpoint_ids), scope, guard)
+        return _describe(steps, EditReverted(checkpoint_ids[0] if checkpoint_ids else "", steps.paths))
+
+    async def texts(self, checkpoint_ids: Sequence[str], paths: Collection[str], folder: Path) -> dict[str, list[Path]]:
+        """Write the texts of files before and after a turn to a folder of ours, so that a person can compare them.
+
+        Returns:
+            Path → the files with its texts, as far as they were saved.
+        """
+        changes = merge_changes(await self._load_sealed(checkpoint_ids))
+        written: dict[str, list[Path]] = {}
+        for path in paths:
+            if not (change := changes.get(path)):
+                continue
+            for name, state, kind in (
+                ("before", change.before, change.checkpoint.kind),
+                ("after", change.after, change.last.kind),
+            ):
+                if state.is_saved:
+                    file = folder / name / path
+                    data = await self._contents.read(state, kind)
+                    await asyncio.to_thread(_write_text, file, data)
+                    written.setdefault(path, []).append(file)
+        return written
 
     async def prune(self, max_days: int = MAX_DAYS) -> int:
         """Remove the checkpoints of more than `max_days` days of use ago, and return their number."""
         removed = await asyncio.to_thread(self._checkpoints.remove_old, max_days)
         if removed:
             needed = await asyncio.to_thread(self._checkpoints.needed_digests)
-            for store in self._stores():
-                with suppress(StoreUnavailable):
-                    await store.drop(removed, needed)
+            await self._contents.drop(removed, needed)
         return len(removed)
 
     async def _take(self, paths: Sequence[str] | None) -> Checkpoint:
@@ -188,11 +304,11 @@ class Checkpoints:
             if may_be_saved(path, state) and (paths is None or not private.is_private(path))
         }
         checkpoint_id, problem = str(ULID()), ""
-        for store in self._stores():
+        for store in self._contents.stores():
             if (store.kind, paths is None) in self._unusable:
                 continue
             try:
-                saved = {**states, **await self._save(store, new, known, deadline)}
+                saved = {**states, **await self._contents.save(store, new, known, deadline)}
                 await store.keep(checkpoint_id, saved)
             except StoreUnavailable as error:
                 problem = str(error)
@@ -229,65 +345,100 @@ class Checkpoints:
             states[path] = stat_state(self._root / path)
         return states, True
 
-    async def _save(
-        self, store: ContentStore, states: Mapping[str, FileState], known: Checkpoint | None, deadline: float
-    ) -> dict[str, FileState]:
-        """Save the contents that are not known, and return the states of all that are saved."""
-        saved: dict[str, FileState] = {}
-        for path, state in states.items():
-            earlier = known.state_before(path) if known and known.kind == store.kind else ABSENT
-            if known and earlier.is_saved and state.is_untouched(earlier, known.created_ns):
-                saved[path] = earlier
-        new = {path: state for path, state in states.items() if path not in saved}
-        for path, digest in (await store.save(self._root, new, deadline)).items():
-            saved[path] = states[path]._replace(digest=digest, is_saved=True)
-        return saved
+    async def _confirm(self, checkpoint: Checkpoint) -> tuple[str, ...]:
+        """Note the modes of the files that were written, and return those that have their new content."""
+        after = dict(checkpoint.after or {})
+        written: list[str] = []
+        for path, state in after.items():
+            now = await asyncio.to_thread(read_state, self._root, path)
+            is_new = now.digest == state.digest if state.digest else now.is_absent == state.is_absent
+            if stat.S_ISDIR(state.mode) or not is_new or now.is_same(checkpoint.state_before(path)):
+                continue
+            written.append(path)
+            after[path] = state._replace(mode=now.mode)
+        if after != checkpoint.after:
+            await asyncio.to_thread(self._checkpoints.save, checkpoint.with_after(after, is_exact=True))
+        return tuple(written)
 
-    def _plan(self, checkpoints: Sequence[Checkpoint], wanted: Collection[str] | None, force: bool) -> UndoSteps:
+    async def _save_sealed(self, checkpoint: Checkpoint) -> None:
+        await self._contents.keep_after(checkpoint)
+        await asyncio.to_thread(self._checkpoints.save, checkpoint)
+
+    def _scope(self, paths: Iterable[Path | str] | None, *, force: bool, with_commands: bool) -> UndoScope:
+        return UndoScope(None if paths is None else set(self._relative_paths(paths)), with_commands, force)
+
+    async def _load_sealed(self, ids: Sequence[str]) -> list[Checkpoint]:
+        """Read checkpoints with the states after the turn: for one without an end, these are the present states."""
         sealed: list[Checkpoint] = []
-        for checkpoint in checkpoints:
-            if checkpoint.after is not None:
-                sealed.append(checkpoint)
-            elif after := find_changes(self._root, checkpoint, self._state_folder, self._limit_s):
-                if not force:
-                    raise StaleDocument(
-                        f"{min(after)} was changed, perhaps after the turn, whose end is not known; "
-                        "use force to restore it in any case"
-                    )
+        for checkpoint in [await self._load(checkpoint_id) for checkpoint_id in ids]:
+            if checkpoint.after is None:
+                after = await asyncio.to_thread(find_changes, self._root, checkpoint, self._state_folder, self._limit_s)
                 sealed.append(checkpoint.with_after(after))
-        return plan_steps(self._root, merge_changes(sealed), wanted, force=force)
+            else:
+                sealed.append(checkpoint)
+        return sealed
+
+    async def _plan(self, ids: Sequence[str], scope: UndoScope, guard: RestorationGuard | None) -> UndoSteps:
+        open_ids = {checkpoint_id for checkpoint_id in ids if (await self._load(checkpoint_id)).after is None}
+        changes = merge_changes(await self._load_sealed(ids))
+        steps = await asyncio.to_thread(plan_steps, self._root, changes, scope)
+        for path in steps.paths:
+            if changes[path].last.id in open_ids and not scope.with_later:
+                steps.keep(path, "")
+                del steps.skipped[path]
+                steps.changed[path] = UNKNOWN_END
+        if guard := guard or self._guard:
+            for path in steps.paths:
+                if problem := guard.find_problem(self._root / path):
+                    steps.keep(path, f"it may not be changed: {problem}")
+        return steps
 
     async def _prepare(self, steps: UndoSteps) -> tuple[str, dict[str, bytes]]:
         """Return the id of a checkpoint with the texts before a restoration, and the contents to restore."""
-        await self._ask(steps.paths)
+        await self._clear_left()
         backup = await self._take(steps.paths)
-        for path in list(steps.created):
-            # a file that could not be brought back is not removed
-            if not backup.state_before(path).is_saved:
-                steps.skipped[path] = NOT_SAVED
-                del steps.created[path]
-        contents: dict[str, bytes] = {}
-        for store in self._stores():
-            digests = [digest for digest, kind in steps.kinds.items() if kind == store.kind]
-            contents.update(await store.read(digests))
-        if missing := steps.kinds.keys() - contents.keys():
-            raise FileError(f"the checkpoint needs git, which is not installed: {len(missing)} contents are missing")
+        for path in steps.paths:
+            now = backup.state_before(path)
+            if not (now.is_absent or now.is_saved or stat.S_ISDIR(now.mode)):
+                # a file that could not be brought back is neither removed nor overwritten
+                steps.keep(path, NOT_SAVED)
+            elif not (now.is_same(steps.now[path]) or stat.S_ISDIR(now.mode)):
+                # somebody wrote it while the gate was asked
+                steps.keep(path, CHANGED)
+        planned = {**dict.fromkeys(steps.created, ABSENT), **steps.writes}
+        # noted before anything changes: an undo that is cut off can be taken back, too
+        await self._save_sealed(backup.with_after(planned, is_exact=True))
+        contents = await self._contents.read_all(steps.kinds)
+        if steps.paths:
+            self._record(CheckpointCreated(backup.id, backup.kind, steps.paths))
         return backup.id, contents
 
-    async def _take_steps(
-        self, steps: UndoSteps, contents: Mapping[str, bytes], checkpoint_id: str, turn: int | None
-    ) -> EditReverted:
+    async def _clear_left(self) -> None:
+        """Remove the files that a killed restoration left, as far as their texts are saved."""
+        for file in await asyncio.to_thread(lambda: list(left_files(self._root))):
+            state = await asyncio.to_thread(read_state, file.parent, file.name)
+            if await self._contents.knows(state.digest):
+                with suppress(OSError):
+                    file.unlink()
+            else:
+                warn_once(f"{file} is what a restoration that was cut off left, and perhaps a text of yours")
+        # those that are empty now
+        await asyncio.to_thread(lambda: list(left_files(self._root)))
+
+    async def _take_steps(self, steps: UndoSteps, contents: Mapping[str, bytes], event: EditReverted) -> EditReverted:
         """Restore files, and record it."""
         if steps.paths:
             await asyncio.to_thread(take_steps, self._root, steps, contents)
-        event = EditReverted(checkpoint_id, steps.paths, turn)
-        self._record(event)
+        event = replace(event, paths=steps.paths, kept=tuple(sorted(steps.kept)))
+        if steps.paths or not steps.kept:
+            self._record(event)
         return event
 
-    async def _ask(self, paths: Sequence[str]) -> None:
-        if self._gate:
+    async def _ask(self, paths: Sequence[str], guard: RestorationGuard | None) -> None:
+        guard = guard or self._guard
+        if guard and paths:
             files = tuple(self._root / path for path in paths)
-            decision = await self._gate(Action("undo", "edit", {"paths": list(paths)}, files))
+            decision = await guard.check(Action("undo", "edit", {"paths": list(paths)}, files))
             if not decision.is_allowed:
                 raise UsageError(f"the files were not restored, because this is not allowed: {decision.reason}")
 
@@ -311,15 +462,22 @@ class Checkpoints:
                 names[str(name.relative_to(self._root))] = None
         return list(names)
 
-    def _stores(self) -> Iterator[ContentStore]:
-        with suppress(StoreUnavailable):
-            yield GitStore(self._folder / "git", self._root)
-        yield CopyStore(self._folder / "copies")
-
     async def _prune_once(self) -> None:
         if not self._is_pruned:
             self._is_pruned = True
             await self.prune()
+
+
+def _describe(steps: UndoSteps, event: EditReverted, backup: str = "") -> Restoration:
+    return Restoration(event, tuple(sorted(steps.created)), steps.kept, tuple(sorted(steps.unsure)), backup)
+
+
+def _write_text(file: Path, data: bytes) -> None:
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_own_file(file, data)
+    except OSError as error:
+        raise FileError(f"{file} cannot be written: {system_message(error).lower()}") from error
 
 
 async def _complete(work: Coroutine[Any, Any, T]) -> T:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 from lsp_harness.disk.file_reading import open_regular, system_message
 from lsp_harness.disk.file_writing import write_own_file
@@ -38,6 +38,9 @@ UNUSED_S = 3600
 
 
 DIGEST = re.compile("[0-9a-f]{40}")
+KeptPart = Literal["", "-after"]
+KEPT_PARTS: tuple[KeptPart, ...] = get_args(KeptPart)
+"""The parts of a checkpoint: the texts before the turn, and those after it."""
 
 
 class StoreUnavailable(Exception):
@@ -64,8 +67,16 @@ class ContentStore(Protocol):
         """
         ...
 
-    async def keep(self, checkpoint_id: str, states: Mapping[str, FileState]) -> None:
-        """Keep the contents of a checkpoint until it is dropped. Raises StoreUnavailable."""
+    async def save_text(self, data: bytes) -> str:
+        """Save a content that is in no file, and return its hash. Raises StoreUnavailable."""
+        ...
+
+    async def keep(self, checkpoint_id: str, states: Mapping[str, FileState], part: KeptPart = "") -> None:
+        """Keep the contents of a part of a checkpoint until it is dropped. Raises StoreUnavailable."""
+        ...
+
+    async def known(self, digests: Collection[str]) -> set[str]:
+        """Return those of the hashes whose contents are saved."""
         ...
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
@@ -89,8 +100,19 @@ class CopyStore:
         """Copy files, the last changed ones first."""
         return await asyncio.to_thread(self._save, root, states, deadline)
 
-    async def keep(self, checkpoint_id: str, states: Mapping[str, FileState]) -> None:
+    async def save_text(self, data: bytes) -> str:
+        """Write a copy of a content."""
+        try:
+            return await asyncio.to_thread(self._write, data)
+        except OSError as error:
+            raise StoreUnavailable(f"{self._folder}: {system_message(error).lower()}") from error
+
+    async def keep(self, checkpoint_id: str, states: Mapping[str, FileState], part: KeptPart = "") -> None:
         """Do nothing: a copy is kept as long as a checkpoint names it."""
+
+    async def known(self, digests: Collection[str]) -> set[str]:
+        """Look for the copies."""
+        return {digest for digest in digests if self._path(digest).is_file()}
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
         """Read copies, and check them."""
@@ -191,7 +213,23 @@ class GitStore:
             raise StoreUnavailable("git did not say where it saved the files")
         return dict(zip(paths, digests, strict=True))
 
-    async def keep(self, checkpoint_id: str, states: Mapping[str, FileState]) -> None:
+    async def save_text(self, data: bytes) -> str:
+        """Write a content as an object."""
+        await self._create()
+        return (await self._run("hash-object", "-w", "--stdin", stdin=data)).decode().strip()
+
+    async def known(self, digests: Collection[str]) -> set[str]:
+        """Look for the objects."""
+        if not digests or not (self._folder / "HEAD").exists():
+            return set()
+        try:
+            output = await self._run("cat-file", "--batch-check", stdin="".join(f"{d}\n" for d in digests).encode())
+        except StoreUnavailable:
+            return set()
+        rows = [line.split() for line in output.decode().splitlines()]
+        return {row[0] for row in rows if len(row) == 3 and row[1] == "blob"}
+
+    async def keep(self, checkpoint_id: str, states: Mapping[str, FileState], part: KeptPart = "") -> None:
         """Write a tree of the files, and a reference to it."""
         index = self._folder / f"index-{checkpoint_id}"
         entries = b"".join(
@@ -205,7 +243,7 @@ class GitStore:
         finally:
             for name in (index, index.with_name(f"{index.name}.lock")):
                 name.unlink(missing_ok=True)
-        await self._run("update-ref", f"refs/checkpoints/{checkpoint_id}", tree)
+        await self._run("update-ref", f"refs/checkpoints/{checkpoint_id}{part}", tree)
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
         """Read objects, and check them."""
@@ -227,7 +265,7 @@ class GitStore:
         if not (self._folder / "HEAD").exists():
             return
         listed = await self._run("for-each-ref", "--format=%(refname)", "refs/checkpoints/")
-        old = {f"refs/checkpoints/{checkpoint_id}" for checkpoint_id in checkpoint_ids}
+        old = {f"refs/checkpoints/{checkpoint_id}{part}" for checkpoint_id in checkpoint_ids for part in KEPT_PARTS}
         commands = "".join(f"delete {name}\n" for name in listed.decode().split() if name in old)
         await self._run("update-ref", "--stdin", stdin=commands.encode())
         await self._run("gc", "--quiet", f"--prune={UNUSED_S}.seconds.ago", limit_s=PRUNE_LIMIT_S)

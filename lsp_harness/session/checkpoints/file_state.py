@@ -14,6 +14,8 @@ from lsp_harness.files.walk import walk
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
 """Maximum size of a file whose content is saved."""
+SWAP_FOLDER = ".lsp-harness-{}.tmp"
+"""The name of a folder in which files are while a restoration changes them."""
 CLOCK_MARGIN_NS = 2_000_000_000
 """Files that changed so shortly before a checkpoint may change again without another time."""
 
@@ -133,5 +135,7 @@ def list_folder(root: Path, excluded: Path, deadline: float) -> tuple[dict[str, 
 
 
 def _walk_paths(root: Path) -> Iterator[str]:
+    start, end = SWAP_FOLDER.split("{}")
     for entry in walk(root, IgnoreFiles([root]), with_links=True):
-        yield entry.path
+        if not (entry.path.startswith(start) and entry.path.partition("/")[0].endswith(end)):
+            yield entry.path

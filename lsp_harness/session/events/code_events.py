@@ -278,14 +278,20 @@ class EditRejected:
 @event_type("edit.reverted")
 @dataclass(frozen=True, slots=True)
 class EditReverted:
-    """The event that files have the text again that they had before a turn.
+    """The event that files have the text again that they had before a turn, or that such an undo was taken back.
 
     Attributes:
         checkpoint: The id of the checkpoint.
         paths: The files, relative to the folder of the session.
         reverted_turn: The number of the turn whose edits were undone.
+        backup: The id of the checkpoint with the texts before the restoration.
+        kept: The files that were not restored, because somebody may have changed them.
+        is_redo: Whether the undo of the turn was taken back.
     """
 
     checkpoint: str
     paths: tuple[str, ...]
     reverted_turn: int | None = None
+    backup: str = ""
+    kept: tuple[str, ...] = ()
+    is_redo: bool = False

@@ -11,6 +11,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
+from lsp_harness.session.events.event_type import UNSAVED
 from lsp_harness.session.events.event_types import EVENT_CLASSES, SessionEvent, UnknownEvent, type_of
 
 Data = Mapping[str, Any]
@@ -51,6 +52,13 @@ def _encode_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_encode_value(item) for item in cast("list[Any]", value)]
     return _encode_fields(value)
+
+
+@cache
+def unsaved_keys(type: str) -> frozenset[str]:
+    """Return the keys of a type of events that only listeners get, and the log does not."""
+    cls = EVENT_CLASSES.get(type)
+    return frozenset(key_of(field) for field in fields(cls) if UNSAVED in field.metadata) if cls else frozenset()
 
 
 def key_of(field: "Field[Any]") -> str:

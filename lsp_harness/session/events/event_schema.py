@@ -15,6 +15,7 @@ from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from lsp_harness.session.events import event_types
 from lsp_harness.session.events.event_codec import key_of
+from lsp_harness.session.events.event_type import UNSAVED
 from lsp_harness.wire.event import EVENT_VERSION
 
 Schema = dict[str, Any]
@@ -75,10 +76,12 @@ def build_schema() -> Schema:
 
 
 def field_rows(cls: type[Any]) -> list[FieldRow]:
-    """Return the fields of an event class in their order."""
+    """Return the fields of an event class that the log has, in their order."""
     hints, meanings = get_type_hints(cls), _read_meanings(cls)
     rows: list[FieldRow] = []
     for item in fields(cls):
+        if UNSAVED in item.metadata:
+            continue
         schema = _type_schema(hints[item.name])
         is_required = _has_no_default(item) and NoneType not in get_args(hints[item.name])
         rows.append(FieldRow(key_of(item), schema, is_required, meanings.get(item.name, "")))

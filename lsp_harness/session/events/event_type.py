@@ -10,6 +10,8 @@ T = TypeVar("T")
 _classes: dict[str, type[Any]] = {}
 _names: dict[type[Any], str] = {}
 
+UNSAVED = "unsaved"
+"""The mark of a field, in its metadata, that only listeners get: the log has no place for secrets."""
 EVENT_CLASSES: Mapping[str, type[Any]] = MappingProxyType(_classes)
 """Type in the log → class, in the order of registration."""
 

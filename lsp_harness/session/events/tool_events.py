@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsp_harness.session.events.event_type import event_type
+from lsp_harness.session.events.event_type import UNSAVED, event_type
 
 
 @event_type("tool.started")
@@ -76,6 +76,8 @@ class PermissionRequested:
         risk: "low", "medium" or "high".
         mode: The permission mode.
         agent_id: The id of the foreign agent that asks. Empty if it is a tool of our own.
+        text: The whole question for a person. The log never has it, because secrets stay in it: who decides must see
+            what would run.
     """
 
     request_id: str
@@ -88,6 +90,7 @@ class PermissionRequested:
     risk: str = ""
     mode: str = ""
     agent_id: str = ""
+    text: str = field(default="", metadata={UNSAVED: True})
 
 
 @event_type("permission.decided")

@@ -18,7 +18,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_writing import open_for_append, write_all
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import may_contain_secret, redact
-from lsp_harness.session.events.event_codec import encode_event
+from lsp_harness.session.events.event_codec import encode_event, unsaved_keys
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.log.log_reader import LOG_NAME
 from lsp_harness.session.log.session_lock import SessionLock
@@ -111,7 +111,7 @@ class SessionLog:
         """Append an event and call the listeners.
 
         Args:
-            event: The event. Secrets in its texts are replaced.
+            event: The event. Secrets in its texts are replaced, and its unsaved fields reach the listeners only.
             turn: The number of its turn.
             step: The state or the step that the turn is in.
             cause: The id of the event that began the turn.
@@ -120,6 +120,7 @@ class SessionLog:
             The event in its envelope.
         """
         type, data = encode_event(event)
+        unsaved = {key: data.pop(key) for key in unsaved_keys(type) & data.keys()}
         seq = self.state.next_seq
         envelope = Event(str(ULID()), seq, timestamp(), self.id, turn, step, cause, type, data)
         line = encode(envelope)
@@ -132,7 +133,7 @@ class SessionLog:
             self.state.apply(envelope)
         if turn in self.turns:
             self.turns[turn].append(envelope)
-        self._call_listeners(envelope)
+        self._call_listeners(replace(envelope, data={**envelope.data, **unsaved}) if unsaved else envelope)
         return envelope
 
     def append_to_running(self, event: SessionEvent) -> Event:
@@ -145,7 +146,9 @@ class SessionLog:
     ) -> None:
         """Send data that is not written, such as a piece of text, to the listeners."""
         if self.listeners:
-            envelope = Event("", None, timestamp(), self.id, turn, step, None, type, _redact(dict(data)))
+            unsaved = {key: data[key] for key in unsaved_keys(type) & data.keys()}
+            shown = {**_redact(dict(data)), **unsaved}
+            envelope = Event("", None, timestamp(), self.id, turn, step, None, type, shown)
             self._call_listeners(envelope)
 
     def acquire(self) -> None:

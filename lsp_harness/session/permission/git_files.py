@@ -3,7 +3,10 @@
 import os
 import struct
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
+
+from lsp_harness.files.secrets import is_secret_path
 
 MAX_INDEX_BYTES = 64 << 20
 ENTRY_BYTES = 62
@@ -22,19 +25,35 @@ def find_repository(folder: str) -> str:
     return ""
 
 
-def list_tracked_files(folder: str) -> Iterator[str]:
-    """Yield the paths of the files in the index of the repository of a folder. Nothing if it cannot be read.
+def find_tracked_secrets(folder: str) -> tuple[str, ...]:
+    """Return the files with secrets that the repository of a folder keeps, by their names.
 
-    The format is that of `Documentation/gitformat-index.txt` of git, versions 2 to 4.
+    Nothing is found if its index cannot be read.
     """
     repository = find_repository(folder)
     if not repository:
-        return
-    index = Path(_git_folder(repository)) / "index"
+        return ()
     try:
-        if index.stat().st_size > MAX_INDEX_BYTES:
-            return
-        data = index.read_bytes()
+        index = Path(_git_folder(repository)) / "index"
+        state = index.stat()
+    except OSError:
+        return ()
+    return _read_secrets(index, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read_secrets(index: Path, changed_ns: int, size: int) -> tuple[str, ...]:
+    """Return the files with secrets in an index, whose state is a part of the question."""
+    return tuple(name for name in _list_files(index, size) if is_secret_path(name))
+
+
+def _list_files(index: Path, size: int) -> Iterator[str]:
+    """Yield the paths in an index of git, as far as it can be read.
+
+    The format is that of `Documentation/gitformat-index.txt` of git, versions 2 to 4.
+    """
+    try:
+        data = index.read_bytes() if size <= MAX_INDEX_BYTES else b""
         if data[:4] != b"DIRC":
             return
         version, count = struct.unpack(">II", data[4:12])

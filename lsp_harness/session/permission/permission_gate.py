@@ -29,6 +29,7 @@ from lsp_harness.session.permission.hook import HookOutcome
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.mode_table import MODES, PermissionMode
 from lsp_harness.session.permission.person import CHOICES, Answer, AskPerson, PermissionQuestion
+from lsp_harness.session.permission.question_text import RememberedRules, describe_question
 from lsp_harness.session.permission.rules import Rule, parse_rule
 from lsp_harness.session.permission.settings_file import add_allow_rules
 from lsp_harness.session.permission.settings_judge import Explanation, GateCheck, SettingsJudge
@@ -212,6 +213,7 @@ class PermissionGate:
             "mode": self.mode,
             "suggestions": list(self._judge.suggestions(check)),
             "paths": [str(path) for path in action.paths],
+            "text": self._describe(check, "the program decides"),
         }
 
     def _request(self, check: GateCheck, reason: str) -> None:
@@ -232,8 +234,15 @@ class PermissionGate:
                 check.split.risk,
                 self.mode,
                 action.agent_id,
+                self._describe(check, reason),
             )
         )
+
+    def _describe(self, check: GateCheck, reason: str) -> str:
+        action, policy = check.action, self.policy
+        # nobody can let a foreign agent do something always
+        rules = None if action.agent_id else RememberedRules(self._judge.suggestions(check), policy.settings_file)
+        return describe_question(action, policy.protected.folder, reason, rules)
 
     async def _ask(self, check: GateCheck, reason: str) -> Decision:
         outcome = await self._run_hooks("permissionRequest", check, reason=reason)
@@ -251,7 +260,8 @@ class PermissionGate:
             if self._was_answered(check):
                 return self._finish(check, Decision("allow", "person", "an answer of this session allows it"))
             self._request(check, reason)
-            question = PermissionQuestion(check.request_id, check.action, reason, self._judge.suggestions(check))
+            suggestions, text = self._judge.suggestions(check), self._describe(check, reason)
+            question = PermissionQuestion(check.request_id, check.action, reason, suggestions, text)
             try:
                 answer = await self.person.ask(question)
             except asyncio.CancelledError:

@@ -46,12 +46,14 @@ class PermissionQuestion:
         action: The action.
         reason: Why it is asked.
         suggestions: Rules that together would answer this question from now on. Empty if no rule can.
+        text: The whole question for a person (see `question_text.py`).
     """
 
     request_id: str
     action: Action
     reason: str
     suggestions: tuple[str, ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

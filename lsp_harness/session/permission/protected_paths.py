@@ -5,10 +5,15 @@ A path is judged as it is written and after all links are resolved, because both
 """
 
 import os
+import re
+import stat
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 
 from lsp_harness.config.load import PROJECT_FILES, user_config_file
 from lsp_harness.config.paths import state_folder
@@ -16,6 +21,8 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import is_secret_path
 
 PROTECTED_FOLDERS = frozenset({".git", ".lsp-harness", "git~1"})
+LINK_MEMORY_S = 5
+"""How long the list of protected files with several names is kept. It takes a walk through the workspace."""
 IGNORABLE_CATEGORIES = frozenset({"Cf", "Mn", "Cc"})
 
 
@@ -35,6 +42,15 @@ def plain_name(name: str) -> str:
     text = unicodedata.normalize("NFKC", name)
     visible = "".join(character for character in text if unicodedata.category(character) not in IGNORABLE_CATEGORIES)
     return visible.casefold().split(":")[0].rstrip(". ")
+
+
+def is_secret_name(path: str) -> bool:
+    """Return whether a file is secret by its name, also as a lenient file system reads it."""
+    if is_secret_path(path):
+        return True
+    # names of ordinary characters are the same for all file systems, but for the case, final dots and colons
+    is_plain = path.isascii() and not re.search(r"[:~. ](?:/|$)|:|[\x00-\x1f\x7f]", path)
+    return not is_plain and is_secret_path("/".join(plain_name(name) for name in path.split("/")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +116,8 @@ class ProtectedPaths:
                 return f"{path} has settings of lsp-harness, which only the user changes"
             if _is_below(form, self.protected):
                 return f"{path} is in a folder of lsp-harness, which only lsp-harness changes"
+        if (linked := self._linked_file(forms[-1])) and not is_secret_path(linked):
+            return f"{path} is another name of {linked}, which only git, lsp-harness or the user change"
         return ""
 
     def read_problem(self, path: Path | str) -> str:
@@ -108,10 +126,46 @@ class ProtectedPaths:
         if not forms:
             return f"{str(path)!r} is not a path"
         for form in forms:
-            relative = self.relative(form)
-            if is_secret_path("/".join(plain_name(name) for name in relative.split("/"))) or is_secret_path(relative):
+            if is_secret_name(self.relative(form)):
                 return f"{path} may contain secrets"
+        if (linked := self._linked_file(forms[-1])) and is_secret_path(linked):
+            return f"{path} is another name of {linked}, which may contain secrets"
         return ""
+
+    def _linked_file(self, form: str) -> str:
+        """Return the protected file of the workspace of which a path is another name by a hard link, or nothing."""
+        try:
+            state = os.stat(form)
+        except (OSError, ValueError):
+            return ""
+        if state.st_nlink < 2 or not stat.S_ISREG(state.st_mode):
+            return ""
+        files = _protected_files(self.roots, int(monotonic() // LINK_MEMORY_S))
+        return files.get((state.st_dev, state.st_ino), "")
+
+
+@lru_cache(maxsize=4)
+def _protected_files(roots: tuple[Path, ...], moment: int) -> Mapping[tuple[int, int], str]:
+    """Return the protected files in workspace folders that have several names: device and inode → path.
+
+    Args:
+        roots: The folders.
+        moment: A number that changes every few seconds, so that the list does not grow old.
+    """
+    found = dict[tuple[int, int], str]()
+    for root in roots:
+        for folder, names, files in os.walk(root):
+            names[:] = [name for name in names if not (name == "objects" and folder.endswith(".git"))]
+            relative = os.path.relpath(folder, root)
+            is_own = not PROTECTED_FOLDERS.isdisjoint(relative.split("/"))
+            for name in files:
+                if not (is_own or name in PROJECT_FILES or is_secret_path(name)):
+                    continue
+                with suppress(OSError):
+                    state = os.lstat(os.path.join(folder, name))
+                    if state.st_nlink > 1:
+                        found[state.st_dev, state.st_ino] = os.path.normpath(os.path.join(relative, name))
+    return found
 
 
 def _is_below(form: str, folders: Iterable[Path]) -> bool:

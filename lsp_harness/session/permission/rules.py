@@ -14,7 +14,7 @@ from typing import Literal
 from lsp_harness.session.permission.action_parts import ActionPart
 from lsp_harness.session.permission.glob_patterns import matches, may_match
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
-from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS
+from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS, list_inner_commands
 from lsp_harness.session.permission.shell.git_reading import OPTIONS_WITH_VALUE
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
 
@@ -147,8 +147,11 @@ class RuleSet:
         pattern = rule.pattern.casefold()
         if part.command is not None:
             texts = [text.casefold() for text in _possible_commands(part)]
+            texts += [text for text in (_write_out(pattern, text) for text in texts) if text]
             if any(_command_matches(pattern, text) for text in texts):
                 return "certain"
+            # an unknown program may run the command that its words name
+            texts += [inner.loose.casefold() for inner in list_inner_commands(part.command)]
             return "possible" if part.opaque or any(_command_may_match(pattern, text) for text in texts) else "no"
         if part.paths:
             names = [name.casefold() for forms in part.paths for form in forms for name in self._names(form)]
@@ -237,6 +240,19 @@ def _possible_commands(part: ActionPart) -> list[str]:
         texts.append(" ".join([name, *rest]))
         texts.append(" ".join([name, *(word for word in rest if not word.startswith("-"))]))
     return list(dict.fromkeys(texts))
+
+
+def _write_out(pattern: str, text: str) -> str:
+    """Return a command with the long options of a pattern in place of their short forms; empty if it has none."""
+    wanted = re.findall(r"--[a-z][a-z-]+", pattern)
+    words = text.split(" ")
+    for place, word in enumerate(words):
+        name, sign, value = word.partition("=")
+        whole = next((option for option in wanted if name != option and len(name) > 2 and option.startswith(name)), "")
+        if whole and name.startswith("--"):
+            words[place] = f"{whole}{sign}{value}"
+    written = " ".join(words)
+    return written if written != text else ""
 
 
 def _without_leading_options(arguments: Sequence[str]) -> list[Sequence[str]]:

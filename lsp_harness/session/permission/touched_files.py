@@ -13,8 +13,8 @@ from pathlib import Path
 
 from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.session.permission.file_search import EntryBudget, TooManyFilesError, expand_wildcard, list_tree
-from lsp_harness.session.permission.git_files import find_repository, list_tracked_files
-from lsp_harness.session.permission.protected_paths import ProtectedPaths
+from lsp_harness.session.permission.git_files import find_repository, find_tracked_secrets
+from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
 from lsp_harness.session.permission.shell.command_parts import CommandPart, CommandSplit
 from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS, command_risk, judge_reading
 from lsp_harness.session.permission.shell.readers import Reading
@@ -119,9 +119,10 @@ class CommandFiles:
         budget = EntryBudget()
         for tree, folder in itertools.product(self._paths(reading.trees), self.folders):
             for form in folder.forms(tree)[-1:]:
+                base = folder.relative(form)
                 for path in list_tree(form, budget, shows_hidden=reading.shows_hidden):
-                    if not hides_secrets and folder.read_problem(path):
-                        return f"it may read {folder.relative(path)}, which may contain secrets"
+                    if not hides_secrets and is_secret_name(name := base + path[len(form) :]):
+                        return f"it may read {name.removeprefix('./')}, which may contain secrets"
                     if reading.follows_links and os.path.islink(path):
                         if not folder.is_inside(path):
                             return f"the link {folder.relative(path)} leads out of the workspace"
@@ -129,9 +130,8 @@ class CommandFiles:
                             return f"the link {folder.relative(path)} leads to a file that may contain secrets"
         if reading.reads_objects:
             for folder in self.folders:
-                for name in list_tracked_files(folder.folder):
-                    if is_secret_path(name):
-                        return f"git keeps {name}, which may contain secrets"
+                for name in find_tracked_secrets(folder.folder):
+                    return f"git keeps {name}, which may contain secrets"
         return ""
 
     def _is_own_program(self, part: CommandPart) -> bool:

@@ -52,13 +52,14 @@ class ProjectAccess:
 
     Attributes:
         find_affected: Returns the test files that a change of a file can break. It gets the folder and the path.
-        find_objection: Returns why a command may not run, or an empty text. It gets the command and its confinement.
+        find_objection: Returns why a command may not run, or an empty text. It gets the command, its confinement, and
+            what a person who is asked must know: the folder and the interpreter.
         choose_sandbox: Returns the sandbox of this machine.
         read_python: Returns the value of the setting `knowledge.python`.
     """
 
     find_affected: Callable[[Path, str], Awaitable[Sequence[AffectedTest]]]
-    find_objection: Callable[[Sequence[str], Confinement | None], Awaitable[str]]
+    find_objection: Callable[[Sequence[str], Confinement | None, Mapping[str, str]], Awaitable[str]]
     choose_sandbox: Callable[[], SandboxChoice]
     read_python: Callable[[], str] = lambda: ""
 
@@ -321,7 +322,10 @@ class SuiteRuns:
             raise SuiteSkippedError(f"tests run only in a sandbox, and none works here ({choice.problem_text})")
         command = (suite.runner.name, *suite.files)
         program = str(suite.runner.python or suite.runner.command(Selection(suite.files, Path("report")))[0])
-        if objection := await self._access.find_objection(command, choice.confine(suite.root, program)):
+        facts = {"folder": str(suite.root / suite.runner.folder)}
+        if note := suite.runner.program_note:
+            facts["interpreter"] = note
+        if objection := await self._access.find_objection(command, choice.confine(suite.root, program), facts):
             raise SuiteSkippedError(objection)
         return choice.sandbox
 

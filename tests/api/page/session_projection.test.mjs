@@ -107,6 +107,9 @@ test("a verdict is green only if it is verified, and a failed one is never", () 
   // the logs of older versions do not say what was looked at
   assert.equal(kindOf(completed({ passed: false })), "failed");
   assert.equal(kindOf(completed({ passed: true })), "unknown");
+  // whatever else the event says, a check that failed is red
+  for (const standing of ["verified", "form", "incomplete"]) assert.equal(kindOf(completed({ passed: false, standing })), "failed");
+  assert.equal(kindOf(completed({ passed: true, standing: "verified", outcomes: [{ check: "tests", status: "failed" }] })), "failed");
   assert.equal(kindOf({ type: "verify.step", data: { report: { status: "skipped" } } }), "unknown");
   assert.equal(kindOf({ type: "edit.proposed", data: {} }), "edit");
 });

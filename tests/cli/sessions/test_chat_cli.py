@@ -5,13 +5,13 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lsp_harness.cli.sessions.chat_cli import Conversation
+from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.cli.sessions.session_client import SessionNotOpened
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.session.log.log_reader import read_log
@@ -21,9 +21,9 @@ from tests.cli.sessions.conftest import Script, tool_call
 
 
 class Person:
-    """The lines of a person, and the questions that they were typed for."""
+    """The lines of a person, and the questions that they were typed for. None is Ctrl-C."""
 
-    def __init__(self, *lines: str | Callable[[], str]) -> None:
+    def __init__(self, *lines: str | None) -> None:
         self.lines = list(lines)
         self.questions: list[str] = []
 
@@ -32,12 +32,20 @@ class Person:
         if not self.lines:
             return None
         line = self.lines.pop(0)
-        return line if isinstance(line, str) else line()
+        if line is None:
+            raise LineCancelledError
+        return line
+
+    async def answer(self, question: str) -> str | None:
+        return await self.read(question)
+
+    def cancel(self) -> bool:
+        return False
 
 
-def talk(provider: str, *lines: str, **flags: Any) -> tuple[int, Person]:
+def talk(provider: str, *lines: str | None, **flags: Any) -> tuple[int, Person]:
     person = Person(*lines)
-    code = asyncio.run(Conversation(SessionFlags(provider=provider, **flags), person.read).run())
+    code = asyncio.run(Conversation(SessionFlags(provider=provider, **flags), person).run())
     assert person.lines == []
     return code, person
 
@@ -61,7 +69,7 @@ def test_an_edit_is_shown_and_applied_after_a_yes(shell: Shell, script: Script, 
     edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
     code, person = talk(script(edit), "make it two", "n", permission_mode="ask")
     assert (code, (shell.folder / "a.py").read_text()) == (0, "x = 1\n")
-    assert "Apply? [y/n] " in person.questions
+    assert "Apply? [y/n · s = for this session, a = always] " in person.questions
     assert "  - x = 1\n  + x = 2\n" in capsys.readouterr().out
     # whoever refuses wants the model to stop
     assert decisions() == [("edit", "deny person")]
@@ -113,12 +121,12 @@ def test_ctrl_c_stops_the_answer_and_not_the_conversation(
     person = Person("slow", "quick")
 
     async def run() -> int:
-        conversation = Conversation(SessionFlags(provider=provider), person.read)
+        conversation = Conversation(SessionFlags(provider=provider), person)
         task = asyncio.ensure_future(conversation.run())
         while "thinking" not in (out := capsys.readouterr().out):
             assert out is not None
             await asyncio.sleep(0)
-        task.cancel()
+        conversation.press_ctrl_c()
         return await task
 
     assert asyncio.run(run()) == 0

@@ -8,6 +8,7 @@ import pytest
 
 from lsp_harness.cli.sessions.chat_cli import Conversation
 from lsp_harness.cli.sessions.session_flags import SessionFlags
+from lsp_harness.config.load import user_config_file
 from tests.cli.conftest import Shell
 from tests.cli.sessions.conftest import Script
 from tests.cli.sessions.test_chat_cli import Person
@@ -38,17 +39,22 @@ scripted:replies.json in {folder} · permission mode ask · /help
 [VERIFY] Candidate 1 is rejected: LINT: F821 Undefined name `Path`
 [VERIFY] Candidate 2 is rejected: the same as candidate 1
 [VERIFY] Candidate 3: form ✓, behaviour not checked (parse ✓, lint ✓, {types}, {tests})
---- a/src/config.py
-+++ b/src/config.py
-@@ -2,5 +2,7 @@
- 
- 
- def parse_config(path):
-+    if not isinstance(path, str):
-+        raise TypeError("path must be a text")
-     with open(path) as file:
-         return json.load(file)
-
+edit: change files
+file: {folder}/src/config.py
+summary: candidate 3 of 3: form ✓, behaviour not checked (parse ✓, lint ✓, {types}, {tests})
+  --- a/src/config.py
+  +++ b/src/config.py
+  @@ -2,5 +2,7 @@
+  \x20
+  \x20
+   def parse_config(path):
+  +    if not isinstance(path, str):
+  +        raise TypeError("path must be a text")
+       with open(path) as file:
+           return json.load(file)
+asked because: the permission mode ask asks
+for this session, or always (saved in {settings}, for all folders), it would allow:
+  edit(src/config.py) = edit of all files that match src/config.py
 · the edit is applied
 """
 
@@ -63,7 +69,7 @@ def project(shell: Shell) -> Path:
 
 def converse(flags: SessionFlags, *lines: str) -> Person:
     person = Person(*lines)
-    assert asyncio.run(Conversation(replace(flags, driver="code"), person.read).run()) == 0
+    assert asyncio.run(Conversation(replace(flags, driver="code"), person).run()) == 0
     assert person.lines == []
     return person
 
@@ -71,9 +77,10 @@ def converse(flags: SessionFlags, *lines: str) -> Person:
 def test_the_transcript_of_an_edit(project: Path, script: Script, capsys: pytest.CaptureFixture[str]):
     provider = script("edit", WRONG, WRONG, RIGHT, RIGHT, RIGHT)
     person = converse(SessionFlags(provider=provider, cwd=str(project)), "add input validation to parse_config", "y")
-    assert person.questions == ["you: ", "Apply? [y/n] ", "you: "]
+    assert person.questions == ["you: ", "Apply? [y/n · s = for this session, a = always] ", "you: "]
     assert capsys.readouterr().out == TRANSCRIPT.format(
         folder=project,
+        settings=user_config_file(),
         types="types – (ty is not installed (pip install ty))",
         tests="tests – (no program is known that runs the tests for config.py)",
     )

@@ -58,7 +58,7 @@ def test_a_prompt_alone_and_from_standard_input(shell: Shell, script: Script, mo
 def test_a_signal_ends_the_command_with_all_that_it_started(shell: Shell, script: Script, number: signal.Signals):
     work = "setsid sleep 300 & echo $! > pid; mv pid started; wait"
     call = tool_call("bash", command=work, execution="inline")
-    argv = [sys.executable, "-m", "lsp_harness", "run", "go", "-p", script(call)]
+    argv = [sys.executable, "-m", "lsp_harness", "run", "go", "-p", script(call), "--permission-mode", "trust"]
     with subprocess.Popen(argv, cwd=shell.folder, stderr=subprocess.DEVNULL, preexec_fn=reset_signals) as process:  # noqa: PLW1509
         while not (shell.folder / "started").exists():
             os.sched_yield()
@@ -92,7 +92,7 @@ def test_tools_and_modes(shell: Shell, script: Script):
     shell.run("run", "go", "-p", script(create, "no"), "--permission-mode", "deny")
     assert [event.data["reason"] for event in last_events("tool.failed")] == ["denied"]
     assert not (shell.folder / "b.py").exists()
-    shell.run("run", "go", "-p", script(create, "yes"))
+    shell.run("run", "go", "-p", script(create, "yes"), "--permission-mode", "trust")
     assert (shell.folder / "b.py").exists()
     assert "permission_mode" in shell.run("run", "go", "--permission-mode", "nope").err
 
@@ -115,7 +115,8 @@ def test_the_system_prompt_and_the_folder(shell: Shell, script: Script, tmp_path
     assert shell.run("run", "x", "-p", script(reply), "--system-prompt", "Speak like a pirate").code == 0
     other = tmp_path / "other"
     other.mkdir()
-    shell.run("run", "x", "-p", script(tool_call("bash", command="touch here"), "ok"), "--cwd", str(other))
+    touch = script(tool_call("bash", command="touch here"), "ok")
+    shell.run("run", "x", "-p", touch, "--cwd", str(other), "--permission-mode", "trust")
     assert (other / "here").exists()
     assert "is not a folder" in shell.run("run", "x", "--cwd", str(tmp_path / "none")).err
 
@@ -202,10 +203,10 @@ def test_bare_and_sources_leave_settings_out(shell: Shell, script: Script):
     create = tool_call("create", path="c.py", text="z = 1\n")
     shell.run("run", "x", "-p", script(create, "no"))
     assert not (shell.folder / "c.py").exists()
-    shell.run("run", "x", "-p", script(create, "yes"), "--bare")
+    shell.run("run", "x", "-p", script(create, "yes"), "--bare", "--permission-mode", "trust")
     assert (shell.folder / "c.py").exists()
     (shell.folder / "c.py").unlink()
-    shell.run("run", "x", "-p", script(create, "yes"), "--setting-sources", "user")
+    shell.run("run", "x", "-p", script(create, "yes"), "--setting-sources", "user", "--permission-mode", "trust")
     assert (shell.folder / "c.py").exists()
     assert "setting_sources" in shell.run("run", "x", "--setting-sources", "nope").err
 
@@ -257,7 +258,9 @@ def test_the_driver_code_makes_one_edit_and_shows_its_stages(
     monkeypatch.setenv("LSP_HARNESS_GENERATION__CANDIDATES", "2")
     file = shell.file("geo.py", "def area(radius):\n    return 3 * radius\n")
     wrong, right = (f"```python\ndef area(radius):\n    return {text}\n```" for text in ("pi", "3 * radius**2"))
-    result = shell.run("run", "--driver", "code", "square the radius in area", "-p", script("edit", wrong, right))
+    answers = script("edit", wrong, right)
+    trust = ("--permission-mode", "trust")
+    result = shell.run("run", "--driver", "code", "square the radius in area", "-p", answers, *trust)
     words = (
         "form ✓, behaviour not checked (parse ✓, lint ✓, types – (ty is not installed (pip install ty)), "
         "tests – (no program is known that runs the tests for geo.py))"
@@ -292,7 +295,7 @@ def test_an_undo_that_leaves_a_file_says_so_and_fails(shell: Shell, script: Scri
     shell.file("huge.txt", "a" * 3_000_000)
     shell.file("small.txt", "a")
     command = tool_call("bash", command="echo b >> huge.txt; echo b >> small.txt")
-    assert shell.run("run", "x", "-p", script(command, "done")).code == 0
+    assert shell.run("run", "x", "-p", script(command, "done"), "--permission-mode", "trust").code == 0
     undone = shell.run("sessions", "undo")
     assert (undone.code, "restored small.txt" in undone.out, "huge.txt is not restored" in undone.err) == (
         1,

@@ -63,7 +63,7 @@ def test_a_call_passes_the_gate_and_is_recorded(shell: Shell):
     denied = shell.run("tools", "call", "edit", edit, "--permission-mode", "deny", "--json")
     assert (denied.code, denied.json["reason"]) == (1, "denied")
     assert (shell.folder / "a.py").read_text() == "x = 1\n"
-    done = shell.run("tools", "call", "edit", edit, "--json")
+    done = shell.run("tools", "call", "edit", edit, "--permission-mode", "trust", "--json")
     assert (done.code, done.json["is_error"]) == (0, False)
     assert (shell.folder / "a.py").read_text() == "x = 2\n"
     types = [event.type for event in read_log(SessionStore().path(done.json["session_id"]))]

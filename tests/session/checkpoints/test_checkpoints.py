@@ -1,7 +1,6 @@
 """Files get the content and the mode that they had before a turn."""
 
 import asyncio
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import FileError, HarnessError, StaleDocument, UsageError
-from lsp_harness.session.checkpoints import file_swap
+from lsp_harness.session.checkpoints.checkpoints import Restoration, RestorationGuard
+from lsp_harness.session.checkpoints.file_swap import FileSwap
 from lsp_harness.session.events.code_events import EditReverted
 from lsp_harness.session.events.tool_events import CheckpointCreated
 from lsp_harness.session.permission.action import Action, Decision
@@ -37,10 +37,10 @@ async def test_named_files_are_restored_with_bytes_and_modes(kind: str, make: Ma
     assert texts(root) == before
     assert not (root / "new").exists()
     assert created == CheckpointCreated(created.checkpoint_id, kind, ("a.py", "run.sh", "gone.txt", "new/deep/b.py"))
-    reverted = EditReverted(created.checkpoint_id, ("a.py", "gone.txt", "new/deep/b.py", "run.sh"), 3)
-    assert done.event == reverted
-    assert events == [created, reverted]
-    assert done.skipped == {}
+    paths = ("a.py", "gone.txt", "new/deep/b.py", "run.sh")
+    reverted = EditReverted(created.checkpoint_id, paths, 3, done.backup)
+    assert done == Restoration(reverted, ("new/deep/b.py",), {}, (), done.backup)
+    assert events == [created, CheckpointCreated(done.backup, kind, paths), reverted]
 
 
 async def test_an_undo_can_be_undone(kind: str, make: Make, root: Path):
@@ -52,7 +52,7 @@ async def test_an_undo_can_be_undone(kind: str, make: Make, root: Path):
     done = await checkpoints.restore(created.checkpoint_id)
     assert (root / "a").read_text() == "old"
 
-    await checkpoints.restore(done.backup, force=True)
+    await checkpoints.restore(done.backup)
     assert (root / "a").read_text() == "new"
 
 
@@ -230,15 +230,15 @@ async def test_after_a_failure_nothing_is_changed(
     (root / "c").chmod(0o600)
     await checkpoints.seal(created.checkpoint_id)
     before = texts(root)
-    rename, calls = os.rename, list[Any]()
+    put, calls = FileSwap.put, list[str]()
 
-    def fail(source: Any, target: Any) -> None:
-        calls.append(target)
-        if len(calls) == 5:
-            raise OSError(28, "No space left on device")
-        rename(source, target)
+    def fail(swap: FileSwap, path: str) -> None:
+        put(swap, path)
+        calls.append(path)
+        if len(calls) == 3:
+            raise swap._failure(path, OSError(28, "No space left on device"))
 
-    monkeypatch.setattr(file_swap.os, "rename", fail)
+    monkeypatch.setattr(FileSwap, "put", fail)
     with pytest.raises(FileError, match="nothing was restored"):
         await checkpoints.restore(created.checkpoint_id)
     monkeypatch.undo()
@@ -255,7 +255,7 @@ async def test_the_gate_decides_about_a_restoration(kind: str, make: Make, root:
         return Decision("deny", "mode", "plan mode changes nothing")
 
     (root / "a").write_text("old")
-    checkpoints = make(gate=deny)
+    checkpoints = make(guard=RestorationGuard(deny))
     created = await checkpoints.capture(["a"])
     (root / "a").write_text("new")
     await checkpoints.seal(created.checkpoint_id)
@@ -290,16 +290,178 @@ async def test_a_cancelled_restoration_is_completed_and_recorded(
     created = await checkpoints.capture(["a"])
     (root / "a").write_text("new")
     await checkpoints.seal(created.checkpoint_id)
-    loop, rename = asyncio.get_running_loop(), os.rename
+    loop, put = asyncio.get_running_loop(), FileSwap.put
     restoring = asyncio.ensure_future(checkpoints.restore(created.checkpoint_id, turn=1))
 
-    def cancel(source: Any, target: Any) -> None:
+    def cancel(swap: FileSwap, path: str) -> None:
         loop.call_soon_threadsafe(restoring.cancel)
-        rename(source, target)
+        put(swap, path)
 
-    monkeypatch.setattr(file_swap.os, "rename", cancel)
+    monkeypatch.setattr(FileSwap, "put", cancel)
     await asyncio.wait({restoring})
 
     assert restoring.cancelled()
     assert (root / "a").read_text() == "old"
-    assert events[-1] == EditReverted(created.checkpoint_id, ("a",), 1)
+    assert events[-1] == EditReverted(created.checkpoint_id, ("a",), 1, events[-2].checkpoint_id)
+
+
+async def test_what_this_program_writes_is_known_before_it_is_written(kind: str, make: Make, root: Path):
+    (root / "a").write_text("old")
+    created = await make().capture_edit({root / "a": b"new", root / "d" / "b": b"created", root / "c": None})
+    # killed before anything was written
+    assert (await make().restore(created.checkpoint_id)).event.paths == ()
+
+    (root / "a").write_text("new")
+    (root / "d").mkdir()
+    (root / "d" / "b").write_text("created")
+    (root / "d" / "b").chmod(0o600)
+    done = await make().restore(created.checkpoint_id)
+    assert (done.event.paths, done.removed) == (("a", "d/b"), ("d/b",))
+    assert texts(root) == {"a": (0o644, b"old")}
+    await make().restore(done.backup)
+    assert texts(root) == {"a": (0o644, b"new"), "d/b": (0o600, b"created")}
+
+
+@pytest.mark.parametrize("is_sealed", [True, False])
+async def test_a_save_of_the_user_just_after_an_edit_is_not_its_work(
+    kind: str, make: Make, root: Path, is_sealed: bool
+):
+    for name in "ab":
+        (root / name).write_text("old")
+    checkpoints = make()
+    created = await checkpoints.capture_edit({root / "a": b"new", root / "b": b"new"})
+    (root / "a").write_text("new")
+    (root / "b").write_text("by the user")
+    if is_sealed:
+        assert await checkpoints.seal(created.checkpoint_id) == ("a",)
+
+    done = await checkpoints.restore(created.checkpoint_id, is_partial=True)
+    assert (done.event.paths, done.event.kept, dict(done.skipped)) == (
+        ("a",),
+        ("b",),
+        {"b": "it was changed after the turn"},
+    )
+    assert {name: (root / name).read_text() for name in "ab"} == {"a": "old", "b": "by the user"}
+    with pytest.raises(StaleDocument, match=r"^b was changed"):
+        await checkpoints.restore(created.checkpoint_id, is_partial=True)
+
+
+async def test_what_changed_while_a_command_ran_is_taken_back_only_if_it_is_wanted(kind: str, make: Make, root: Path):
+    for name in "ab":
+        (root / name).write_text("old")
+    checkpoints, ids = make(), list[str]()
+    ids.append((await checkpoints.capture_edit({root / "a": b"edited"})).checkpoint_id)
+    (root / "a").write_text("edited")
+    ids.append((await checkpoints.capture()).checkpoint_id)
+    (root / "b").write_text("by the command, or by the user")
+    (root / "c").write_text("by the command")
+    await checkpoints.seal(ids[-1])
+
+    seen = await checkpoints.preview(ids, with_commands=False)
+    done = await checkpoints.restore(ids, with_commands=False, is_partial=True)
+    assert (seen.event.paths, seen.unsure) == (done.event.paths, done.unsure) == (("a",), ("b", "c"))
+    assert {name: (root / name).read_text() for name in "abc"} == {
+        "a": "old",
+        "b": "by the command, or by the user",
+        "c": "by the command",
+    }
+    rest = await checkpoints.restore(ids, is_partial=True)
+    assert (rest.event.paths, rest.removed) == (("b", "c"), ("c",))
+    assert (root / "b").read_text() == "old"
+
+
+async def test_the_texts_before_and_after_a_turn_are_there(kind: str, make: Make, root: Path, tmp_path: Path):
+    (root / "a").write_text("old")
+    checkpoints, ids = make(), list[str]()
+    ids.append((await checkpoints.capture_edit({root / "a": b"edited"})).checkpoint_id)
+    (root / "a").write_text("edited")
+    ids.append((await checkpoints.capture()).checkpoint_id)
+    (root / "a").write_text("changed by a command")
+    await checkpoints.seal(ids[-1])
+    (root / "a").write_text("by the user")
+
+    found = await checkpoints.texts(ids, ["a", "unknown"], tmp_path / "texts")
+    assert {path: [file.read_text() for file in files] for path, files in found.items()} == {
+        "a": ["old", "changed by a command"]
+    }
+
+
+async def test_a_protected_file_is_kept_and_the_others_are_restored(kind: str, make: Make, root: Path):
+    async def allow(action: Action) -> Decision:
+        assert action.paths == (root / "a",)
+        return Decision("allow", "mode")
+
+    for name in "ab":
+        (root / name).write_text("old")
+    guard = RestorationGuard(allow, lambda path: "it is protected" if path.name == "b" else "")
+    checkpoints = make()
+    created = await checkpoints.capture()
+    for name in "ab":
+        (root / name).write_text("new")
+    await checkpoints.seal(created.checkpoint_id)
+
+    done = await checkpoints.restore(created.checkpoint_id, guard=guard)
+    assert done.event.paths == ("a",)
+    assert dict(done.skipped) == {"b": "it may not be changed: it is protected"}
+    assert (root / "b").read_text() == "new"
+
+
+@pytest.mark.parametrize("saves", ["in place", "by a new file", "before it is moved"])
+async def test_a_save_in_the_moment_of_the_restoration_is_not_lost(
+    kind: str, make: Make, root: Path, saves: str, monkeypatch: pytest.MonkeyPatch
+):
+    for name in "ab":
+        (root / name).write_text("old")
+    checkpoints = make()
+    created = await checkpoints.capture(["a", "b", "c"])
+    for name in "abc":
+        (root / name).write_text("new")
+    await checkpoints.seal(created.checkpoint_id)
+    check = FileSwap._is_there
+
+    def save(swap: FileSwap, file: Path) -> bool:
+        if file.name == ("c" if saves == "before it is moved" else "b"):
+            if saves == "by a new file":
+                (root / "b.tmp").write_text("by the user")
+                (root / "b.tmp").rename(root / "b")
+            else:
+                file.write_text("by the user")
+        return check(swap, file)
+
+    monkeypatch.setattr(FileSwap, "_is_there", save)
+    with pytest.raises(FileError, match="another program has written it just now"):
+        await checkpoints.restore(created.checkpoint_id)
+    changed = "c" if saves == "before it is moved" else "b"
+    assert texts(root) == {name: (0o644, b"by the user" if name == changed else b"new") for name in "abc"}
+
+
+async def test_a_killed_restoration_is_completed_by_the_next_one(
+    kind: str, make: Make, root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in "ab":
+        (root / name).write_text("old")
+    checkpoints = make()
+    created = await checkpoints.capture(["a", "b"])
+    for name in "ab":
+        (root / name).write_text("new")
+    await checkpoints.seal(created.checkpoint_id)
+
+    class Killed(BaseException):
+        pass
+
+    def kill(swap: FileSwap, path: str) -> None:
+        if path == "b":
+            swap._release()
+            raise Killed
+        put(swap, path)
+
+    put = FileSwap.put
+    monkeypatch.setattr(FileSwap, "put", kill)
+    with pytest.raises(Killed):
+        await checkpoints.restore(created.checkpoint_id)
+    monkeypatch.undo()
+    assert {name: (root / name).read_text() for name in "ab"} == {"a": "old", "b": "new"}
+    assert list(root.glob(".lsp-harness-*"))
+
+    await make().restore(created.checkpoint_id)
+    assert texts(root) == dict.fromkeys("ab", (420, b"old"))

@@ -69,7 +69,7 @@ class Desk:
             assert (root, path) == (self.root, "config.py")
             return self.affected
 
-        async def find_objection(command: Sequence[str], confinement: object) -> str:
+        async def find_objection(command: Sequence[str], confinement: object, facts: object) -> str:
             self.asked.append(command)
             return self.objection
 

@@ -45,7 +45,9 @@ class Repository:
             AffectedTest("app/test_report.py", "imports core/calc.py", 2),
         ]
 
-    async def find_objection(self, command: Sequence[str], confinement: Confinement | None) -> str:
+    async def find_objection(
+        self, command: Sequence[str], confinement: Confinement | None, facts: Mapping[str, str]
+    ) -> str:
         return self.objections.get(command[1], "")
 
     async def compare(self, text: str, must_pass: frozenset[str] = frozenset()) -> Outcome:

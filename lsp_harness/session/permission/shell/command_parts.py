@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from lsp_harness.process.code_variables import chooses_code, is_harmless
 from lsp_harness.process.shell import find_shell
 from lsp_harness.session.permission.shell.command_wrappers import (
     SHELLS,
@@ -22,17 +23,6 @@ from lsp_harness.syntax.shell.shell_script import Redirection, ShellCommand, rea
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 
 MAX_DEPTH = 8
-HARMLESS_VARIABLES = re.compile(
-    r"(LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|COLUMNS|LINES|DEBUG|VERBOSE|SEED|NODE_ENV|"
-    r"PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|PYTHONHASHSEED|PYTHONUTF8|PYTHONIOENCODING|RUST_BACKTRACE|RUST_LOG|"
-    r"CARGO_TERM_COLOR|OMP_NUM_THREADS|OMP_WAIT_POLICY|DJANGO_DEBUG|FLASK_ENV|RAILS_ENV|SOURCE_DATE_EPOCH)$"
-)
-"""Variables that change no program that runs."""
-SHELL_VARIABLES = re.compile(
-    r"(PATH|LD_\w+|DYLD_\w+|IFS|ENV|BASH_\w+|SHELL\w*|PS\d|PROMPT_COMMAND|CDPATH|HOME|GLOBIGNORE|GIT_\w+|\w*PAGER|"
-    r"\w*EDITOR|VISUAL|BROWSER|PYTHON\w*|NODE_\w+|PERL\w*|RUBY\w*|LESS\w*|\w*PROXY|\w*_proxy|TMPDIR|EUID|UID)$"
-)
-"""Variables that change the later commands of a script, even if they are not exported."""
 RESERVED_WORDS = frozenset(
     {"!", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"}
     | {"select", "function", "coproc", "[[", "]]"}
@@ -208,7 +198,7 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
 
 def _sets_shell(text: str) -> bool:
     """Return whether a word names a variable that changes the later commands of a script."""
-    return bool(SHELL_VARIABLES.match(re.split(r"[=\[+]", text.removeprefix("-v"), maxsplit=1)[0]))
+    return chooses_code(re.split(r"[=\[+]", text.removeprefix("-v"), maxsplit=1)[0])
 
 
 def _split_shell(part: CommandPart, splitting: _Splitting, depth: int) -> None:
@@ -241,8 +231,8 @@ def _assignment_reasons(command: ShellCommand) -> list[str]:
     reasons = list[str]()
     is_exported = bool(command.words)
     for name, _ in command.assignments:
-        if is_exported and not HARMLESS_VARIABLES.match(name):
+        if is_exported and not is_harmless(name):
             reasons.append(f"the variable {name} may change what a program does")
-        elif not is_exported and SHELL_VARIABLES.match(name):
+        elif not is_exported and chooses_code(name):
             reasons.append(f"the variable {name} changes the commands after it")
     return reasons

@@ -6,9 +6,16 @@ from functools import lru_cache
 from typing import Literal
 
 from lsp_harness.session.permission.shell.command_parts import CommandPart
+from lsp_harness.session.permission.shell.command_wrappers import (
+    EXECUTING_OPTIONS,
+    INTERPRETERS,
+    OPAQUE_PROGRAMS,
+    RUNNERS,
+    WRAPPERS,
+)
 from lsp_harness.session.permission.shell.git_reading import LISTS, judge_git, split_git
 from lsp_harness.session.permission.shell.option_reading import matches_option
-from lsp_harness.session.permission.shell.readers import Reading, judge_reader
+from lsp_harness.session.permission.shell.readers import READERS, Reading, judge_reader
 
 Risk = Literal["low", "medium", "high"]
 """How much harm an action can do: it only reads, it changes something, or it can destroy much or cannot be seen."""
@@ -106,13 +113,35 @@ DANGEROUS_GIT: Mapping[str, str] = {
 }
 
 
+KNOWN_PROGRAMS = frozenset(
+    {"rm", "rmdir", "unlink", "mkdir", "touch", "tee", "truncate", "mv", "chmod", "chown", "chgrp", "shred"}
+    | {"mkfifo", "mknod", "chattr", "setfacl", "patch", "sponge", "cp", "ln", "install", "rsync", "link"}
+    | {"curl", "wget", "tar", "zip", "unzip", "gzip", "gunzip", "bzip2", "xz", "zstd", "7z", "make", "cmake"}
+    | {"ninja", "meson", "bazel", "cc", "c++", "g++", "gcc", "clang", "clang-format", "clang-tidy", "ld", "ar"}
+    | {"as", "rustup", "rustfmt", "clippy-driver", "gofmt", "golangci-lint", "pytest", "tox", "nox"}
+    | {"coverage", "mypy", "pyright", "ty", "black", "isort", "flake8", "pylint", "ruff", "pre-commit"}
+    | {"sphinx-build", "mkdocs", "alembic", "eslint", "prettier", "tsc", "jest", "vitest", "mocha", "webpack"}
+    | {"vite", "rollup", "esbuild", "turbo", "nx", "lerna", "rake", "rspec", "rubocop", "bundler", "jekyll"}
+    | {"mix", "rebar3", "sbt", "lein", "stack", "cabal", "zig", "dub", "nim", "swift", "swiftc", "xcodebuild"}
+    | {"kotlinc", "javac", "jar", "dotnet", "msbuild", "nuget", "flutter", "dart", "gh", "glab", "hub"}
+    | {"kubectl", "helm", "kustomize", "ansible-playbook", "vagrant", "packer", "pulumi", "aws", "gcloud"}
+    | {"az", "heroku", "flyctl", "vercel", "netlify", "createdb", "redis-cli", "mongo", "openssl", "gpg"}
+    | {"ffmpeg", "convert", "pandoc", "dot", "protoc", "buf", "thrift", "code", "subl", "open", "xdg-open"}
+    | {"date", "sleep", "export", "declare", "typeset", "local", "readonly", "read", "set", "unset", "shift"}
+    | {"umask", "wait", "jobs", "fg", "bg", "kill", "exit", "return", "break", "continue", "getopts"}
+    | {"mapfile", "readarray", "let", "shopt"}
+)
+"""Programs and builtins that are in no other list and start no program which their words name."""
+SHELL_NAME = re.compile(r"(ba|da|z|k|a|c|tc|mk|fi)?sh$")
+
+
 def command_risk(part: CommandPart) -> Risk:
     """Return how much harm a simple command can do, as its words say."""
     if part.opaque:
         return "high"
     if part.is_wrapper:
         return "low"
-    if is_dangerous(part):
+    if is_dangerous(part) or may_run_dangerous(part):
         return "high"
     return "low" if is_read_only(part) else "medium"
 
@@ -145,6 +174,37 @@ def is_read_only(part: CommandPart) -> bool:
 def is_system_program(program: str) -> bool:
     """Return whether the path of a program is that of a folder of the system."""
     return program.startswith(SYSTEM_FOLDERS) and ".." not in program and program.count("/") <= 4
+
+
+def is_known_program(name: str) -> bool:
+    """Return whether a program is known by its name, so that it starts no other one which its words name."""
+    return (
+        name in READERS
+        or name in KNOWN_PROGRAMS
+        or name in DANGEROUS
+        or name in DANGEROUS_OPTIONS
+        or name in OPAQUE_PROGRAMS
+        or VERSION_PROGRAMS.match(name) is not None
+        or INTERPRETERS.match(name) is not None
+        or name in RUNNERS
+        or name in WRAPPERS
+        or name in EXECUTING_OPTIONS
+    )
+
+
+def list_inner_commands(part: CommandPart) -> list[CommandPart]:
+    """Return the commands that an unknown program may run: each word may be the name of another program."""
+    program = part.words[0].text if part.words else ""
+    if not program or is_known_program(part.name) or ("/" in program and not is_system_program(program)):
+        # a program of the workspace does what it likes
+        return []
+    places = (place for place, word in enumerate(part.words) if place and re.match(r"[\w./]", word.text))
+    return [CommandPart(part.words[place:]) for place in places]
+
+
+def may_run_dangerous(part: CommandPart) -> bool:
+    """Return whether an unknown program may run a dangerous command that its words name."""
+    return any(is_dangerous(inner) or SHELL_NAME.match(inner.name) for inner in list_inner_commands(part))
 
 
 def is_dangerous(part: CommandPart) -> bool:

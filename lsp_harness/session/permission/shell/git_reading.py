@@ -20,7 +20,7 @@ PLAIN_OPTIONS = frozenset(
 """Options of git itself that change nothing."""
 
 DIFF = (
-    "-puszBMCDRabwWXO@ -U= -G= -S= -l= -M? -C? -B? --patch --no-patch --unified= --raw --patch-with-raw --minimal "
+    "-puszBMCDRabwWX -O@ -U= -G= -S= -l= -M? -C? -B? --patch --no-patch --unified= --raw --patch-with-raw --minimal "
     "--patience --histogram --anchored= --diff-algorithm= --stat? --compact-summary --numstat --shortstat --dirstat? "
     "--cumulative --summary --patch-with-stat --name-only --name-status --submodule? --color? --no-color "
     "--color-moved? --no-color-moved --word-diff? --word-diff-regex= --color-words? --no-renames --rename-empty "
@@ -59,11 +59,11 @@ READING: Mapping[str, str] = {
     "diff-index": DIFF,
     "diff-files": f"{DIFF} --base --ours --theirs",
     "range-diff": f"{DIFF} --creation-factor= --no-dual-color --left-only --right-only --notes?",
-    "blame": "-bltfnsepwcM? -C? -L= -h --root --show-stats --line-porcelain --porcelain --incremental --reverse "
+    "blame": "-bltfnsepwc -M? -C? -L= -h --root --show-stats --line-porcelain --porcelain --incremental --reverse "
     "--first-parent --since= --date= --progress --no-progress --ignore-rev= --color-lines --color-by-age --abbrev= "
     "--show-name --show-number --show-email -M? -C?",
     "annotate": "-bltfnsepw -L=",
-    "shortlog": f"-nsecw? --numbered --summary --email --format= --committer --group= {LOG}",
+    "shortlog": f"-nsec -w? --numbered --summary --email --format= --committer --group= {LOG}",
     "describe": "--dirty? --broken? --all --tags --contains --abbrev? --candidates= --exact-match --debug --long "
     "--match= --exclude= --always --first-parent",
     "rev-parse": "-q --verify --quiet --abbrev-ref? --short? --symbolic --symbolic-full-name --show-toplevel "

@@ -40,6 +40,9 @@ def parse_options(text: str) -> Options:
     Letters after one hyphen are options without a value, or one option with the sign of what follows: `=` a text, `@` a
     file, `?` an optional text in the same word. `-#` are numbers. `~name` is an option of several letters after one
     hyphen.
+
+    Raises:
+        ValueError: A sign stands after several letters.
     """
     options = Options(takes_numbers="-#" in text.split())
     for item in f"{text} {COMMON_OPTIONS}".split():
@@ -51,6 +54,8 @@ def parse_options(text: str) -> Options:
             options.long[name] = sign
         elif name.startswith("~"):
             options.words["-" + name[1:]] = sign
+        elif sign and len(name) != 2:
+            raise ValueError(f"{item}: only one option can have the sign {sign}")
         else:
             options.short.update(dict.fromkeys(name[1:], sign))
     return options
@@ -118,8 +123,8 @@ def read_arguments(
         name, sign, value = _split_option(options, word.text, found)
         if found.problem:
             return found
-        if not word.is_known:
-            # a wildcard in an option is several options, or another value
+        if not word.is_known and not (sign == TEXT and value and word.loose.startswith(word.text[: -len(value)])):
+            # a wildcard in the value of an option is a text, and elsewhere another option
             found.problem = f"the option {word.text} has a wildcard"
             return found
         if sign in (TEXT, FILE) and value is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lsp_harness.session.permission.shell.option_reading import Arguments, parse_options, read_arguments
-from lsp_harness.syntax.shell.shell_words import ShellWord, literal
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 
 Operands = Literal["files", "texts", "text files", "none"]
 """What the operands are: files that are read, texts, a text and then files, or nothing."""
@@ -92,8 +92,8 @@ class Reader:
 
 
 def _texts(words: Sequence[ShellWord]) -> Reading:
-    """Judge a program whose words are all texts that do no harm, also if they are not known."""
-    return Reading()
+    """Judge a program whose words are all texts. A text that is not known may be that of the environment."""
+    return Reading(problem="" if not any(UNKNOWN in word.text for word in words) else "an argument is not known")
 
 
 def _checks_files(words: Sequence[ShellWord]) -> Reading:
@@ -110,7 +110,7 @@ def _prints(words: Sequence[ShellWord]) -> Reading:
         return Reading(problem=f"the option {words[0].display} may set a variable")
     if words and not words[0].is_known:
         return Reading(problem="the format is not known")
-    return Reading()
+    return _texts(words)
 
 
 ADDRESS = r"(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)"
@@ -250,7 +250,7 @@ def _finds(words: Sequence[ShellWord]) -> Reading:
     while position < len(words) and re.fullmatch(r"-[HLP]|-O[0-3]", words[position].text):
         position += 1
     while position < len(words) and not re.match(r"[-!(),]", words[position].text):
-        if not words[position].is_known and words[position].loose.startswith("\ue000"):
+        if not words[position].is_known and words[position].loose.startswith(UNKNOWN):
             return Reading(problem=f"the wildcard {words[position].text} may become an option")
         roots.append(words[position])
         position += 1
@@ -391,7 +391,7 @@ READERS: Mapping[str, Reader | Judge] = {
     "comm": Reader("-123z --check-order --nocheck-order --output-delimiter= --total --zero-terminated", max_operands=2),
     "cmp": Reader("-bls -i= -n= --print-bytes --verbose --silent --quiet --bytes= --ignore-initial="),
     "diff": Reader(
-        "-qscueynptTlrNiEZbwBaduU? -C= -U= -W= -F= -x= -X@ -S= -I= -D= -# --normal --brief "
+        "-qscueynptTlrNiEZbwBad -C= -U= -W= -F= -x= -X@ -S= -I= -D= -# --normal --brief "
         "--report-identical-files --context? "
         "--unified? --ed --rcs --side-by-side --width= --left-column --suppress-common-lines --show-c-function "
         "--show-function-line= --label= --expand-tabs --initial-tab --tabsize= --suppress-blank-empty --recursive "
@@ -533,7 +533,7 @@ READERS: Mapping[str, Reader | Judge] = {
     "command": Reader("-vV", "texts"),
     "hostname": Reader("-fsdiIA --fqdn --long --short --domain --ip-address --all-ip-addresses --all-fqdns", "none"),
     "getconf": Reader("-a", "texts"),
-    "lscpu": Reader("-aJbcexyp? --all --json --extended? --parse? --bytes", "none"),
+    "lscpu": Reader("-aJbcexy -p? --all --json --extended? --parse? --bytes", "none"),
     "lsblk": Reader("-abdDfiJlmnOpPrStTzX -o= -I= -e= -x= --all --json --list --paths --fs --output=", "files"),
     "cloc": Reader("--quiet --json --csv --md --by-file"),
     **dict.fromkeys(("tokei", "scc"), Reader("-f -e= -s= -t= --sort= --files --exclude= --type=")),

@@ -1,0 +1,272 @@
+"""Programs that only read: their options as the programs read them, and the files that they name."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.session.permission.gate_policy import GatePolicy
+from lsp_harness.session.permission.mode_table import PermissionMode
+from lsp_harness.session.permission.permission_gate import PermissionGate as Gate
+from lsp_harness.session.permission.protected_paths import ProtectedPaths
+from lsp_harness.session.permission.shell.option_reading import matches_option, parse_options, read_arguments
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
+from tests.session.permission.gates import bash, policy, rules
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "sub").mkdir(parents=True)
+    (root / "a.py").write_text("x\n")
+    (root / "sub" / "b.py").write_text("x\n")
+    return root
+
+
+def decide(root: Path, command: str, mode: PermissionMode = "plan") -> str:
+    found = Gate(policy(root, mode)).explain(bash(command)).decision
+    return found.verdict if found else "ask"
+
+
+OPTIONS = parse_options("-ab -n= -f@ -U? -# --all --lines= --file@ --color? ~ps")
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "operands"),
+    [
+        (["-a", "x"], [("-a", "")], ["x"]),
+        (["-ab", "x"], [("-a", ""), ("-b", "")], ["x"]),
+        (["-an5", "x"], [("-a", ""), ("-n", "5")], ["x"]),
+        (["-n", "-a", "x"], [("-n", "-a")], ["x"]),
+        (["x", "-a"], [("-a", "")], ["x"]),
+        (["--", "-a"], [], ["-a"]),
+        (["--lines=5"], [("--lines", "5")], []),
+        (["--lines", "5"], [("--lines", "5")], []),
+        (["--color", "x"], [("--color", "")], ["x"]),
+        (["-U3"], [("-U", "3")], []),
+        (["-U", "3"], [("-U", "")], ["3"]),
+        (["-12"], [("-12", "")], []),
+        (["-ps"], [("-ps", "")], []),
+        (["-"], [], ["-"]),
+    ],
+)
+def test_options_are_read_as_programs_read_them(
+    words: list[str], options: list[tuple[str, str]], operands: list[str]
+) -> None:
+    found = read_arguments(OPTIONS, [literal(word) for word in words])
+    assert not found.problem
+    assert (found.options, [word.text for word in found.operands]) == (options, operands)
+
+
+@pytest.mark.parametrize(
+    "words", [["-c"], ["-ac"], ["--li=5"], ["--linesx"], ["--all=1"], ["-n"], ["--nothing"], ["-ps=1"]]
+)
+def test_an_option_that_is_not_in_the_list_is_a_problem(words: list[str]) -> None:
+    assert read_arguments(OPTIONS, [literal(word) for word in words]).problem
+
+
+def test_a_wildcard_may_become_an_option_and_after_two_hyphens_not() -> None:
+    wildcard = ShellWord("*", UNKNOWN)
+    assert "may become an option" in read_arguments(OPTIONS, [wildcard]).problem
+    assert not read_arguments(OPTIONS, [literal("--"), wildcard]).problem
+    assert not read_arguments(OPTIONS, [ShellWord("./*", "./" + UNKNOWN)]).problem
+
+
+def test_the_value_of_a_file_option_is_a_file() -> None:
+    found = read_arguments(OPTIONS, [literal("-f"), literal("x"), literal("--file=y")])
+    assert [word.text for word in found.files] == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        ("--force|-f", "--force", True),
+        ("--force|-f", "--forc", True),
+        ("--force|-f", "--fo=x", True),
+        ("--force|-f", "--forcex", True),
+        ("--force|-f", "--", False),
+        ("--force|-f", "-f", True),
+        ("--force|-f", "--foo", False),
+        ("--(to-command|checkpoint-action)", "--to-c", True),
+    ],
+)
+def test_shortened_options_are_the_options(pattern: str, text: str, expected: bool) -> None:
+    assert matches_option(pattern, text) is expected
+
+
+READ = [
+    *("cat a.py", "head -n 5 a.py", "head -5 a.py", "grep -rn x sub", "grep --include=*.py -r x .", "sed -n 1,5p a.py"),
+    *("awk '$3 > 100 {print $1}' a.py", "jq '.a.b' a.json", "find . -name '*.py' -newer a.py", "git log --oneline -5"),
+    *(
+        "git diff HEAD~1 -- a.py",
+        "git grep -n x",
+        "git branch -a",
+        "ls -la | sort -k2 | uniq -c",
+        "cat *",
+        "wc -l *.py",
+    ),
+    *(
+        "cd sub && ls",
+        "diff a.py sub/b.py",
+        "tar tf a.tar",
+        "date +%s",
+        "pip list",
+        "git show HEAD~1:a.py",
+        "test -f a.py",
+    ),
+    *("find . -name x -exec grep -n y a.py ;",),
+]
+DENIED = [
+    *(
+        "sed --expr='e x' a.py",
+        "sed -i s/a/b/ a.py",
+        "sed -n 1p *",
+        "sort -o a.py a.py",
+        "sort --ou=a.py a.py",
+        "uniq a.py 5",
+    ),
+    *("git grep -nO./x y", "git -C sub status", "git branch new", "git tag v1", "git log --output=x", "git log --onel"),
+    *(
+        "git st",
+        "git diff --ext-diff",
+        "git log --format=%G?",
+        "awk '{print > \"x\"}' a.py",
+        "jq -n env",
+        "jq -n '$ENV.A'",
+    ),
+    *("xxd a.py x", "xxd -r a.py", "date 0101", "hostname x", "printf -v PATH x", "find . -delete", "find . -fprint x"),
+    *(
+        "rg --pre ./x y",
+        "file -C -m x",
+        "tree -o x",
+        "shuf -o x a.py",
+        "env",
+        "printenv",
+        "echo $HOME",
+        "ls $x",
+        "ps e",
+    ),
+    *(
+        "x=1",
+        "# nothing",
+        "[[ -f a.py ]]",
+        "ls ${x:=y}",
+        "x=${y:-`./x`}",
+        "for PATH in x; do ls; done",
+        "f() { ls; }; f",
+    ),
+    *("i=5; x='a[$(./x)]'; echo $((x))", "read x < a.py; [[ $x -eq 1 ]] && ls", "./ls", "sub/cat a.py"),
+]
+
+
+@pytest.mark.parametrize("command", READ)
+def test_reading_needs_no_question(root: Path, command: str) -> None:
+    assert decide(root, command) == "allow"
+
+
+@pytest.mark.parametrize("command", DENIED)
+def test_what_may_do_more_than_read_is_denied_in_the_mode_plan(root: Path, command: str) -> None:
+    assert decide(root, command) == "deny"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(
+            "git reset --har",
+            "git push --forc origin main",
+            "git clean --forc",
+            "git rebase --ex=./x",
+            "git clone -u ./x . y",
+        ),
+        *("git clone -c core.hooksPath=x . y", "git ls-remote --u=./x .", "git init --templ=x", "rsync --rs=./x a b"),
+        *(
+            "tar --to-com=./x -xf a.tar",
+            "tar cf a.tar *",
+            "x86_64 rm -rf a.py",
+            "foo rm -rf a.py",
+            "foo sh x",
+            "git st",
+        ),
+        *("ln -s sub g && echo x > g/config", "sed --i s/a/b/ a.py", "sort --compress-p=./x a.py"),
+    ],
+)
+def test_a_dangerous_or_hidden_effect_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
+    assert decide(root, command, "auto") == "ask"
+
+
+def test_a_search_that_may_read_secrets_is_asked_unless_a_sandbox_hides_them(root: Path) -> None:
+    (root / "sub" / ".env").write_text("KEY=1\n")
+    for command in ("grep -r KEY .", "grep -r KEY", "rg -uu KEY", "diff -r sub ."):
+        assert decide(root, command, "ask") == "ask"
+        assert decide(root, command) == "deny"
+    assert decide(root, "rg KEY") == "allow"
+    assert decide(root, "cat sub/.en[[:alpha:]]") == "deny"
+    confined = GatePolicy(mode="plan", protected=ProtectedPaths((root,)), can_confine=lambda: True)
+    found = Gate(confined).explain(bash("grep -r KEY .")).decision
+    assert found is not None
+    assert found.is_allowed
+    assert found.only_reads
+
+
+def test_git_prints_no_secret_file_that_it_keeps(root: Path) -> None:
+    entry = bytes(60) + (len(b".env")).to_bytes(2, "big") + b".env"
+    (root / ".git" / "objects").mkdir(parents=True)
+    (root / ".git" / "index").write_bytes(b"DIRC" + b"\0\0\0\2" + b"\0\0\0\1" + entry + bytes(6))
+    assert decide(root, "git grep KEY", "ask") == "ask"
+    assert decide(root, "git log -p", "auto") == "ask"
+    assert decide(root, "git status") == "allow"
+
+
+def test_a_repository_within_the_workspace_is_not_read(root: Path) -> None:
+    for name in ("HEAD", "objects", "refs"):
+        (root / "sub" / name).mkdir()
+    assert decide(root, "cd sub && git status") == "deny"
+    assert decide(root, "git status") == "allow"
+
+
+def test_a_hard_link_is_the_file_that_it_names(root: Path) -> None:
+    (root / ".env").write_text("KEY=1\n")
+    (root / "plain.txt").hardlink_to(root / ".env")
+    (root / ".git").mkdir()
+    (root / ".git" / "config").write_text("")
+    (root / "settings.txt").hardlink_to(root / ".git" / "config")
+    assert decide(root, "cat plain.txt", "trust") == "deny"
+    assert decide(root, "echo x > settings.txt", "trust") == "deny"
+    assert decide(root, "cat a.py", "trust") == "allow"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command", "expected"),
+    [
+        ("Read(private/*)", "cat private/x", "deny"),
+        ("Read(private/*)", "cat ./private/../private/x", "deny"),
+        ("Read(private/*)", "cd private && cat x", "deny"),
+        ("Read(private/*)", "grep -r y private", "deny"),
+        ("Read(private/*)", "grep -r y .", "deny"),
+        ("Read(private/*)", "cat priv*/x", "deny"),
+        ("Read(private/*)", "grep -f private/x a.py", "deny"),
+        ("Read(private/*)", "cp private/x y", "deny"),
+        ("Read(private/*)", "cat privately/x", "allow"),
+        ("Read(private/*)", "ls private", "allow"),
+        ("Read(private/*)", "python run.py", "ask"),
+        ("Edit(locked/*)", "cat locked/x", "allow"),
+        ("Edit(locked/*)", "touch locked/x", "deny"),
+        ("Edit(locked/*)", "sort -o locked/x a.py", "deny"),
+        ("Bash(git push *--force*)", "git push --forc", "deny"),
+        ("Bash(rm *)", "foo rm a.py", "ask"),
+        ("Bash(rm *)", "git rm a.py", "allow"),
+    ],
+)
+def test_rules_are_about_files_and_not_about_words(root: Path, rule: str, command: str, expected: str) -> None:
+    for folder in ("private", "privately", "locked"):
+        (root / folder).mkdir()
+        (root / folder / "x").write_text("y\n")
+    found = Gate(policy(root, "auto", rules((), (), [rule]))).explain(bash(command)).decision
+    assert (found.verdict if found else "ask") == expected
+
+
+def test_a_rule_that_allows_a_program_wins_over_files_that_nobody_sees(root: Path) -> None:
+    active = rules(["Bash(pytest *)"], (), ["Read(private/*)"])
+    found = Gate(policy(root, "ask", active)).explain(bash("pytest -q")).decision
+    assert found is not None
+    assert found.is_allowed
