@@ -164,10 +164,10 @@ class SettingsJudge:
         rule = check.rule
         if rule and rule.decision == "ask":
             return rule.reason
-        if not self.policy.is_complete:
-            return "the settings have mistakes, so that rules may be missing"
         if folder := check.action.untrusted:
             return f"you have not said that you trust {folder}, and this runs its code"
+        if not self.policy.is_complete:
+            return "the settings have mistakes, so that rules may be missing"
         opaque = next((part.opaque or part.unseen for part in check.split.parts if part.opaque or part.unseen), "")
         return opaque or f"the permission mode {self.mode} asks"
 
