@@ -1,11 +1,13 @@
 """The choice of a sandbox by what works on this machine."""
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.landlock import Landlock
@@ -44,6 +46,17 @@ class SandboxChoice:
         return None if self.sandbox.has_network else Confinement(self.sandbox, folder, program)
 
     @property
+    def warning(self) -> str:
+        """Return what a user should know before programs run in this sandbox, or an empty text."""
+        gaps = self.sandbox.list_gaps()
+        if not gaps or os.geteuid() != 0:
+            return ""
+        return (
+            f"programs of a project run as root, and only {self.sandbox.name} confines them ({'; '.join(gaps)}); run "
+            "lsp-harness as an ordinary user, or allow namespaces of users"
+        )
+
+    @property
     def problem_text(self) -> str:
         """Return why the stronger sandboxes do not work, in words."""
         return "; ".join(f"{name}: {problem}" for name, problem in self.problems.items())
@@ -66,5 +79,8 @@ def choose_sandbox(candidates: Sequence[type[Sandbox]] = SANDBOXES) -> SandboxCh
 
 @cache
 def machine_sandbox() -> SandboxChoice:
-    """Return the sandbox of this machine. The first call takes some milliseconds."""
-    return choose_sandbox()
+    """Return the sandbox of this machine. The first call takes some milliseconds, and may warn."""
+    choice = choose_sandbox()
+    if warning := choice.warning:
+        warn_once(warning)
+    return choice
