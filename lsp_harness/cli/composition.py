@@ -46,6 +46,7 @@ async def open_headless(
     # a server is composed in this module too, and must start at once without the index
     from lsp_harness.cli.console import warn
     from lsp_harness.cli.terminal_output import TerminalOutput
+    from lsp_harness.cli.terminal_person import TerminalPerson
     from lsp_harness.harness.project.project_index import open_ready_index
 
     file = file.absolute()
@@ -66,6 +67,7 @@ async def open_headless(
     async with open_ready_index(root, config, TerminalOutput(), creates_index=creates_index) as index:
         harness = Harness(config, create_engine, Workspace([root]), index=index)
         harness.events.subscribe(collect)
+        harness.services.person = TerminalPerson()
         harness.open(document)
         try:
             yield harness, harness.snapshot(document.uri)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
     from lsp_harness.session.events.event_types import SessionEvent
     from lsp_harness.session.log.session_log import SessionLog
+    from lsp_harness.session.permission.person import AskPerson
     from lsp_harness.session.session import Session
     from lsp_harness.verify.types.checker_pool import CheckerPool
     from lsp_harness.verify.types.type_gate import TypeGate
@@ -79,6 +80,8 @@ class Services:
         self.clock: Final = clock or Clock()
         self.closers: Final[list[Callable[[], Awaitable[None]]]] = []
         """Functions that close what the parts of the harness opened. The engine is closed after them."""
+        self.person: AskPerson | None = None
+        """The person who is asked before a program of a folder runs that is not trusted. None if nobody is there."""
         self.apply_edit: ApplyEdit | None = None
         """Lets the editor change an open text, and returns why it did not. None if it cannot."""
         self.events: Final = EventStream()
@@ -196,7 +199,7 @@ class Services:
             log = self.session.log
             return log.append_to_running(event) if turn is None else log.append(event, turn=turn)
 
-        return EditPermission(lambda: self._config, self.workspace, record)
+        return EditPermission(lambda: self._config, self.workspace, record, lambda: self.person)
 
     @property
     def installed(self) -> "InstalledPackages | None":

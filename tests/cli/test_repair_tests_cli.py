@@ -1,5 +1,7 @@
 """`lsp-harness fix --tests` with real tests in the sandbox and a scripted model."""
 
+import json
+
 import pytest
 
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
@@ -10,6 +12,11 @@ BROKEN = "def double(n):\n    return 7 * n\n"
 TESTS = "from area import double\n\n\ndef test_double():\n    assert double(4) == 8\n"
 
 pytestmark = pytest.mark.skipif(not machine_sandbox().is_confined, reason="no sandbox works here")
+
+
+@pytest.fixture(autouse=True)
+def _trust(shell: Shell) -> None:
+    shell.set("LSP_HARNESS_PERMISSIONS__TRUSTED_FOLDERS", json.dumps([str(shell.folder)]))
 
 
 def test_the_code_that_makes_tests_fail_is_repaired(shell: Shell) -> None:
@@ -29,6 +36,19 @@ def test_without_failing_tests_nothing_is_asked(shell: Shell) -> None:
     result = shell.run("fix", "area.py", "--tests")
     assert result.code == 5
     assert "no test that depends on area.py fails" in result.err
+
+
+@pytest.mark.parametrize("mode", ["", "trust", "auto", "acceptEdits", "bypassPermissions"])
+def test_of_a_folder_without_trust_no_test_starts_where_nobody_is(mode: str, shell: Shell) -> None:
+    shell.set("LSP_HARNESS_PERMISSIONS__TRUSTED_FOLDERS", json.dumps([]))
+    shell.set("LSP_HARNESS_PERMISSIONS__MODE", mode)
+    shell.file("area.py", BROKEN)
+    shell.file("test_area.py", TESTS)
+    shell.replies()
+    result = shell.run("fix", "area.py", "--tests")
+    assert result.code == 5
+    assert f"you have not said that you trust {shell.folder}" in result.err
+    assert "add its folder to permissions.trusted_folders" in result.err
 
 
 def test_the_output_of_tests_and_running_them_exclude_each_other(shell: Shell) -> None:

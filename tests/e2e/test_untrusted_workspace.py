@@ -39,8 +39,8 @@ ALLOWED_IN_COMMANDS = {
     find_tool("ty"),
     find_tool("git"),
 }
-"""The programs that a command may start on a folder: our own, the sandbox, and tools that have no plug-ins. git keeps
-the texts before an edit, in a repository of ours."""
+"""The programs that a command may start on a folder: our own, the sandbox of ours, and tools that have no plug-ins. git
+keeps the texts before an edit, in a repository of ours."""
 ANSWER = "```python\ndef double(n):\n    return 2 * n\n```"
 NETWORK_COMMANDS = {"lspHarness.pullModel"}
 Open = Callable[..., Awaitable[Editor]]
@@ -238,18 +238,18 @@ def test_strace_shows_what_other_programs_start(workspace: Path, canaries: Path,
 @pytest.mark.parametrize(
     ("arguments", "typed", "shown"),
     [
-        (["fix", "app.py", "--tests", "--apply"], "", "no test ran"),
-        (["action", "guard", "app.py:4", "--apply"], "", "types ✓"),
-        (["code"], "double what double returns\ny\ny\ny\n", "types ✓"),
+        (["fix", "app.py", "--tests", "--apply"], "", "you have not said that you trust"),
+        (["action", "guard", "app.py:4", "--apply"], "", "you have not said that you trust"),
+        (["code", "--permission-mode", "auto"], "double what double returns\ny\n", "you have not said that you trust"),
     ],
 )
-def test_of_a_folder_without_trust_commands_run_only_tests_in_a_sandbox(
+def test_of_a_folder_without_trust_no_command_runs_tests_or_tools(
     arguments: list[str], typed: str, shown: str, workspace: Path, canaries: Path, home: Path, tmp_path: Path
 ):
     # without strace: only the sandbox is seen, and not what runs in it
     trace = ProcessTrace(tmp_path / "trace", workspace, has_strace=False)
     replies = home / "replies.json"
-    replies.write_text(json.dumps([{"text": text} for text in (*["edit"][: arguments == ["code"]], *[ANSWER] * 30)]))
+    replies.write_text(json.dumps([{"text": text} for text in (*["edit"][: arguments[0] == "code"], *[ANSWER] * 30)]))
     environment = {name: value for name, value in os.environ.items() if name not in PROGRAM_VARIABLES}
     environment |= {"LSP_HARNESS_HOME": str(home), "LSP_HARNESS_ENGINE__SCRIPT": str(replies), **trace.prepare()}
     command = [sys.executable, "-P", "-m", "lsp_harness", *arguments]

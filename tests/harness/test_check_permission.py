@@ -1,6 +1,7 @@
 """The permission of the programs that check edits: by the trust of the user, the sandbox, and hooks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,10 +14,14 @@ from lsp_harness.harness.verification.verifier import CheckSupply, create_verifi
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, choose_sandbox
+from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.session.log.turn import Turn, current_turn
 from lsp_harness.session.permission.action import SUITE_TOOL, Action
 from lsp_harness.session.permission.hook import Hook
 from lsp_harness.session.permission.hooks import Hooks
+from lsp_harness.session.permission.mode_table import MODES, PermissionMode
 from lsp_harness.session.permission.permission_gate import PermissionGate
+from lsp_harness.session.permission.person import Answer, Choice, PermissionQuestion
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
@@ -45,8 +50,15 @@ class OpenLandlock(Landlock):
     has_network: ClassVar[bool] = True
 
 
-async def run_tests(root: Path, *, trusted: bool, hook: Counted | None = None, is_workspace_trusted: bool = True):
-    """Return the outcome of the tests about a change in the mode `ask`, where no person is. None if there are none."""
+async def run_tests(
+    root: Path,
+    *,
+    trusted: bool,
+    hook: Counted | None = None,
+    is_workspace_trusted: bool = True,
+    mode: PermissionMode = "ask",
+):
+    """Return the outcome of the tests about a change, where no person is. None if there are none."""
 
     async def find_affected(root: Path, path: str) -> Sequence[AffectedTest]:
         return [AffectedTest("test_one.py", "imports one.py", 1)]
@@ -54,7 +66,8 @@ async def run_tests(root: Path, *, trusted: bool, hook: Counted | None = None, i
     file = root / "one.py"
     file.write_text(SOURCE)
     (root / "test_one.py").write_text("import one\n\n\ndef test_one():\n    assert one.one() == 1\n")
-    gate = PermissionGate(policy(root), hooks=Hooks([Hook("preToolUse", function=hook)] if hook else []))
+    hooks = Hooks([Hook("preToolUse", function=hook)] if hook else [])
+    gate = PermissionGate(replace(policy(root), mode=mode), hooks=hooks)
     supply = CheckSupply(CheckPermission(lambda: gate), find_affected, CheckerPool(), lambda folder: trusted)
     verifier = create_verifier(supply, is_trusted=is_workspace_trusted)
     before = Document.from_text(file.as_uri(), SOURCE.encode(), language="python")
@@ -81,14 +94,55 @@ async def test_tests_of_a_trusted_folder_run_without_a_question(closed: None, tm
     assert set(hook.tools) == {SUITE_TOOL}
 
 
-async def test_tests_of_another_folder_are_a_command(tmp_path: Path) -> None:
-    outcome = await run_tests(tmp_path, trusted=False)
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode not in ("deny", "plan")])
+async def test_no_mode_allows_tests_of_a_folder_that_is_not_trusted(
+    mode: PermissionMode, closed: None, tmp_path: Path
+) -> None:
+    outcome = await run_tests(tmp_path, trusted=False, mode=mode)
     assert outcome is not None
     assert outcome.status == "skipped"
-    assert outcome.reason.startswith(
-        "the tests may not run: the permission mode ask asks, and nobody is there to answer"
-    )
+    assert outcome.reason.startswith(f"the tests may not run: you have not said that you trust {tmp_path}")
+    assert "permissions.trusted_folders" in outcome.reason
     assert await run_tests(tmp_path, trusted=True, is_workspace_trusted=False) is None
+
+
+class AskedPerson:
+    """A person who gives the same answer to each question."""
+
+    def __init__(self, choice: Choice) -> None:
+        self.choice: Choice = choice
+        self.questions: list[PermissionQuestion] = []
+
+    async def ask(self, question: PermissionQuestion) -> Answer:
+        self.questions.append(question)
+        return Answer(self.choice)
+
+
+@pytest.mark.parametrize(("choice", "is_allowed"), [("once", True), ("reject", False)])
+async def test_a_person_is_asked_once_about_the_code_of_a_folder(
+    choice: Choice, is_allowed: bool, tmp_path: Path
+) -> None:
+    person = AskedPerson(choice)
+    gate = PermissionGate(replace(policy(tmp_path), mode="trust"), person=person)
+    permission = CheckPermission(lambda: gate)
+    shown = {"program": "/usr/bin/python3", "folder": str(tmp_path)}
+    log = SessionStore().create(is_saved=False)
+    turn = Turn(log, 1)
+    token = current_turn.set(turn)
+    try:
+        problems = [
+            await permission.find_problem(
+                Action(SUITE_TOOL, "execute", shown, argv=("pytest", file), untrusted=tmp_path), "the tests"
+            )
+            for file in ("test_a.py", "test_b.py")
+        ]
+    finally:
+        current_turn.reset(token)
+        log.close()
+    assert [problem == "" for problem in problems] == [is_allowed] * 2
+    [question] = person.questions
+    assert (dict(question.action.input), question.suggestions) == (shown, ())
+    assert str(tmp_path) in question.reason
 
 
 async def test_tests_without_a_closed_sandbox_are_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

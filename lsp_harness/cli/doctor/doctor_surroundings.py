@@ -113,5 +113,9 @@ def _check_sandbox(choice: SandboxChoice) -> Row:
             f"{name}: tests run on a copy of the project, which lacks what git ignores; tests that import the original "
             "count as skipped. Allow namespaces of users, or install bubblewrap"
         )
+        if gaps := choice.sandbox.list_gaps():
+            says += f". It does not cover everything: {'; '.join(gaps)}"
+        if choice.warning:
+            return Row("note", "sandbox", f"{choice.warning}. {says} ({reasons})")
         return Row("note", "sandbox", f"{says} ({reasons})")
     return Row("note", "sandbox", f"programs of a project cannot be confined; install bubblewrap ({reasons})")

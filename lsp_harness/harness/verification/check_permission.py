@@ -37,6 +37,9 @@ class CheckPermission:
             reason = decision.reason if decision else explained.question
             return "" if decision and decision.is_allowed else f"{name} may not run: {reason}"
         problems, key = self._problems.setdefault(turn, {}), (action.tool, *action.argv, repr(action.confinement))
+        if action.untrusted:
+            # one answer of a person is about all tests of a folder, and not about each selection of them
+            key = (action.tool, str(action.input.get("program")), str(action.untrusted))
         if key not in problems:
             decision = await gate.check(action)
             problems[key] = "" if decision.is_allowed else f"{name} may not run: {decision.reason}"

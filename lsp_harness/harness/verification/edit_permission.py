@@ -13,7 +13,7 @@ from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate, Record
-from lsp_harness.session.permission.person import RequestingUser
+from lsp_harness.session.permission.person import AskPerson, RequestingUser
 from lsp_harness.session.results import Proposal
 from lsp_harness.workspace.workspace import Workspace
 
@@ -31,10 +31,17 @@ class EditPermission:
         config: Returns the present settings.
         workspace: The workspace folders.
         record: Appends the events of the gate to the log.
+        find_person: Returns the surface that can ask the user, or None.
     """
 
-    def __init__(self, config: Callable[[], Config], workspace: Workspace, record: RecordInTurn) -> None:
-        self._config, self._workspace, self._record = config, workspace, record
+    def __init__(
+        self,
+        config: Callable[[], Config],
+        workspace: Workspace,
+        record: RecordInTurn,
+        find_person: Callable[[], AskPerson | None] = lambda: None,
+    ) -> None:
+        self._config, self._workspace, self._record, self._find_person = config, workspace, record, find_person
         self._settings: tuple[Config, list[Path], GatePolicy] | None = None
 
     @property
@@ -78,9 +85,8 @@ class EditPermission:
     def _create_gate(self, policy: GatePolicy, record: Record) -> PermissionGate:
         hooks, _ = make_hooks(self._config())
         root = next(iter(self._workspace.roots), None)
-        return PermissionGate(
-            policy, record, Hooks(hooks, record, root), person=RequestingUser("the user asked for this edit")
-        )
+        person = RequestingUser("the user asked for this edit", self._find_person())
+        return PermissionGate(policy, record, Hooks(hooks, record, root), person=person)
 
 
 def create_edit_action(proposal: Proposal, session_id: str = "") -> Action:

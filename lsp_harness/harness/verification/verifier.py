@@ -1,5 +1,6 @@
 """The checks of a workspace, and the programs that they use."""
 
+import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,8 +103,8 @@ class CheckSupply:
         permission: Asks the permission gate before a program runs.
         find_affected: Finds the tests for a changed file.
         checkers: The checkers that run all the time.
-        trusts_folder: Returns whether the user trusts a folder, by an editor or by the settings. A command in a
-            terminal does not say so.
+        trusts_folder: Returns whether the user trusts a folder, by an editor or by the settings. Otherwise a person is
+            asked before a program of the folder runs.
         reviewer: Asks the model for its opinion. None if there is no model.
         is_lasting: Whether the client stays, so that a server for the linter is worth its start.
         find_users: Finds the files that import a changed file. None if they are not known.
@@ -133,10 +134,18 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
     def describe(
         tool: str, command: Sequence[str], confinement: Confinement | None, facts: Mapping[str, str] | None = None
     ) -> Action:
-        is_certain = confinement is not None and supply.trusts_folder(confinement.folder)
-        return Action(
-            tool, "execute", facts or {}, argv=tuple(command), confinement=confinement if is_certain else None
-        )
+        argv, shown = tuple(command), dict(facts or {})
+        if confinement is None:
+            return Action(tool, "execute", shown, argv=argv)
+        folder = confinement.folder
+        if supply.trusts_folder(folder):
+            return Action(tool, "execute", shown, argv=argv, confinement=confinement)
+        if not confinement.program:
+            # one of our own programs, which runs nothing of the folder
+            return Action(tool, "execute", shown, argv=argv)
+        shown = {"command": shlex.join(command), "program": confinement.program, "folder": str(folder), **shown}
+        shown["sandbox"] = confinement.sandbox.name
+        return Action(tool, "execute", shown, argv=argv, untrusted=folder)
 
     async def find_test_objection(
         command: Sequence[str], confinement: Confinement | None, facts: Mapping[str, str]

@@ -16,10 +16,12 @@ class Confinement:
     Attributes:
         sandbox: The sandbox.
         folder: The project on which the programs run.
+        program: The program that runs code or tools of the project. Empty for one of ours that only reads its files.
     """
 
     sandbox: Sandbox
     folder: Path
+    program: str = ""
 
     def __post_init__(self) -> None:
         if self.sandbox.has_network:

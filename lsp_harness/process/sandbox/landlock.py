@@ -17,6 +17,11 @@ from lsp_harness.process.sandbox.sandbox_policy import PRIVATE_FOLDERS, SandboxP
 DEVICES = Path("/dev")
 """The folder of the devices. Some harmless ones can be used; the others are disks and terminals of the user."""
 
+GAPS_BEFORE = {
+    3: "files outside can be emptied, because Linux is older than 6.2",
+    6: "other processes get signals, because Linux is older than 6.12",
+}
+"""Version of the interface → what older ones leave open."""
 MAX_ARGUMENT_CHARS = 100_000
 """Most characters of one argument. They are ASCII, and Linux allows 131,072 bytes."""
 
@@ -26,6 +31,15 @@ class Landlock(Sandbox):
 
     name = "landlock"
     has_network = platform.machine() not in call_filter.PROCESSORS
+
+    def list_gaps(self) -> list[str]:
+        """Return what the rules of this kernel do not cover."""
+        version = landlock_launcher.find_version()
+        gaps = ["the names of other processes can be seen"]
+        gaps += [gap for newer, gap in GAPS_BEFORE.items() if version < newer]
+        if self.has_network:
+            gaps.append("UDP and sockets of services are open on this processor")
+        return gaps
 
     def wrap(self, argv: Sequence[str], policy: SandboxPolicy) -> list[str]:
         """Return the command that runs a command under a policy."""

@@ -89,6 +89,15 @@ class PathAttributes(ctypes.Structure):
     _fields_ = (("rights", ctypes.c_uint64), ("descriptor", ctypes.c_int32))
 
 
+def find_version() -> int:
+    """Return the version of the interface of this kernel, or 0 without Landlock."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    try:
+        return _call(libc, CREATE_RULESET, None, ctypes.c_size_t(0), 1)
+    except OSError:
+        return 0
+
+
 def confine(rules: LandlockRules) -> None:
     """Confine this process and its descendants. Raise OSError if the kernel cannot do that."""
     libc = ctypes.CDLL(None, use_errno=True)

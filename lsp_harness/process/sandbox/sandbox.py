@@ -34,6 +34,10 @@ class Sandbox(ABC):
             ValueError: The policy replaces files, and this sandbox cannot do that.
         """
 
+    def list_gaps(self) -> list[str]:
+        """Return what a program can still do here to others, in words, beside what `docs/sandbox.md` says."""
+        return []
+
     def find_problem(self) -> str:
         """Return why this sandbox does not work here, or an empty text. It runs a program to find out."""
         try:

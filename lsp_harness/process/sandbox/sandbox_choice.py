@@ -1,11 +1,13 @@
 """The choice of a sandbox by what works on this machine."""
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.landlock import Landlock
@@ -34,9 +36,25 @@ class SandboxChoice:
         """Return whether a program can be kept from changing other files."""
         return not isinstance(self.sandbox, NoSandbox)
 
-    def confine(self, folder: Path) -> Confinement | None:
-        """Return the assurance about programs that run on a folder, or None if they could reach the network."""
-        return None if self.sandbox.has_network else Confinement(self.sandbox, folder)
+    def confine(self, folder: Path, program: str = "") -> Confinement | None:
+        """Return the assurance about programs that run on a folder, or None if they could reach the network.
+
+        Args:
+            folder: The project.
+            program: The program that runs code or tools of the project.
+        """
+        return None if self.sandbox.has_network else Confinement(self.sandbox, folder, program)
+
+    @property
+    def warning(self) -> str:
+        """Return what a user should know before programs run in this sandbox, or an empty text."""
+        gaps = self.sandbox.list_gaps()
+        if not gaps or os.geteuid() != 0:
+            return ""
+        return (
+            f"programs of a project run as root, and only {self.sandbox.name} confines them ({'; '.join(gaps)}); run "
+            "lsp-harness as an ordinary user, or allow namespaces of users"
+        )
 
     @property
     def problem_text(self) -> str:
@@ -61,5 +79,8 @@ def choose_sandbox(candidates: Sequence[type[Sandbox]] = SANDBOXES) -> SandboxCh
 
 @cache
 def machine_sandbox() -> SandboxChoice:
-    """Return the sandbox of this machine. The first call takes some milliseconds."""
-    return choose_sandbox()
+    """Return the sandbox of this machine. The first call takes some milliseconds, and may warn."""
+    choice = choose_sandbox()
+    if warning := choice.warning:
+        warn_once(warning)
+    return choice

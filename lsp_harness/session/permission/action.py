@@ -35,6 +35,7 @@ class Action:
         session_id: The id of the session.
         agent_id: The id of the foreign agent that asks for the action, or an empty text.
         confinement: The sandbox of a check of ours on a folder that the user trusts. No tool of a model has one.
+        untrusted: The folder whose code or tools a check of ours runs, if it is not trusted. No mode allows that.
     """
 
     tool: str
@@ -47,6 +48,7 @@ class Action:
     session_id: str = ""
     agent_id: str = ""
     confinement: Confinement | None = None
+    untrusted: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

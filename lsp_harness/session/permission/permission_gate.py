@@ -19,6 +19,7 @@ from typing import Any
 
 from ulid import ULID
 
+from lsp_harness.config.load import trust_remedy
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.tool_events import PermissionDecided, PermissionRequested
 from lsp_harness.session.permission.action import CHECK_TOOLS, Action, Decision
@@ -282,6 +283,8 @@ class PermissionGate:
             return self._finish(check, self._take_answer(answer, question))
 
     def _nobody(self, check: GateCheck, reason: str) -> Decision:
+        if check.action.untrusted:
+            return self._finish(check, Decision("deny", "nobody", f"{reason}; {trust_remedy()}"))
         suggestions = self._judge.suggestions(check)
         rule = f"add the rule {' and '.join(suggestions)} to permissions.allow" if suggestions else ""
         remedy = " or ".join(filter(None, [rule, "choose another permission mode", "run it where a person can answer"]))

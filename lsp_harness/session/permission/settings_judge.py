@@ -119,7 +119,7 @@ class SettingsJudge:
     def decide_by_mode(self, check: GateCheck) -> Decision | None:
         """Decide by the mode. None if it asks."""
         mode = self.mode
-        verdicts, asks = MODE_TABLE[mode].verdicts, check.asks_by_rule
+        verdicts, asks = MODE_TABLE[mode].verdicts, check.asks_by_rule or check.action.untrusted is not None
         for part, verdict in check.relevant_parts:
             if verdict and verdict.decision == "allow":
                 continue
@@ -164,6 +164,8 @@ class SettingsJudge:
         rule = check.rule
         if rule and rule.decision == "ask":
             return rule.reason
+        if folder := check.action.untrusted:
+            return f"you have not said that you trust {folder}, and this runs its code"
         if not self.policy.is_complete:
             return "the settings have mistakes, so that rules may be missing"
         opaque = next((part.opaque or part.unseen for part in check.split.parts if part.opaque or part.unseen), "")
@@ -171,8 +173,8 @@ class SettingsJudge:
 
     def suggestions(self, check: GateCheck) -> tuple[str, ...]:
         """Return the rules that would answer this question from now on."""
-        if check.asks_by_rule:
-            # a rule that asks wins against any rule that allows
+        if check.asks_by_rule or check.action.untrusted:
+            # a rule that asks wins against any rule that allows, and a rule would be about every folder
             return ()
         parts = [part for part, verdict in check.relevant_parts if not (verdict and verdict.decision == "allow")]
         return suggest_rules(parts, self.policy.protected)

@@ -157,8 +157,14 @@ def write_scratch(file: Path, content: bytes) -> None:
 
 
 def hide_home(policy: SandboxPolicy, visible: tuple[Path, ...], limits: ResourceLimits) -> SandboxPolicy:
-    """Return a policy that also hides the home of the user, except for some folders in it."""
+    """Return a policy that also hides the home of the user, except for some folders in it, and private files elsewhere.
+
+    Args:
+        policy: The policy.
+        visible: The folders that the program needs. The last one is the project.
+        limits: The resources.
+    """
     home = Path.home()
     # the root folder, as the home of a service account, cannot be hidden
     hidden = (home,) if home != Path("/") and home.is_dir() else ()
-    return replace(policy, hidden=hidden, visible=visible, limits=limits)
+    return replace(policy, hidden=hidden, visible=visible, limits=limits, absent=list_private_paths(visible[-1]))

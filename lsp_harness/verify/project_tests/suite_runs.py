@@ -25,6 +25,7 @@ from lsp_harness.verify.project_tests.run_judgement import (
     find_failing,
     find_slow,
 )
+from lsp_harness.verify.project_tests.suite_runner import Selection
 from lsp_harness.verify.project_tests.suite_search import Suite, SuiteSkippedError
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest
 from lsp_harness.verify.project_tests.warm_suites import WarmSuites
@@ -320,10 +321,11 @@ class SuiteRuns:
         if not choice.is_confined:
             raise SuiteSkippedError(f"tests run only in a sandbox, and none works here ({choice.problem_text})")
         command = (suite.runner.name, *suite.files)
+        program = str(suite.runner.python or suite.runner.command(Selection(suite.files, Path("report")))[0])
         facts = {"folder": str(suite.root / suite.runner.folder)}
         if note := suite.runner.program_note:
             facts["interpreter"] = note
-        if objection := await self._access.find_objection(command, choice.confine(suite.root), facts):
+        if objection := await self._access.find_objection(command, choice.confine(suite.root, program), facts):
             raise SuiteSkippedError(objection)
         return choice.sandbox
 

@@ -196,7 +196,7 @@ class ToolComparison:
             problem = f"none works here ({choice.problem_text})"
             raise NothingComparedError(f"{tool.name} runs only in a sandbox, and {problem}")
         command = (program, *tool.name.split()[1:])
-        if objection := await self.access.find_objection(command, choice.confine(root)):
+        if objection := await self.access.find_objection(command, choice.confine(root, str(program))):
             raise NothingComparedError(objection)
         return _ToolUse(tool, program, root, folder, choice.sandbox, environment, tuple(users))
 
