@@ -91,7 +91,7 @@ class Conversation:
         self._number = 0
         self._client: SessionClient | None = None
         self._task: asyncio.Task[Any] | None = None
-        self._is_in_turn = self._is_stopping = self._is_stopped = False
+        self._is_in_turn = self._is_asking = self._is_stopping = self._is_stopped = False
         self._cancelled_lines = 0
         self._held: Frame | None = None
 
@@ -119,7 +119,10 @@ class Conversation:
         """Clear the line, else stop the answer, else end the conversation."""
         if self._lines.cancel():
             return
-        if self._client is not None and self._is_in_turn and not self._is_stopping:
+        if self._is_asking and self._cancelled_lines == 0:
+            # between two lines of one question
+            self._cancelled_lines = 1
+        elif self._client is not None and self._is_in_turn and not (self._is_stopping or self._is_asking):
             self._is_stopping = True
             self._client.send({"command": "interrupt"})
         elif self._task is not None:
@@ -170,11 +173,13 @@ class Conversation:
             while (frame := await self._next_frame(client)) is not None:
                 self._show(frame)
                 if frame["type"] == "permission_request":
+                    self._is_asking = True
                     client.send(await self._decide(frame))
+                    self._is_asking = False
                 if frame["type"] == "turn_stop" and frame.get("id") == request_id:
                     return
         finally:
-            self._is_in_turn = False
+            self._is_in_turn = self._is_asking = False
 
     def _show(self, frame: Frame) -> None:
         """Print a frame. A proposed edit waits: if it is asked about, its diff is a part of the question."""

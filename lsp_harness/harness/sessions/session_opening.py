@@ -60,9 +60,9 @@ from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from lsp_harness.session.permission.mode_table import PermissionMode
     from lsp_harness.harness.indexes.folder_index import FolderIndex
     from lsp_harness.harness.sessions.edit_driver import EditDriver
+    from lsp_harness.session.permission.mode_table import PermissionMode
 
 DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
