@@ -1,4 +1,4 @@
-"""What a person sees before a yes is what happens: the same in each surface, and nothing of it is hidden."""
+"""The texts of questions about misleading calls: the same in each surface, and nothing of them is hidden."""
 
 import asyncio
 import tempfile

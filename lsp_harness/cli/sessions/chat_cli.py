@@ -14,7 +14,7 @@ from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader,
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
 from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.cli.sessions.shown_question import ShownQuestion
+from lsp_harness.cli.sessions.terminal_question import TerminalQuestion
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError
 from lsp_harness.text.visible_text import escape_controls, escape_unencodable
@@ -222,7 +222,7 @@ class Conversation:
     async def _decide(self, frame: Frame) -> Frame:
         """Ask the person about an action, and return the answer for the session. Only an explicit yes allows it."""
         self._printer.end_line()
-        question = ShownQuestion(frame)
+        question = TerminalQuestion(frame)
         _write_question(question.folded)
         reply: dict[str, Any] = {"command": "permission", "request_id": frame["request_id"]}
         while (line := await self._read(lambda: self._lines.answer(question.prompt))) is not None:

@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.session.permission.action import Action, ActionKind
 from lsp_harness.session.permission.question_text import RememberedRules, describe_call, describe_question
 
-FILE = Path("/home/u/config.toml")
+FILE = Path("/u/config.toml")
 
 
 def check(action: Action, expected: str, *rules: str, file: Path | None = FILE, reason: str = "the mode asks") -> None:
@@ -22,7 +22,7 @@ bash: run a program
 folder: /ws
 execution: inline
 asked because: the mode asks
-for this session, or always (saved in /home/u/config.toml, for all folders), it would allow:
+for this session, or always (saved in /u/config.toml, for all folders), it would allow:
   bash(git push *) = git push, alone and with any arguments
 """
     check(action, expected, "bash(git push *)")
