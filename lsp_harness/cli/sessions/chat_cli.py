@@ -14,7 +14,7 @@ from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader,
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
 from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.cli.sessions.shown_question import ShownQuestion
+from lsp_harness.cli.sessions.terminal_question import TerminalQuestion
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError
@@ -94,7 +94,7 @@ class Conversation:
         self._number = 0
         self._client: SessionClient | None = None
         self._task: asyncio.Task[Any] | None = None
-        self._is_in_turn = self._is_stopping = self._is_stopped = False
+        self._is_in_turn = self._is_asking = self._is_stopping = self._is_stopped = False
         self._cancelled_lines = 0
         self._held: Frame | None = None
         self._asks_before_undo = is_dialog()
@@ -123,7 +123,10 @@ class Conversation:
         """Clear the line, else stop the answer, else end the conversation."""
         if self._lines.cancel():
             return
-        if self._client is not None and self._is_in_turn and not self._is_stopping:
+        if self._is_asking and self._cancelled_lines == 0:
+            # between two lines of one question
+            self._cancelled_lines = 1
+        elif self._client is not None and self._is_in_turn and not (self._is_stopping or self._is_asking):
             self._is_stopping = True
             self._client.send({"command": "interrupt"})
         elif self._task is not None:
@@ -174,11 +177,13 @@ class Conversation:
             while (frame := await self._next_frame(client)) is not None:
                 self._show(frame)
                 if frame["type"] == "permission_request":
+                    self._is_asking = True
                     client.send(await self._decide(frame))
+                    self._is_asking = False
                 if frame["type"] == "turn_stop" and frame.get("id") == request_id:
                     return
         finally:
-            self._is_in_turn = False
+            self._is_in_turn = self._is_asking = False
 
     def _show(self, frame: Frame) -> None:
         """Print a frame. A proposed edit waits: if it is asked about, its diff is a part of the question."""
@@ -221,7 +226,7 @@ class Conversation:
     async def _decide(self, frame: Frame) -> Frame:
         """Ask the person about an action, and return the answer for the session. Only an explicit yes allows it."""
         self._printer.end_line()
-        question = ShownQuestion(frame)
+        question = TerminalQuestion(frame)
         _write_question(question.folded)
         reply: dict[str, Any] = {"command": "permission", "request_id": frame["request_id"]}
         while (line := await self._read(lambda: self._lines.answer(question.prompt))) is not None:

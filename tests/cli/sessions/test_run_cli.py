@@ -14,6 +14,7 @@ import pytest
 
 from lsp_harness.cli.sessions.session_client import run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
+from lsp_harness.config.load import user_config_file
 from lsp_harness.harness.sessions import model_choice
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine
@@ -380,3 +381,54 @@ def test_an_undo_is_an_edit_for_the_permission_gate(shell: Shell, script: Script
     shell.file("lsp-harness.local.toml", '[permissions]\ndeny = ["Edit(notes.txt)"]\n')
     assert "not allowed" in shell.run("sessions", "undo", "--yes").err
     assert (shell.folder / "notes.txt").exists()
+
+
+# -- the permission mode where nobody watches
+WRITES = tool_call("create", path="b.py", text="x = 1\n")
+NO_TERMINAL = "standard input is no terminal, so the permission mode is plan"
+
+
+@pytest.mark.parametrize("arguments", [("run", "go"), ("write it",), ("run", "--driver", "chat", "go")])
+def test_a_command_without_a_terminal_only_plans(shell: Shell, script: Script, arguments: tuple[str, ...]):
+    result = shell.run(*arguments, "-p", script(WRITES, "no"))
+    assert not (shell.folder / "b.py").exists()
+    assert [event.data["by"] for event in last_events("permission.decided")] == ["mode"]
+    assert NO_TERMINAL in result.err
+    assert "--permission-mode" in result.err
+
+
+def test_a_prompt_of_standard_input_only_plans(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("go"))
+    shell.run("run", "-", "-p", script(WRITES, "no"))
+    assert not (shell.folder / "b.py").exists()
+
+
+def test_an_edit_of_the_code_without_a_terminal_is_not_applied(shell: Shell, script: Script):
+    file = shell.file("geo.py", "def area(r):\n    return 3 * r\n")
+    right = "```python\ndef area(r):\n    return 3 * r * r\n```"
+    shell.run("run", "--driver", "code", "square the radius in area", "-p", script("edit", *[right] * 8))
+    assert file.read_text() == "def area(r):\n    return 3 * r\n"
+
+
+@pytest.mark.parametrize("named", ["option", "settings", "terminal"])
+def test_a_mode_that_is_named_counts_and_so_does_a_terminal(
+    shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch, named: str
+):
+    options: list[str] = []
+    match named:
+        case "option":
+            options = ["--permission-mode", "acceptEdits"]
+        case "settings":
+            user_config_file().parent.mkdir(parents=True, exist_ok=True)
+            user_config_file().write_text('[permissions]\nmode = "acceptEdits"\n')
+        case _:
+            monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    result = shell.run("run", "go", "-p", script(WRITES, "yes"), *options)
+    assert (shell.folder / "b.py").exists()
+    assert NO_TERMINAL not in result.err
+
+
+def test_a_program_keeps_its_default(shell: Shell):
+    assert SessionFlags().options("sdk").default_mode == ""
+    assert SessionFlags().options("acp", has_person=True).default_mode == ""
+    assert SessionFlags().options("cli").default_mode == "plan"
