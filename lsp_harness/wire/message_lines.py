@@ -26,6 +26,11 @@ class MessageLines:
         self._searched = 0
         self._has_ended = False
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the end was reached. A last line that was returned then has no end, so that it may be cut off."""
+        return self._has_ended
+
     async def next(self) -> bytes | None:
         """Return the next line without its end, or None after the last one. The last line needs no end.
 

@@ -70,10 +70,14 @@ class MessageReader:
         if isinstance(message, JSONRPCRequest):
             self._asked.add(message.id)
 
-    def read(self, line: bytes) -> "JSONRPCMessage | None":
+    def read(self, line: bytes, *, is_whole: bool = True) -> "JSONRPCMessage | None":
         """Return the message of a line. One that looks like an answer and is none becomes an error, at once.
 
         Other lines that are no messages are left out: some servers print what they do.
+
+        Args:
+            line: The line.
+            is_whole: Whether it has its end. What was cut off says nothing.
         """
         from mcp_types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 
@@ -83,10 +87,16 @@ class MessageReader:
         try:
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)
         except ValueError:
-            return self._read_invalid(text)
+            return self._read_invalid(text) if is_whole else None
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self._asked.discard(message.id)
         return check_message(message, self._signs)
+
+    def give_up(self, id: RequestId) -> bool:
+        """Expect no answer to a request any more. Return whether there was none until now."""
+        is_open = id in self._asked
+        self._asked.discard(id)
+        return is_open
 
     def fail_all(self, reason: str) -> "list[JSONRPCMessage]":
         """Return an error for each request that waits for its answer."""

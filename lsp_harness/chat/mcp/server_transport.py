@@ -24,6 +24,9 @@ GRACE_S = 2.0
 """Time for a program to end after the end of its input, and again after SIGTERM."""
 LOOK_S = 0.01
 """Time between two looks at whether it has ended."""
+DISCOVER_S = 4.0
+"""Time for a program to answer the first request of the newest protocol. An older one may say nothing to it."""
+DISCOVER = "server/discover"
 
 
 def open_transport(spec: ServerSpec, folder: Path | None, error_output: ErrorOutput, signs: ServerSigns) -> "Transport":
@@ -66,6 +69,7 @@ async def _program(
     try:
         yield reader, writer
     finally:
+        program.stop()
         # a program must end even if this task is cancelled meanwhile
         await asyncio.shield(asyncio.ensure_future(_end(child, tasks)))
         for stream in (incoming, reader, writer, outgoing):
@@ -79,6 +83,7 @@ class _Program:
         self, child: asyncio.subprocess.Process, reader: MessageReader, incoming: Any, signs: ServerSigns
     ) -> None:
         self._child, self._reader, self._incoming, self._signs = child, reader, incoming, signs
+        self._probing: asyncio.Task[None] | None = None
 
     async def read(self) -> None:
         """Give its messages to the library until its output ends."""
@@ -97,7 +102,7 @@ class _Program:
                     continue
                 if line is None:
                     break
-                if (message := self._reader.read(line)) is not None:
+                if (message := self._reader.read(line, is_whole=not lines.has_ended)) is not None:
                     await self._give(message)
         self._close()
 
@@ -112,6 +117,8 @@ class _Program:
                     await self._give(make_error(id, f"the request cannot be written: {error}"))
                 continue
             self._reader.note_sent(item.message)
+            if getattr(item.message, "method", "") == DISCOVER:
+                self._probing = asyncio.ensure_future(self._give_up(item.message.id))
             try:
                 self._child.stdin.write(data + b"\n")
                 await self._child.stdin.drain()
@@ -119,6 +126,17 @@ class _Program:
                 # it has closed its input, so that no call can reach it
                 self._close()
                 return
+
+    async def _give_up(self, id: int | str) -> None:
+        """Let the library try an older protocol, if the program does not answer the first request."""
+        await asyncio.sleep(DISCOVER_S)
+        if self._reader.give_up(id):
+            await self._give(make_error(id, "the program does not know the newest protocol"))
+
+    def stop(self) -> None:
+        """Let nothing wait any more."""
+        if self._probing:
+            self._probing.cancel()
 
     def _close(self) -> None:
         self._signs.is_over.set()

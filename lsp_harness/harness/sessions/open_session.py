@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -73,6 +73,7 @@ class SessionParts:
         create_edit_driver: Returns the driver of a prompt that becomes an edit.
         tools: Name → tool.
         hidden_tools: Those that the lists of tools forbid.
+        refresh_tools: Reads the tools of MCP servers again that have changed, and returns whether there are others now.
         questions: The questions that the client answers.
         client_hooks: The functions of the client that are hooks.
         list_servers: Returns the MCP servers and their tools.
@@ -96,6 +97,7 @@ class SessionParts:
     create_edit_driver: Callable[[], Driver[Any]]
     tools: Mapping[str, Tool]
     hidden_tools: Mapping[str, Tool]
+    refresh_tools: Callable[[], Awaitable[bool]]
     questions: PendingQuestions
     client_hooks: ClientHooks
     list_servers: Callable[[], Sequence[McpServerStatus]] = tuple
@@ -192,7 +194,8 @@ class OpenSession:
             context_tokens=options.context_tokens,
             owner=Owner(persist=True, affinity=self.session.id),
         )
-        return ChatDriver(parts.models, parts.tools, self.create_execution(), settings, parts.hooks)
+        execution, refresh = self.create_execution(), parts.refresh_tools
+        return ChatDriver(parts.models, parts.tools, execution, settings, parts.hooks, refresh)
 
     def create_execution(self) -> ToolExecution:
         """Return what runs the tool calls of a turn."""

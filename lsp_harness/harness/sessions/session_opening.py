@@ -31,6 +31,7 @@ from lsp_harness.harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.harness.sessions.reading_commands import ReadingCommands
 from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.harness.sessions.session_tools import SessionTools
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.harness.verification.check_permission import CheckPermission
 from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
@@ -296,16 +297,16 @@ async def _create_parts(
         return await open_session(options, None, lent, models=models)
 
     servers, server_remarks = await _start_servers(options, stack, is_trusted=is_trusted)
-    tools = _create_tools(options, environment, record, servers, is_trusted=is_trusted)
+    # the tools that the client has listed are all shown, so that none must be looked for
+    has_find_tool = options.allowed_tools is None
+    tools = SessionTools(create_tools(environment), servers, gate.policy, has_find_tool=has_find_tool)
+    skills = [] if options.bare else find_skills(options.root, is_trusted=is_trusted)
+    if skills:
+        tools.add(SkillTool(skills, record))
     agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), open_child)
     if not options.parent or SubagentTool.name in (options.allowed_tools or ()):
-        tools[agents.name] = agents
-    warnings = [] if options.parent else _find_unknown_tools(tools, options)
-    hidden = {name: tool for name, tool in tools.items() if not _may_be_called(name, gate.policy)}
-    tools = {name: tool for name, tool in tools.items() if name not in hidden}
-    if options.allowed_tools is None and _may_be_called(FindTool.name, gate.policy):
-        # the tools that the client has listed are all shown
-        tools[FindTool.name] = FindTool(tools)
+        tools.add(agents)
+    warnings = [] if options.parent else _find_unknown_tools(tools.known, options)
 
     def create_edit_driver() -> "EditDriver":
         # imported for the first edit, because it takes a third of a second
@@ -326,8 +327,9 @@ async def _create_parts(
         checkpoints=checkpoints,
         edit_copies=copies,
         create_edit_driver=create_edit_driver,
-        tools=tools,
-        hidden_tools=hidden,
+        tools=tools.shown,
+        hidden_tools=tools.hidden,
+        refresh_tools=tools.refresh,
         questions=questions,
         client_hooks=client_hooks,
         list_servers=servers.status,
@@ -351,30 +353,6 @@ async def _start_servers(
     for remark in remarks:
         warn_once(remark)
     return servers, remarks
-
-
-def _create_tools(
-    options: SessionOptions,
-    environment: ToolEnvironment,
-    record: Callable[[SessionEvent], object],
-    servers: McpServers,
-    *,
-    is_trusted: bool,
-) -> dict[str, Tool]:
-    """Return the tools of the session: our own, those of MCP servers, and the one that loads skills."""
-    tools: dict[str, Tool] = {**create_tools(environment), **servers.tools()}
-    skills = [] if options.bare else find_skills(options.root, is_trusted=is_trusted)
-    if skills:
-        tools["skill"] = SkillTool(skills, record)
-    return tools
-
-
-def _may_be_called(name: str, policy: GatePolicy) -> bool:
-    """Return whether the lists of tools allow any call of a tool. Only such tools are shown to the model."""
-    texts = policy.allowed_tools
-    is_listed = texts is None or any(tool_matches(parse_rule(text, "allow").tool, name) for text in texts)
-    rules = [parse_rule(text, "deny") for text in policy.disallowed_tools]
-    return is_listed and not any(rule.pattern is None and tool_matches(rule.tool, name) for rule in rules)
 
 
 def _find_unknown_tools(tools: Mapping[str, Tool], options: SessionOptions) -> list[str]:
