@@ -160,6 +160,16 @@ def test_ctrl_c_stops_each_answer_and_not_the_conversation(talk: Talk):
     assert person.wait() == 0
 
 
+def test_a_signal_at_the_prompt_leaves_the_terminal_as_it_was(talk: Talk):
+    person = talk()
+    person.type("half a line")
+    person.wait_for("half a line")
+    assert not person.is_echoing
+    person.process.send_signal(signal.SIGTERM)
+    assert person.wait() == 128 + signal.SIGTERM
+    assert person.is_echoing
+
+
 # -- the history
 def test_the_history_has_the_lines_but_no_answers(shell: Shell, talk: Talk):
     person = talk(TOUCH, "done", "again")
