@@ -75,6 +75,18 @@ def test_what_was_typed_before_a_question_does_not_answer_it(
     assert b"please answer" not in person.seen
 
 
+@QUESTIONS
+def test_the_rest_of_a_burst_of_keys_answers_no_question(shell: Shell, talk: Talk, call: dict[str, Any], question: str):
+    person = talk(call)
+    person.type("go\ry\ry\r")
+    person.wait_for(question)
+    person.type("n\r")
+    person.wait_for("you: ")
+    person.type("/exit\r")
+    assert person.wait() == 0
+    assert not is_changed(shell.folder)
+
+
 def test_a_line_that_was_typed_before_the_prompt_is_the_next_prompt(shell: Shell, talk: Talk):
     os.mkfifo(shell.folder / "gate")
     person = talk(WAIT, "done", "next")
