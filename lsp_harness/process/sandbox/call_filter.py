@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import platform
 import struct
 
 TYPE_CHECKING = False
@@ -137,9 +136,9 @@ def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bo
             changes that Landlock does not know are refused.
         asks: Whether another process answers changes of the mode, the owner and the times of files instead.
     """
-    if platform.machine() not in PROCESSORS:
+    if os.uname().machine not in PROCESSORS:
         return b""
-    processor, column = PROCESSORS[platform.machine()]
+    processor, column = PROCESSORS[os.uname().machine]
     # numbers of another table of system calls mean other things
     steps: list[Step] = [
         (LOAD, 0, 0, PROCESSOR_OFFSET),
@@ -236,7 +235,7 @@ def set_asking_filter(code: bytes) -> int:
 def _set_filter(code: bytes, flags: int) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     program = FilterProgram(len(code) // INSTRUCTION.size, code)
-    call = SECCOMP[PROCESSORS[platform.machine()][1]]
+    call = SECCOMP[PROCESSORS[os.uname().machine][1]]
     number, operation = ctypes.c_long(call), SECCOMP_SET_MODE_FILTER
     result = libc.syscall(number, ctypes.c_ulong(operation), ctypes.c_ulong(flags), ctypes.byref(program))
     if result < 0:
