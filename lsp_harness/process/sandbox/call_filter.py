@@ -33,6 +33,8 @@ CALL_OFFSET, PROCESSOR_OFFSET, ARGUMENT_OFFSET, ARGUMENT_BYTES = 0, 4, 16, 8
 """Offsets in `struct seccomp_data`."""
 ALLOW, REFUSE, ASK = 0x7FFF0000, 0x00050000 | 1, 0x7FC00000
 """The system call happens, it fails with EPERM, or another process answers it (SECCOMP_RET_USER_NOTIF)."""
+NOT_SUPPORTED = 0x00050000 | 95
+"""The system call fails with EOPNOTSUPP, as on file systems without attributes. `cp -a` and `install` accept that."""
 INSTRUCTION = struct.Struct("=HBBI")
 SECCOMP = (317, 277)
 SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
@@ -161,7 +163,7 @@ def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bo
             steps += _where(numbers[column], [*kind, (LOAD, 0, 0, _argument(1)), *_only((0,))])
         steps += _where(IOCTL[column], _refuse_requests())
         for numbers in CHANGES_OF_ATTRIBUTES.values():
-            steps += _end(numbers[column], REFUSE)
+            steps += _end(numbers[column], NOT_SUPPORTED)
         for files in CHANGES_OF_FILES.values():
             if (number := files[column]) is not None:
                 steps += _end(number, ASK if asks else REFUSE)
