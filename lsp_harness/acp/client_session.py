@@ -1,11 +1,13 @@
 """One session of a client of the Agent Client Protocol: its prompts, its updates and its questions."""
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from acp import RequestError
 from acp.helpers import update_agent_message_text
 from acp.interfaces import Client
 from acp.schema import AllowedOutcome, PermissionOption, StopReason, ToolCallUpdate, Usage, UsageUpdate
@@ -16,8 +18,10 @@ from lsp_harness.acp.prompt_text import read_prompt
 from lsp_harness.acp.session_updates import SessionUpdates, Update, call_title
 from lsp_harness.errors import HarnessError, NoAnswer, StaleDocument, UsageError
 from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.harness.sessions.session_undo import UndoWish, describe_undo
 from lsp_harness.session.events.session_events import TurnStopped
 from lsp_harness.session.ingress import Ingress
+from lsp_harness.text.surrogates import to_scalar_value
 from lsp_harness.wire.event import Event
 
 STOP_REASONS: Mapping[str, StopReason] = {
@@ -34,6 +38,14 @@ OPTIONS: Mapping[str, PermissionOption] = {
     "reject": PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
 }
 UNDO = "/undo"
+LOG = logging.getLogger(__name__)
+UNDO_WISHES = {
+    UNDO: UndoWish(),
+    f"{UNDO} commands": UndoWish(with_commands=True),
+    f"{UNDO} force": UndoWish(force=True),
+    "/redo": UndoWish(is_redo=True),
+}
+"""What a user can write instead of a prompt → what is undone then."""
 
 
 class ClientSession:
@@ -52,6 +64,9 @@ class ClientSession:
         self._outgoing: asyncio.Queue[Update | Event] = asyncio.Queue()
         self._sending = asyncio.ensure_future(self._send_all())
         self._questions: set[asyncio.Task[None]] = set()
+        self._preparing: set[asyncio.Task[None]] = set()
+        self._remarks = [*opened.parts.warnings, *opened.parts.server_remarks]
+        """What the user is told before the first turn, because editors do not show the standard error."""
         self._usage = [0, 0, 0]
         opened.session.log.listeners.append(self._follow)
 
@@ -69,12 +84,15 @@ class ClientSession:
         opened, self._usage = self.opened, [0, 0, 0]
         prompt = read_prompt(blocks, opened.options.root, has_contents=opened.options.driver == "chat")
         self.updates.begin_turn()
-        self.send(*map(_say, prompt.left_out))
-        if prompt.text.strip() == UNDO:
-            return await self._undo()
+        remarks, self._remarks = self._remarks, []
+        # each is a paragraph of its own before the answer
+        self.send(*(_say(f"{remark}\n\n") for remark in (*remarks, *prompt.left_out)))
+        if (wish := UNDO_WISHES.get(prompt.text.strip())) is not None:
+            return await self._undo(wish)
         if not prompt.text.strip():
             raise UsageError("the prompt has no text")
-        await self._texts.refresh(self.id, prompt.files)
+        if not await self._prepare(prompt.files):
+            return "cancelled", self._count_usage()
         ingress = Ingress("message", prompt.text, source="acp", request_id=str(ULID()))
         try:
             stopped = await opened.submit(ingress, opened.create_driver())
@@ -88,14 +106,27 @@ class ClientSession:
             await self.flush()
         return STOP_REASONS.get(stopped.reason, "end_turn"), self._count_usage()
 
+    async def _prepare(self, files: Iterable[Path]) -> bool:
+        """Ask the editor for unsaved texts. Return False if the turn was stopped before it answered."""
+        asking = asyncio.ensure_future(self._texts.refresh(self.id, files))
+        self._preparing.add(asking)
+        try:
+            await asyncio.wait({asking})
+        finally:
+            self._preparing.discard(asking)
+            asking.cancel()
+        return not asking.cancelled()
+
     def cancel(self) -> None:
         """Stop the running turn."""
+        for asking in self._preparing:
+            asking.cancel()
         self.opened.session.interrupt()
 
     def replay(self, events: Iterable[Event]) -> None:
         """Send the updates of the events of a saved session."""
         for event in events:
-            self.send(*self.updates.replay(event))
+            self.send(*self.updates.replay(_to_scalar_event(event)))
 
     def send(self, *updates: Update) -> None:
         """Send updates after those that wait."""
@@ -117,6 +148,7 @@ class ClientSession:
 
     # -- events
     def _follow(self, event: Event) -> None:
+        event = _to_scalar_event(event)
         if event.type == "permission.requested":
             # after the updates that explain what is asked about
             self.send(*self.updates.announce_question(self._call_id(event.data), event.data))
@@ -138,9 +170,9 @@ class ClientSession:
                     self._questions.add(task)
                     task.add_done_callback(self._questions.discard)
                 else:
-                    # a client that is gone is told nothing more
-                    with suppress(RequestError, ConnectionError):
-                        await self._client.session_update(session_id=self.id, update=item)
+                    await self._client.session_update(session_id=self.id, update=item)
+            except Exception as error:  # noqa: BLE001 - the updates after it, and the answer to the prompt, must come
+                LOG.warning("an update was not sent: %s", " ".join(str(error).split())[:300])
             finally:
                 self._outgoing.task_done()
 
@@ -155,12 +187,14 @@ class ClientSession:
             raw_input=data.get("input"),
         )
         chosen = "reject"
-        with suppress(RequestError, ConnectionError):
+        try:
             answer = await self._client.request_permission(
                 session_id=self.id, tool_call=call, options=[OPTIONS[choice] for choice in choices]
             )
             if isinstance(answer.outcome, AllowedOutcome) and answer.outcome.option_id in choices:
                 chosen = answer.outcome.option_id
+        except Exception as error:  # noqa: BLE001 - what is no answer counts as no, and the turn goes on
+            LOG.info("a question was not answered: %s", " ".join(str(error).split())[:300])
         fields = {"decision": "deny" if chosen == "reject" else "allow", "remember": chosen}
         # the turn may have ended meanwhile
         with suppress(UsageError):
@@ -179,15 +213,22 @@ class ClientSession:
         read, written, cached = self._usage
         return Usage(total_tokens=read + written, input_tokens=read, output_tokens=written, cached_read_tokens=cached)
 
-    async def _undo(self) -> tuple[StopReason, Usage]:
+    async def _undo(self, wish: UndoWish) -> tuple[StopReason, Usage]:
         try:
-            result = await self.opened.undo()
-            text = f"undone: {', '.join(result['paths'])}"
+            result = await self.opened.undo(wish)
+            text = "\n".join(describe_undo(result))
+            if result.commands:
+                text += f"\n{UNDO} commands takes back what changed while commands ran, too"
         except HarnessError as error:
             text = error.message
         self.send(_say(text))
         await self.flush()
         return "end_turn", self._count_usage()
+
+
+def _to_scalar_event(event: Event) -> Event:
+    # a file name that is no UTF-8 has halves of characters, which the protocol cannot express
+    return replace(event, data=to_scalar_value(event.data))
 
 
 def _say(text: str) -> Update:

@@ -19,6 +19,9 @@ from lsp_harness.text.position import encode
 MAX_ASKED_FILES = 20
 """Most files whose text is asked from the editor for one prompt."""
 
+NO_ANSWER = (RequestError, ConnectionError, ValueError)
+"""Errors of a request that the editor refused, did not get, or answered with something else."""
+
 
 class ClientTexts:
     """The unsaved texts of the editor (see `EditorTexts`).
@@ -72,14 +75,14 @@ class ClientTexts:
         new = Document.from_text(document.uri, data, language=document.language, version=document.version + 1)
         try:
             await self._client.write_text_file(session_id=self._session_id, path=str(path), content=new.text)
-        except RequestError as error:
+        except NO_ANSWER as error:
             raise UsageError(f"the editor did not change {path.name}: {error}") from error
         self._texts.pop(path)
         if _read_disk(path) != data:
             self._texts[path] = new
 
     async def _read(self, path: Path) -> str | None:
-        with suppress(RequestError):
+        with suppress(*NO_ANSWER):
             return (await self._client.read_text_file(session_id=self._session_id, path=str(path))).content
         return None
 

@@ -53,6 +53,7 @@ from lsp_harness.harness.sessions.session_options import DRIVERS, SessionOptions
 from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.session.permission.mode_table import MODE_TABLE
+from lsp_harness.text.surrogates import to_scalar_text
 from lsp_harness.wire.version import VERSION
 
 T = TypeVar("T")
@@ -63,6 +64,7 @@ DRIVER_TEXTS = {
 }
 PAGE = 50
 """Most sessions in one answer."""
+MAX_CURSOR_DIGITS = 10
 
 
 class EditorAgent:
@@ -97,7 +99,9 @@ class EditorAgent:
         **more: Any,
     ) -> InitializeResponse:
         """Return what this agent can do."""
-        self._capabilities = client_capabilities or ClientCapabilities()
+        # the library has a table instead of what does not fit
+        is_valid = isinstance(client_capabilities, ClientCapabilities)
+        self._capabilities = client_capabilities if is_valid else ClientCapabilities()
         sessions = SessionCapabilities(
             list=SessionListCapabilities(),
             fork=SessionForkCapabilities(),
@@ -174,10 +178,15 @@ class EditorAgent:
         rows = [row for row in list_rows(self._store) if row.folder]
         if folder:
             rows = [row for row in rows if resolve_links(Path(row.folder)) == folder]
-        start = int(cursor) if cursor and cursor.isdecimal() else 0
+        start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < MAX_CURSOR_DIGITS else 0
         shown = rows[start : start + PAGE]
         sessions = [
-            SessionInfo(session_id=row.id, cwd=row.folder, title=row.title or None, updated_at=row.started_at)
+            SessionInfo(
+                session_id=row.id,
+                cwd=to_scalar_text(row.folder),
+                title=to_scalar_text(row.title) or None,
+                updated_at=row.started_at,
+            )
             for row in shown
         ]
         more_rows = str(start + PAGE) if len(rows) > start + PAGE else None

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,6 +69,7 @@ class ChatDriver:
         execution: Runs the calls.
         settings: The settings.
         hooks: Hear of each tier of the compaction, and may deny it.
+        refresh_tools: Brings the tools up to date, and returns whether they have changed. It is called for each step.
     """
 
     name = "chat"
@@ -81,8 +82,10 @@ class ChatDriver:
         execution: ToolExecution,
         settings: ChatSettings,
         hooks: Hooks | None = None,
+        refresh_tools: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self._tools = tools
+        self._refresh_tools = refresh_tools
         self._execution = execution
         self._settings = settings
         self._hooks = hooks or Hooks()
@@ -92,8 +95,11 @@ class ChatDriver:
         self._unreadable = 0
         self._problems: dict[str, str] = {}
         self.names = shorten_names(tools)
+        self._models = ModelChain(models, self._known_tools(), settings)
+
+    def _known_tools(self) -> KnownTools:
         full_names = {shown: name for name, shown in self.names.items()}
-        self._models = ModelChain(models, KnownTools(tuple(show_tools(tools).values()), full_names), settings)
+        return KnownTools(tuple(show_tools(self._tools).values()), full_names)
 
     @property
     def system(self) -> str:
@@ -172,6 +178,9 @@ class ChatDriver:
 
     async def _count(self, state: SessionState) -> ChatPrompt:
         """Return the prompt of a state with its tokens. It is built once for each revision of the conversation."""
+        if self._refresh_tools and await self._refresh_tools():
+            self.names = shorten_names(self._tools)
+            self._models.use_tools(self._known_tools())
         # the window of the model decides how the tools are shown
         self._models.renew()
         await self._models.connect()

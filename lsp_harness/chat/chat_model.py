@@ -84,6 +84,12 @@ class ModelChain:
             self._models = list(self._chosen)
             self.window = 0
 
+    def use_tools(self, tools: KnownTools) -> None:
+        """Show other tools to the model from now on."""
+        self._tools = tools
+        self.text = self.protocol = TextProtocol(tools, self._settings)
+        self.window = 0
+
     def refuse_tools(self) -> None:
         """Describe the tools as text to the present model from now on."""
         self.current.refuses_tools = True

@@ -56,7 +56,7 @@ class ToolExecution:
         self._artifacts = artifacts
         self._before_call = before_call
         self._after_call = after_call
-        self._hidden = hidden or {}
+        self._hidden: Mapping[str, Tool] = {} if hidden is None else hidden
         self._hooks = hooks or Hooks()
         self._last_call: tuple[str, str] = ("", "")
         self._equal_calls = 0

@@ -132,7 +132,7 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
     if len(prompt.split()) != 1 or prompt == "-":
         return ["run", *arguments]
     if has_option:
-        raise UsageError(explain_unknown_command(prompt, []))
+        raise UsageError(f"one word is no prompt, and there is no command before it. {_prompt_hint(prompt)}")
     return arguments
 
 
@@ -206,7 +206,7 @@ def explain_unknown_command(name: str, chain: Sequence[str]) -> str:
 
 
 def _prompt_hint(word: str) -> str:
-    return f"If it is a prompt: {PROGRAM} run {shlex.quote(word)}"
+    return f"If it is a prompt: {PROGRAM} run {'-- ' * word.startswith('-')}{shlex.quote(word)}"
 
 
 def _similar_commands(name: str, chain: Sequence[str]) -> list[str]:

@@ -61,7 +61,7 @@ class Permissions:
 
     mode: str = ""
     """The permission mode: `ask`, `trust`, `deny`, `acceptEdits`, `plan`, `auto` or `bypassPermissions`. Empty is `ask`
-    in an editor, and `trust` for a program without a person.
+    in an editor, `trust` for a program without a person, and `plan` for a command without a terminal.
     """
     allow: tuple[str, ...] = ()
     """Rules that allow, such as `Bash(git status *)`, `Edit(src/*)` or `mcp__server__*`."""

@@ -238,6 +238,7 @@ class Services:
         from lsp_harness.session.session import Session
 
         log = SessionStore().create(is_saved=self.workspace.is_trusted)
+        log.hold_prelude()
         log.listeners.append(lambda event: self.events.publish(TurnReported(event)))
         root = next(iter(self.workspace.roots), None)
         config = self._config

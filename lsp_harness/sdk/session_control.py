@@ -119,14 +119,31 @@ class SessionControl:
         return "".join(texts)
 
     # -- history
-    async def undo(self, turn: int | None = None, *, force: bool = False) -> dict[str, Any]:
-        """Undo the edits of a turn, or of the last one that changed files. Return `turn`, `paths` and `skipped`.
+    async def undo(
+        self,
+        turn: int | None = None,
+        *,
+        force: bool = False,
+        commands: bool = False,
+        redo: bool = False,
+        preview: bool = False,
+    ) -> dict[str, Any]:
+        """Undo the edits of a turn, or of the last one that changed files.
 
         Args:
             turn: The number of the turn.
             force: Restore files that somebody changed after the turn, too.
+            commands: Restore files that changed while commands of the turn ran, too. Others may have written them.
+            redo: Take the last undo back instead.
+            preview: Change nothing, and return what would happen.
+
+        Returns:
+            `turn`, `paths`, those of them that are `removed`, `skipped` (path → why it is not restored), `commands`
+            (those that changed while a command ran) and `texts` (path → the files with the texts before and after).
         """
-        return await self._command("undo", turn=turn, force=force)
+        given = {"force": force, "commands": commands, "redo": redo, "preview": preview}
+        # the program itself asks for it
+        return await self._command("undo", turn=turn, confirmed=True, **{k: v for k, v in given.items() if v})
 
     async def fork(self, at_seq: int | None = None) -> str:
         """Begin a session that continues this one after an event, or after the last. Return its id, for `resume`."""

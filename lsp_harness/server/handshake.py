@@ -10,15 +10,15 @@ from lsp_harness.errors import UsageError
 from lsp_harness.server import lsp_errors
 from lsp_harness.server.features.lifecycle import initialize
 from lsp_harness.server.features.lifecycle.initialize import Greeting
-from lsp_harness.server.transport import rpc_message
-from lsp_harness.server.transport.rpc_message import (
+from lsp_harness.server.transport.transport import Transport
+from lsp_harness.wire import rpc_message
+from lsp_harness.wire.rpc_message import (
     InvalidRequest,
     Notification,
     Request,
     Response,
     UnanswerableMessage,
 )
-from lsp_harness.server.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,9 @@ from pygls.protocol import LanguageServerProtocol, default_converter
 
 from lsp_harness.errors import DocumentOutOfSync, HarnessError, UsageError
 from lsp_harness.server import lsp_errors
-from lsp_harness.server.transport import rpc_message
-from lsp_harness.server.transport.rpc_message import (
+from lsp_harness.server.transport.transport import Transport
+from lsp_harness.wire import rpc_message
+from lsp_harness.wire.rpc_message import (
     Id,
     InvalidRequest,
     Notification,
@@ -30,7 +31,6 @@ from lsp_harness.server.transport.rpc_message import (
     Response,
     UnanswerableMessage,
 )
-from lsp_harness.server.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Protocol(LanguageServerProtocol):
                 self._response(response)
             case InvalidRequest(id, code, reason):
                 self._refuse(id, code, reason)
-                if code == lsp_errors.PARSE_ERROR:
+                if code == rpc_message.PARSE_ERROR:
                     self.on_unreadable(body)
             case UnanswerableMessage(reason):
                 log.warning("ignored a message: %s", reason)
@@ -97,9 +97,9 @@ class Protocol(LanguageServerProtocol):
     def _request(self, id: Id, method: str, params: Any) -> None:
         # some clients send `exit` as a request
         if self.is_shut_down and method != types.EXIT:
-            return self._refuse(id, lsp_errors.INVALID_REQUEST, f"{method} came after shutdown")
+            return self._refuse(id, rpc_message.INVALID_REQUEST, f"{method} came after shutdown")
         if method == types.INITIALIZE:
-            return self._refuse(id, lsp_errors.INVALID_REQUEST, "the server is already initialized")
+            return self._refuse(id, rpc_message.INVALID_REQUEST, "the server is already initialized")
         handler = self._handlers.get(method)
         if handler is None:
             return self._refuse(id, lsp_errors.METHOD_NOT_FOUND, f"{method} is not supported")
@@ -145,7 +145,7 @@ class Protocol(LanguageServerProtocol):
         expected = self._result_types.pop(cast("Any", response.id), None)
         if future is None or future.done():
             if response.is_empty and future is None:
-                self._refuse(response.id, lsp_errors.INVALID_REQUEST, "a request needs a method")
+                self._refuse(response.id, rpc_message.INVALID_REQUEST, "a request needs a method")
             else:
                 log.info("ignored a response to no request: %s", response.id)
         elif response.error is not None:

@@ -7,11 +7,18 @@ that reads UTF-8 is converted.
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, cast
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ENCODED_HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 """The bytes that a document has for a half."""
 _REPLACEMENT = "\ufffd".encode()
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\.", re.DOTALL
+)
+"""An escape in a JSON text: a pair of halves, a lone half, or another one."""
+_LONE_HALF_CHARS = 6
 _HALF_OR_REPLACEMENT = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|\xef\xbf\xbd")
 
 
@@ -25,6 +32,34 @@ def to_scalar_text(text: str) -> str:
     if not has_surrogates(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def to_scalar_value(value: Any) -> Any:
+    """Return a JSON value whose texts are all converted by `to_scalar_text`."""
+    if isinstance(value, str):
+        return to_scalar_text(value)
+    if isinstance(value, Mapping):
+        members = cast("Mapping[Any, Any]", value)
+        return {to_scalar_value(name): to_scalar_value(member) for name, member in members.items()}
+    if isinstance(value, list | tuple):
+        return [to_scalar_value(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def to_scalar_json(data: bytes) -> bytes:
+    """Return a JSON text in valid UTF-8 in which each lone half, as bytes or as an escape, is U+FFFD."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        data = data.decode(errors="replace").encode()
+    # a JSON text has hardly ever a half, and looking for one is quick
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return data
+    return _ESCAPE.sub(lambda found: _mend_escape(found[0]), data)
+
+
+def _mend_escape(escape: bytes) -> bytes:
+    return _REPLACEMENT if len(escape) == _LONE_HALF_CHARS else escape
 
 
 def to_valid_utf8(data: bytes) -> bytes:

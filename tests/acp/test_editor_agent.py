@@ -59,7 +59,7 @@ async def test_an_edit_of_the_code_driver_is_shown_as_a_diff_before_it_is_allowe
         if choice == "once":
             assert "math.pi * radius ** 2" in (editor.root / "geo.py").read_text()
             await agent.prompt(session_id=session.session_id, prompt=[text_block("/undo")])
-            assert "undone: geo.py" in editor.text
+            assert "restored geo.py" in editor.text
     assert answer.stop_reason == "end_turn"
     assert (editor.root / "geo.py").read_text() == GEO
     [start] = editor.of_kind("tool_call")

@@ -21,6 +21,7 @@ REQUEST = PermissionRequest(
     suggestions=("bash(ls *)",),
     mode="ask",
     risk="low",
+    text="bash: run a program",
     session_id="s",
 )
 
@@ -80,6 +81,7 @@ async def test_the_context_has_both_spellings():
         "mode": "ask",
         "suggestions": ["bash(ls *)"],
         "paths": ["/a"],
+        "text": "bash: run a program",
     }
 
 

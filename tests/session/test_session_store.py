@@ -23,7 +23,7 @@ from lsp_harness.session.events.session_events import (
 from lsp_harness.session.events.tool_events import PermissionRequested, TaskStarted, ToolCompleted, ToolStarted
 from lsp_harness.session.log.log_reader import read_history, read_log
 from lsp_harness.session.log.session_log import SessionLog
-from lsp_harness.session.log.session_store import SessionStore, close_orphans
+from lsp_harness.session.log.session_store import SessionStore, close_orphans, short_ids
 from lsp_harness.session.projections.session_state import SessionState, project_session
 
 
@@ -128,6 +128,43 @@ def test_a_name_is_found_by_its_beginning_and_an_unknown_one_is_an_error(store: 
         store.find(ids[0][:4])
     with pytest.raises(UsageError, match="there is no session"):
         store.open("nothing")
+
+
+def test_a_name_is_found_by_its_end_which_lists_show(store: SessionStore) -> None:
+    ids = [killed(begin(store)) for _ in range(30)]
+    names = short_ids(ids)
+    assert len(set(names.values())) == 30
+    for id, name in names.items():
+        assert id.endswith(name)
+        assert store.find(name.lower()) == id
+    assert short_ids(["AAAABBBBBB", "CCCCBBBBBB", "BBBBBBDDDD"]) == {
+        "AAAABBBBBB": "ABBBBBB",
+        "CCCCBBBBBB": "CBBBBBB",
+        "BBBBBBDDDD": "BBDDDD",
+    }
+
+
+def test_the_sessions_of_a_folder_are_found_first(store: SessionStore, tmp_path: Path) -> None:
+    def begin_in(folder: Path) -> str:
+        folder.mkdir(exist_ok=True)
+        log = store.create()
+        log.append(SessionStarted(str(folder), "chat", "m", "ask", "1"))
+        log.close()
+        return log.id
+
+    here, inner, other = tmp_path / "here", tmp_path / "here" / "inner", tmp_path / "other"
+    first, last = begin_in(here), begin_in(other)
+    inner.mkdir()
+    assert store.find("") == last
+    assert store.find("", here) == store.find("", inner) == store.find("01", here, is_strict=True) == first
+    assert store.find(last, here, is_strict=True) == store.find(last[-8:], here) == last
+    with pytest.raises(UsageError, match=f"is about {other}"):
+        store.find(last[-8:], here, is_strict=True)
+    with pytest.raises(UsageError, match="no session of this folder"):
+        store.find("", tmp_path, is_strict=True)
+    nested = begin_in(inner)
+    assert store.ids_of_folder(inner) == [nested]
+    assert store.ids_of_folder(here) == [first]
 
 
 def test_a_fork_copies_nothing_and_leaves_the_original_as_it_is(store: SessionStore) -> None:

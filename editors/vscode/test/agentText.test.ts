@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Agent, AgentQuestion } from "../src/agents/agentProtocol";
-import { changesPage, cleanLine, contextValue, describeAgent, describeChanges, describeQuestion, loginAddress } from "../src/agents/agentText";
+import { changesPage, cleanLine, contextValue, describeAgent, describeChanges, describeQuestion, foldQuestion, loginAddress } from "../src/agents/agentText";
 
 const agent = (fields: Partial<Agent> = {}): Agent => ({
   id: "A1", name: "helper", type: "claude", status: "busy", state: { status: "busy", source: "osc", rule: "osc7501/working", kind: "", message: "" },
@@ -29,6 +29,13 @@ test("a question names its tool and what is to be done with it, once", () => {
   assert.equal(describeQuestion(question({ question: "May I?", tool: "Bash", input: { command: "rm x" } })), "May I? (Bash: rm x)");
   assert.equal(describeQuestion(question({ question: "Run rm x?", tool: "Bash", input: { command: "rm x" } })), "Run rm x?");
   assert.match(describeQuestion(question({ kind: "dialog" })), /look at the terminal/);
+});
+
+test("a question about a permission is shown as a whole, or says how much is missing", () => {
+  assert.deepEqual(foldQuestion(question({ question: "May I?" })), { message: "May I?", isWhole: true });
+  assert.deepEqual(foldQuestion(question({ text: "bash:\n  rm x" })), { message: "bash: ⏎ rm x", isWhole: true });
+  const { message, isWhole } = foldQuestion(question({ text: "x".repeat(1_000) }));
+  assert.deepEqual([message, isWhole], [`${"x".repeat(800)}… 200 more characters`, false]);
 });
 
 test("only an address of the web is opened", () => {

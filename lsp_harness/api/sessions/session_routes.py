@@ -115,8 +115,9 @@ async def fork_session(call: ApiCall) -> Any:
 
 async def undo_turn(call: ApiCall) -> Any:
     """Undo the edits of a turn."""
-    fields = {"turn": call.body.get("turn"), "force": call.body.get("force", False)}
-    return await call.context.sessions.command("undo", require_session(call), fields)
+    fields = {**call.body, "confirmed": True}
+    result = await call.context.sessions.command("undo", require_session(call), fields)
+    return {"removed": [], "commands": [], "texts": {}, "is_preview": False, **result}
 
 
 # -- permissions
@@ -357,10 +358,22 @@ SESSION_ROUTES: Sequence[ApiRoute] = (
         "undoTurn",
         "Undo the edits of a turn.",
         undo_turn,
-        schemas.answer(turn=schemas.number(), paths=schemas.list_of(schemas.text()), skipped=schemas.open_object()),
+        schemas.answer(
+            turn=schemas.number(),
+            paths=schemas.list_of(schemas.text()),
+            skipped=schemas.open_object(),
+            removed=schemas.list_of(schemas.text()),
+            commands=schemas.list_of(schemas.text()),
+            texts=schemas.open_object(),
+            is_preview=schemas.flag(),
+        ),
         body=schemas.body(
             turn=schemas.number("Default: the last turn that changed files.", minimum=0),
+            paths=schemas.list_of(schemas.text()),
+            commands=schemas.flag("Also files that changed while commands of the turn ran."),
             force=schemas.flag("Also files that somebody changed after the turn."),
+            redo=schemas.flag("Take the last undo back instead."),
+            preview=schemas.flag("Change nothing, and say what would happen."),
         ),
         errors=("NOT_FOUND", "CONFLICT", "INVALID"),
     ),

@@ -57,6 +57,7 @@ class McpServers:
         self._connections = [ServerConnection(spec, folder, start_s) for spec in self._specs if spec.is_enabled]
         self._tools: dict[str, Tool] = {}
         self._failed: set[str] = set()
+        self._built: Mapping[str, int] = {}
         self.problems: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
@@ -73,14 +74,22 @@ class McpServers:
         except BaseException:
             await self._stop()
             raise
-        for connection in self._connections:
-            self._add_tools(connection)
+        self._build_tools()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._stop()
+
+    async def refresh(self) -> bool:
+        """Read the lists of tools that have changed again. Return whether there may be other tools now."""
+        changed = [connection for connection in self._connections if connection.has_changed]
+        await asyncio.gather(*(connection.list_again() for connection in changed))
+        if self._built == self._revisions():
+            return False
+        self._build_tools()
+        return True
 
     def tools(self) -> Mapping[str, Tool]:
         """Return the tools by their names, those of a server in its own order."""
@@ -95,7 +104,7 @@ class McpServers:
             return McpServerStatus(spec.name, "disabled", "it is not enabled in the settings")
         connection = next((item for item in self._connections if item.spec is spec), None)
         reason = self.problems.get(spec.name, "")
-        if connection is None or spec.name in self._failed or connection.is_over.is_set():
+        if connection is None or spec.name in self._failed or connection.signs.is_over.is_set():
             return McpServerStatus(spec.name, "failed", reason or "the server has ended")
         tools = [name for name, tool in self._tools.items() if isinstance(tool, McpTool) and tool.server == spec.name]
         return McpServerStatus(spec.name, "running", reason, tuple(tools))
@@ -110,6 +119,15 @@ class McpServers:
     async def _stop(self) -> None:
         await asyncio.gather(*(connection.stop() for connection in self._connections))
 
+    def _revisions(self) -> Mapping[str, int]:
+        return {connection.spec.name: connection.revision for connection in self._connections}
+
+    def _build_tools(self) -> None:
+        self._tools.clear()
+        self._built = self._revisions()
+        for connection in self._connections:
+            self._add_tools(connection)
+
     def _add_tools(self, connection: ServerConnection) -> None:
         spec, remarks = connection.spec, list[str]()
         listed = {tool.name for tool in connection.listed}
@@ -123,6 +141,8 @@ class McpServers:
                 remarks.append(f"the tool {tool.name} of the MCP server {spec.name} has the name of another one")
             else:
                 self._tools[added.name] = added
+        if spec.name not in self._failed:
+            self.problems.pop(spec.name, None)
         if remarks:
             self.problems[spec.name] = "; ".join(remarks)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.chat.mcp.server_connection import ServerConnection
+from lsp_harness.chat.mcp.tool_schema import read_schema
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.files.secrets import redact
 from lsp_harness.session.permission.action import Action
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
 
 MAX_RESULT_CHARS = 16_000_000
+MAX_DESCRIPTION_CHARS = 4_000
+"""A longer description would fill the prompt."""
 MAX_NAME_CHARS = 64
 FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -26,8 +29,8 @@ class McpTool:
         self._listed_name = listed.name
         self.server = connection.spec.name
         self.name = tool_name(self.server, listed.name)
-        self.description = listed.description or listed.title or listed.name
-        self.schema: Mapping[str, Any] = listed.input_schema or {"type": "object"}
+        self.description = (listed.description or listed.title or listed.name)[:MAX_DESCRIPTION_CHARS]
+        self.schema: Mapping[str, Any] = read_schema(listed.input_schema)
 
     def action(self, input: Mapping[str, Any]) -> Action:
         # what a server says about the effects of its tools cannot be trusted

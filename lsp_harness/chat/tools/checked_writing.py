@@ -80,7 +80,7 @@ async def _write(environment: ToolEnvironment, new_text: NewText, change: Change
         # the text belongs to the user, who undoes and saves it in the editor
         await editor.apply(unsaved, new_text.edits)
         return "changed in the editor, where it is not saved yet,"
-    await environment.before_edit([file.path])
+    await environment.before_edit({file.path: change.after.data})
     _check_unchanged(new_text)
     if new_text.is_new:
         file.path.parent.mkdir(parents=True, exist_ok=True)

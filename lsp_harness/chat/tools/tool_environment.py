@@ -158,8 +158,8 @@ class ToolEnvironment:
         create_checks: Returns the checks that a new text must pass.
         tasks: The tasks of the session, or None. There is no tool for commands then.
         artifacts: The artifacts of the session, or None.
-        before_edit: Called with the absolute paths of files before they are written, for checkpoints. If it raises
-            HarnessError, nothing is written.
+        before_edit: Called with the absolute paths of files and their new contents before they are written, for
+            checkpoints. If it raises HarnessError, nothing is written.
         can_read: Returns whether the rules of the session let a tool, which walks through folders, read a file.
         editor_texts: The unsaved texts of an editor, or None without an editor.
         edit_lock: Held while a file is read, checked and written, so that edits do not overwrite each other.
@@ -171,7 +171,7 @@ class ToolEnvironment:
     create_checks: Callable[[], Sequence[Check]] = no_checks
     tasks: CommandTasks | None = None
     artifacts: ArtifactReader | None = None
-    before_edit: Callable[[Sequence[Path]], Awaitable[object]] = keep_no_copy
+    before_edit: Callable[[Mapping[Path, bytes]], Awaitable[object]] = keep_no_copy
     can_read: Callable[[Path, str], bool] = can_read_all
     editor_texts: EditorTexts | None = None
     edit_lock: asyncio.Lock = field(default_factory=asyncio.Lock)

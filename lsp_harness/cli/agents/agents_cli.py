@@ -172,7 +172,8 @@ def questions(agent: AgentName, /, *, json: JsonOption = False) -> int:
     if json:
         print_json(rows)
     for row in rows if not json else ():
-        say(f"{row['questionId']}  {row['kind']}  {row['question']}")
+        say(f"{row['questionId']}  {row['kind']}")
+        say(str(row.get("text") or row["question"]))
         for line in filter(None, (*row["options"], row["loginUrl"])):
             say(f"  {line}")
     return 0

@@ -14,9 +14,11 @@ from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader,
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
 from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.cli.sessions.shown_question import ShownQuestion
+from lsp_harness.cli.sessions.terminal_question import TerminalQuestion
+from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError
+from lsp_harness.harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
 from lsp_harness.text.visible_text import escape_controls, escape_unencodable
 
 PROMPT, ANSWER = "you: ", "lsp-harness: "
@@ -28,6 +30,7 @@ HELP = """Write a text to the model. Ctrl-C stops the answer or clears the line,
 Ctrl-D does.
 /mode MODE    change the permission mode
 /undo         undo the edits of the last turn
+/redo         take the last undo back
 /model MODEL  use another model
 /context      show how full the window of the model is
 /mcp          show the MCP servers
@@ -91,9 +94,10 @@ class Conversation:
         self._number = 0
         self._client: SessionClient | None = None
         self._task: asyncio.Task[Any] | None = None
-        self._is_in_turn = self._is_stopping = self._is_stopped = False
+        self._is_in_turn = self._is_asking = self._is_stopping = self._is_stopped = False
         self._cancelled_lines = 0
         self._held: Frame | None = None
+        self._asks_before_undo = is_dialog()
 
     async def run(self) -> int:
         """Talk until the person ends it. Return the exit status."""
@@ -119,7 +123,10 @@ class Conversation:
         """Clear the line, else stop the answer, else end the conversation."""
         if self._lines.cancel():
             return
-        if self._client is not None and self._is_in_turn and not self._is_stopping:
+        if self._is_asking and self._cancelled_lines == 0:
+            # between two lines of one question
+            self._cancelled_lines = 1
+        elif self._client is not None and self._is_in_turn and not (self._is_stopping or self._is_asking):
             self._is_stopping = True
             self._client.send({"command": "interrupt"})
         elif self._task is not None:
@@ -170,11 +177,13 @@ class Conversation:
             while (frame := await self._next_frame(client)) is not None:
                 self._show(frame)
                 if frame["type"] == "permission_request":
+                    self._is_asking = True
                     client.send(await self._decide(frame))
+                    self._is_asking = False
                 if frame["type"] == "turn_stop" and frame.get("id") == request_id:
                     return
         finally:
-            self._is_in_turn = False
+            self._is_in_turn = self._is_asking = False
 
     def _show(self, frame: Frame) -> None:
         """Print a frame. A proposed edit waits: if it is asked about, its diff is a part of the question."""
@@ -217,7 +226,7 @@ class Conversation:
     async def _decide(self, frame: Frame) -> Frame:
         """Ask the person about an action, and return the answer for the session. Only an explicit yes allows it."""
         self._printer.end_line()
-        question = ShownQuestion(frame)
+        question = TerminalQuestion(frame)
         _write_question(question.folded)
         reply: dict[str, Any] = {"command": "permission", "request_id": frame["request_id"]}
         while (line := await self._read(lambda: self._lines.answer(question.prompt))) is not None:
@@ -239,19 +248,58 @@ class Conversation:
             "model": {"command": "set_model", "model": argument.strip()},
             "context": {"command": "context_usage"},
             "mcp": {"command": "mcp_status"},
-            "undo": {"command": "undo"},
             "status": {"command": "status"},
             "tasks": {"command": "tasks"},
             "fork": {"command": "fork"},
         }
-        if name not in commands:
+        if name in ("undo", "redo"):
+            await self._undo(client, UndoWish(is_redo=name == "redo"))
+        elif name not in commands:
             sys.stdout.write(f"{HELP}\n")
+        elif response := await self._request(client, commands[name] | {"request_id": name}):
+            _write(_describe(response))
+
+    async def _request(self, client: SessionClient, frame: Frame) -> Frame | None:
+        """Send a command, and return its response. None if the session has ended."""
+        client.send(frame)
+        while (answer := await client.outgoing.get()) is not None:
+            if answer["type"] == "response":
+                return answer
+        return None
+
+    async def _undo(self, client: SessionClient, wish: UndoWish) -> None:
+        """Show what an undo would do, and do what the person wants of it."""
+
+        async def request(wish: UndoWish) -> UndoResult | None:
+            frame = {
+                "command": "undo",
+                "request_id": "undo",
+                "paths": None if wish.paths is None else list(wish.paths),
+                "commands": wish.with_commands,
+                "redo": wish.is_redo,
+                "preview": wish.is_preview,
+                # the person has asked for it
+                "confirmed": True,
+            }
+            response = await self._request(client, frame)
+            if response and response.get("ok"):
+                return UndoResult(**as_object(response["result"]))
+            if response:
+                _write(_describe(response))
+            return None
+
+        seen = await request(replace(wish, is_preview=True))
+        if seen is None:
             return
-        client.send(commands[name] | {"request_id": name})
-        while (frame := await client.outgoing.get()) is not None:
-            if frame["type"] == "response":
-                _write(_describe(frame))
-                return
+        chosen: UndoWish | None = replace(wish, paths=tuple(seen.paths))
+        if self._asks_before_undo:
+            chosen = await ask_undo(
+                wish, seen, write=_write, read=lambda prompt: self._read(lambda: self._lines.answer(prompt))
+            )
+        nothing = not seen.paths and not seen.commands
+        result = seen if nothing else chosen and await request(chosen)
+        if result:
+            _write("\n".join(describe_undo(result)))
 
 
 def _describe(frame: Frame) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -18,7 +19,8 @@ SHOWN_CHARS = 160
 
 def events(
     id: Annotated[
-        str, Parameter(help="The name of a session, or its beginning. The default is the last session.")
+        str,
+        Parameter(help="The name of a session, its beginning or its end. The default is the last one here."),
     ] = "",
     /,
     *,
@@ -32,7 +34,7 @@ def events(
     Another process may be writing the session; it is not disturbed.
     """
     store = SessionStore()
-    name = store.find(id)
+    name = store.find(id, Path.cwd())
     wanted = {type.strip() for type in types.split(",") if type.strip()}
     if unknown := wanted - EVENT_CLASSES.keys():
         raise UsageError(f"there is no type of event {min(unknown)!r}; `lsp-harness schema` names them")

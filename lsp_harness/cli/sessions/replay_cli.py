@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -30,7 +31,8 @@ from lsp_harness.wire.event import Event
 
 def replay(
     id: Annotated[
-        str, Parameter(help="The name of a session, or its beginning. The default is the last session.")
+        str,
+        Parameter(help="The name of a session, its beginning or its end. The default is the last one here."),
     ] = "",
     /,
     *,
@@ -48,7 +50,7 @@ def replay(
     differences are shown, and the exit status stays 0.
     """
     store = SessionStore()
-    name = store.find(id)
+    name = store.find(id, Path.cwd())
     events = list(read_history(store.folder, name))
     state = replay_state(events)
     options = _options_of(events, provider)

@@ -29,7 +29,13 @@ class SchemaError(UsageError):
 class SessionFlags:
     """The options of a session on the command line."""
 
-    session: Annotated[str | None, Parameter(("--session", "-s", "--resume"), help="Continue this session.")] = None
+    session: Annotated[
+        str | None,
+        Parameter(
+            ("--session", "-s", "--resume"),
+            help="Continue this session: its name, or the beginning or end of that of a session of this folder.",
+        ),
+    ] = None
     provider: Annotated[
         str,
         Parameter(

@@ -2,9 +2,9 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,15 +12,22 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
+from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config.load import load
-from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.errors import HarnessError, StaleDocument, UsageError
 from lsp_harness.harness.sessions.session_export import ExportFormat, export_events, render_transcript
 from lsp_harness.harness.sessions.session_list import SessionRow, find_sessions, list_rows, list_tree
-from lsp_harness.harness.sessions.session_undo import undo_saved
+from lsp_harness.harness.sessions.session_undo import (
+    UndoResult,
+    UndoWish,
+    describe_undo,
+    undo_fields,
+    undo_saved,
+)
 from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.target import is_remote
 from lsp_harness.session.log.log_reader import read_history, read_log
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.session.log.session_store import SessionStore, short_ids
 from lsp_harness.session.projections.session_state import project_session
 from lsp_harness.session.projections.summary import BUDGET_TOKENS, Summary
 from lsp_harness.text.wording import format_count
@@ -29,20 +36,29 @@ SHOWN_SESSIONS = 20
 SHOWN_CHARS = 300
 app = cyclopts.App(name="sessions", help="List, show, search, fork and export saved sessions, and undo their edits.")
 
-SessionId = Annotated[str, Parameter(help="The name of a session, or its beginning. The default is the last session.")]
+SessionId = Annotated[
+    str, Parameter(help="The name of a session, its beginning or its end. The default is the last one here.")
+]
+
+
+AllFolders = Annotated[bool, Parameter(negative="", help="Also the sessions of other folders.")]
 
 
 @app.command(name="list")
 def list_sessions(
     *,
-    all: Annotated[
-        bool, Parameter(negative="", help=f"List all sessions instead of the last {SHOWN_SESSIONS}.")
-    ] = False,
+    all: Annotated[bool, Parameter(negative="", help="List all sessions of all folders.")] = False,
+    count: Annotated[int, Parameter(help="The largest number of sessions of this folder; 0 is no limit.")] = (
+        SHOWN_SESSIONS
+    ),
     json: JsonOption = False,
 ) -> int:
-    """List the saved sessions, the last one first."""
-    rows = list_rows(SessionStore(), None if all else SHOWN_SESSIONS)
-    _print_rows(rows, json=json)
+    """List the saved sessions of this folder, the last one first."""
+    if count < 0:
+        raise UsageError("--count must be 0 or more")
+    store = SessionStore()
+    rows = list_rows(store) if all else list_rows(store, count or None, Path.cwd())
+    _print_rows(rows, short_ids(store.ids()), json=json, is_all=all)
     return 0
 
 
@@ -59,7 +75,7 @@ def show(
 ) -> int:
     """Show the requests, tools, answers and edits of a session."""
     store = SessionStore()
-    name = store.find(id)
+    name = store.find(id, Path.cwd())
     reader = read_log(store.path(name))
     events = list(read_history(store.folder, name))
     state = project_session(events)
@@ -121,7 +137,7 @@ def fork(
 ) -> int:
     """Begin a session that continues another one after one of its events. Nothing is copied."""
     store = SessionStore()
-    opened = store.fork(store.find(id), at)
+    opened = store.fork(store.find(id, Path.cwd()), at)
     opened.log.close()
     if json:
         print_json({"id": opened.log.id, "events": opened.event_count})
@@ -141,7 +157,7 @@ def export(
 ) -> int:
     """Write the whole history of a session, with the events that it continues, in another form."""
     store = SessionStore()
-    events = list(read_history(store.folder, store.find(id)))
+    events = list(read_history(store.folder, store.find(id, Path.cwd())))
     text = export_events(events, format)
     if output is None:
         say(text)
@@ -162,41 +178,115 @@ def undo(
     turn: Annotated[
         int | None, Parameter(help="The turn to undo. The default is the last one that changed files.")
     ] = None,
+    file: Annotated[
+        tuple[str, ...], Parameter(help="Only this file, relative to the folder. May be given several times.")
+    ] = (),
+    commands: Annotated[
+        bool,
+        Parameter(negative="", help="Also files that changed while commands of the turn ran."),
+    ] = False,
     force: Annotated[
         bool, Parameter(negative="", help="Also restore files that somebody changed after the turn.")
     ] = False,
+    yes: Annotated[bool, Parameter(("--yes", "-y"), negative="", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, Parameter(negative="", help="Change nothing, and show what would happen.")] = False,
+    all: AllFolders = False,
     json: JsonOption = False,
 ) -> int:
-    """Give the files that a turn changed the texts that they had before it."""
-    store = SessionStore()
-    session_id = store.find(id)
-    result = asyncio.run(undo_saved(store, session_id, turn, force=force))
-    if json:
-        print_json({"session_id": session_id, **asdict(result)})
-        return 1 if result.skipped else 0
-    for path in result.paths:
-        say(f"restored {path}")
-    for path, reason in result.skipped.items():
-        warn(f"{path} is not restored: {reason}")
-    if not result.paths:
-        say(f"no file of turn {result.turn} was restored")
+    """Give the files that a turn changed the texts that they had before it.
+
+    In a terminal, you see what happens, and are asked. Elsewhere, name the session or write --yes.
+    """
+    wish = UndoWish(turn, file or None, with_commands=commands, force=force, is_preview=dry_run)
+    return _undo(id, wish, is_sure=yes or (bool(id) and not is_dialog()), all=all, json=json)
+
+
+@app.command
+def redo(
+    id: SessionId = "",
+    /,
+    *,
+    force: Annotated[
+        bool, Parameter(negative="", help="Also restore files that somebody changed after the undo.")
+    ] = False,
+    yes: Annotated[bool, Parameter(("--yes", "-y"), negative="", help="Do not ask.")] = False,
+    dry_run: Annotated[bool, Parameter(negative="", help="Change nothing, and show what would happen.")] = False,
+    all: AllFolders = False,
+    json: JsonOption = False,
+) -> int:
+    """Take the last undo of a session back."""
+    wish = UndoWish(force=force, with_commands=True, is_redo=True, is_preview=dry_run)
+    return _undo(id, wish, is_sure=yes or (bool(id) and not is_dialog()), all=all, json=json)
+
+
+def _undo(id: str, wish: UndoWish, *, is_sure: bool, all: bool, json: bool) -> int:
+    store, here = SessionStore(), Path.cwd()
+    session_id = store.find(id, None if all else here, is_strict=not all)
+    root = store.root(session_id)
+    if not json and root and Path(root).resolve() != here.resolve():
+        say(f"in {root}:")
+
+    async def confirm(seen: UndoResult) -> UndoWish | None:
+        return await ask_undo(wish, seen, write=say, read=_read_answer)
+
+    try:
+        if not is_sure and not is_dialog() and not wish.is_preview:
+            result = asyncio.run(undo_saved(store, session_id, replace(wish, is_preview=True)))
+            warn("nothing was changed: nobody is there to answer; name the session, or write --yes")
+        else:
+            result = asyncio.run(undo_saved(store, session_id, wish, None if is_sure or json else confirm))
+    except StaleDocument as error:
+        # the texts of the files, which the person may want to compare
+        result = asyncio.run(undo_saved(store, session_id, replace(wish, is_preview=True)))
+        warn(f"nothing was restored: {error.message}")
+        _print_undo(session_id, result, json=json)
+        return 1
+    _print_undo(session_id, result, json=json)
+    if result.is_preview:
+        return 0 if wish.is_preview else 1
     return 1 if result.skipped else 0
 
 
-def _print_rows(rows: Sequence[SessionRow], *, json: bool) -> None:
+def _print_undo(session_id: str, result: UndoResult, *, json: bool) -> None:
     if json:
-        print_json([asdict(row) for row in rows])
+        print_json({"session_id": session_id, **undo_fields(result)})
+        return
+    for line in describe_undo(result):
+        say(line)
+    if result.commands:
+        say("--commands takes back what changed while commands ran, too")
+
+
+async def _read_answer(question: str) -> str | None:
+    try:
+        return await asyncio.to_thread(input, question)
+    except EOFError:
+        say()
+        return None
+
+
+def _print_rows(rows: Sequence[SessionRow], names: Mapping[str, str], *, json: bool, is_all: bool) -> None:
+    if json:
+        print_json([{**asdict(row), "name": names[row.id]} for row in rows])
         return
     if not rows:
-        say("there is no session yet; one begins with the first prompt, fix or edit")
+        say(
+            "there is no session yet; one begins with the first prompt, fix or edit"
+            if is_all
+            else "there is no session of this folder; --all lists those of all folders"
+        )
         return
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for name in ("session", "started", "turns", "folder", "first request"):
+    # a name that is cut off could not be used
+    table.add_column("session", no_wrap=True, min_width=max(len(names[row.id]) for row in rows))
+    for name in ("started", "turns", *(("folder",) if is_all else ()), "first request"):
         table.add_column(name)
     for row in rows:
-        table.add_row(row.id, row.started_at[:16].replace("T", " "), str(row.turns), row.folder, row.title)
+        folder = (row.folder,) if is_all else ()
+        started = row.started_at[:16].replace("T", " ")
+        table.add_row(names[row.id], started, str(row.turns), *folder, row.title)
     console().print(table)
 
 

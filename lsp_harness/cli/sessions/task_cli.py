@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import cyclopts
@@ -28,7 +29,10 @@ app = cyclopts.App(name="task", help="List, read, await and end the tasks of ses
 TaskId = Annotated[str, Parameter(help="The id of a task, or its beginning.")]
 SessionName = Annotated[
     str,
-    Parameter(("--session", "-s"), help="The name of a session, or its beginning. The default is the last session."),
+    Parameter(
+        ("--session", "-s"),
+        help="The name of a session, its beginning or its end. The default is the last one here.",
+    ),
 ]
 
 
@@ -36,7 +40,7 @@ SessionName = Annotated[
 def list_(*, session: SessionName = "", json: JsonOption = False) -> int:
     """List the tasks of a session, the first one first."""
     store = SessionStore()
-    tasks = list_tasks(store, store.find(session))
+    tasks = list_tasks(store, store.find(session, Path.cwd()))
     if json:
         print_json([_as_json(task) for task in tasks])
         return 0

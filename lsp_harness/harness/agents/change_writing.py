@@ -11,7 +11,7 @@ from lsp_harness.harness.agents.change_review import Review
 from lsp_harness.harness.edits.proposal_writing import require_unchanged
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.sessions.session_undo import UndoResult, restore_turn
-from lsp_harness.session.checkpoints.checkpoints import Checkpoints
+from lsp_harness.session.checkpoints.checkpoints import Checkpoints, RestorationGuard
 from lsp_harness.session.checkpoints.undo_plan import UndoPlan
 from lsp_harness.session.events.code_events import EditReverted
 from lsp_harness.session.events.event_types import SessionEvent
@@ -43,7 +43,7 @@ class ChangeWriter:
         Raises:
             StaleDocument: Somebody has changed a file since.
         """
-        checkpoints = self._checkpoints(root, self._services.session.log.append)
+        checkpoints = self._checkpoints(root, self._services.session.log.append, self._services.permission.undo_guard)
         return await restore_turn(checkpoints, plan, force=force)
 
     async def write(self, root: Path, review: Review, turn: Turn) -> UndoPlan:
@@ -72,9 +72,10 @@ class ChangeWriter:
             return turn.append(event)
 
         checkpoints = self._checkpoints(root, record)
-        created = await checkpoints.capture([change.file for change in everything])
-        plan = UndoPlan(turn.number, (created.checkpoint_id,))
         removed = {change.file for change in review.removed}
+        contents = {change.file: None if change.file in removed else change.after.data for change in everything}
+        created = await checkpoints.capture_edit(contents)
+        plan = UndoPlan(turn.number, (created.checkpoint_id,))
         try:
             # the gate may have asked a person, who takes time
             require_unchanged(files)
@@ -113,5 +114,10 @@ class ChangeWriter:
             if text.data != saved:
                 raise StaleDocument(f"{file} has unsaved changes in the editor; save it and apply again")
 
-    def _checkpoints(self, root: Path, record: Callable[[CheckpointCreated | EditReverted], object]) -> Checkpoints:
-        return Checkpoints(root, paths.state_folder() / "checkpoints", record)
+    def _checkpoints(
+        self,
+        root: Path,
+        record: Callable[[CheckpointCreated | EditReverted], object],
+        guard: RestorationGuard | None = None,
+    ) -> Checkpoints:
+        return Checkpoints(root, paths.state_folder() / "checkpoints", record, guard)

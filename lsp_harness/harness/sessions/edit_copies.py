@@ -1,6 +1,6 @@
 """The checkpoints of edits and commands by tools: a copy before each, and the state after it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -37,9 +37,13 @@ class EditCopies:
         self._runs_command = False
         self._is_too_large = False
 
-    async def keep(self, paths: Sequence[Path]) -> None:
-        """Copy files before an edit. Raises HarnessError, and then the edit must not happen."""
-        created = await self._checkpoints.capture(paths)
+    async def keep(self, contents: Mapping[Path, bytes | None]) -> None:
+        """Copy files before an edit. Raises HarnessError, and then the edit must not happen.
+
+        Args:
+            contents: The file → the content that it will have, or None if it is removed.
+        """
+        created = await self._checkpoints.capture_edit(contents)
         self._unsealed.append(created.checkpoint_id)
 
     async def keep_folder(self) -> None:
@@ -64,16 +68,24 @@ class EditCopies:
             )
 
     async def seal(self) -> None:
-        """Note the state of the files that were changed since the last call."""
+        """Note the state of the files that were changed since the last call. What was done counts in any case."""
         while self._unsealed:
-            await self._report(await self._checkpoints.seal(self._unsealed.pop()))
+            await self._report(await self._seal(self._unsealed.pop()))
         copy = self._folder_copy
         if copy and self._runs_command:
             self._runs_command = False
-            if changed := await self._checkpoints.seal(copy.checkpoint_id):
+            if changed := await self._seal(copy.checkpoint_id):
                 self._folder_copy = None
                 self._record(replace(copy, paths=tuple(sorted(changed))))
                 await self._report(changed)
+
+    async def _seal(self, checkpoint_id: str) -> Sequence[str]:
+        try:
+            return await self._checkpoints.seal(checkpoint_id)
+        except HarnessError as error:
+            # the file is written, and its call must not be reported as failed
+            warn_once(f"what the last call changed may not be undone: {error.message}")
+            return ()
 
     async def _report(self, changed: Sequence[str]) -> None:
         if changed and self._on_change:

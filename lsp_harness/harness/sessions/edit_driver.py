@@ -169,7 +169,7 @@ class EditDriver:
             for document, change in texts:
                 if document.hash != change.before.hash:
                     raise StaleDocument(f"{change.file} changed while the edit was computed; run it again")
-            await self.copies.keep([file for file, _ in files])
+            await self.copies.keep({file: change.after.data for file, change in files})
             write_changes(files)
             for document, change in texts:
                 # the text belongs to the user, who undoes and saves it in the editor

@@ -2,9 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from lsp_harness.chat.chat_driver import ChatDriver
@@ -18,11 +19,16 @@ from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.harness.sessions.edit_copies import EditCopies
 from lsp_harness.harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.harness.sessions.session_options import SessionOptions
-from lsp_harness.harness.sessions.session_undo import restore_turn
+from lsp_harness.harness.sessions.session_undo import (
+    REQUESTING_USER,
+    TEXTS_FOLDER,
+    UndoResult,
+    UndoWish,
+    run_undo,
+)
 from lsp_harness.inference.request import Owner
 from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.checkpoints.checkpoints import Checkpoints
-from lsp_harness.session.checkpoints.undo_plan import plan_undo
+from lsp_harness.session.checkpoints.checkpoints import Checkpoints, RestorationGuard
 from lsp_harness.session.driver import Driver
 from lsp_harness.session.events.session_events import (
     ErrorOccurred,
@@ -67,14 +73,17 @@ class SessionParts:
         create_edit_driver: Returns the driver of a prompt that becomes an edit.
         tools: Name → tool.
         hidden_tools: Those that the lists of tools forbid.
+        refresh_tools: Reads the tools of MCP servers again that have changed, and returns whether there are others now.
         questions: The questions that the client answers.
         client_hooks: The functions of the client that are hooks.
         list_servers: Returns the MCP servers and their tools.
+        server_remarks: What is wrong with MCP servers, when the session is opened.
         warnings: What is wrong with the options and stops nothing.
         closers: Functions that close what the session has opened, the last one first.
         on_task_end: Functions that receive the id of a background task that ended.
         follow_mode: Receives each new permission mode, for subagents.
         running_tokens: Returns the tokens of the subagents that run.
+        list_unsaved: Returns the files whose texts in the editor are not saved.
     """
 
     config: Config
@@ -88,14 +97,17 @@ class SessionParts:
     create_edit_driver: Callable[[], Driver[Any]]
     tools: Mapping[str, Tool]
     hidden_tools: Mapping[str, Tool]
+    refresh_tools: Callable[[], Awaitable[bool]]
     questions: PendingQuestions
     client_hooks: ClientHooks
     list_servers: Callable[[], Sequence[McpServerStatus]] = tuple
+    server_remarks: Sequence[str] = ()
     warnings: Sequence[str] = ()
     closers: list[Callable[[], Any]] = field(default_factory=list[Callable[[], Any]])
     on_task_end: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
     follow_mode: Callable[[str], None] = lambda mode: None
     running_tokens: Callable[[], TokenTotals] = TokenTotals
+    list_unsaved: Callable[[], Collection[Path]] = tuple
 
 
 class OpenSession:
@@ -182,7 +194,8 @@ class OpenSession:
             context_tokens=options.context_tokens,
             owner=Owner(persist=True, affinity=self.session.id),
         )
-        return ChatDriver(parts.models, parts.tools, self.create_execution(), settings, parts.hooks)
+        execution, refresh = self.create_execution(), parts.refresh_tools
+        return ChatDriver(parts.models, parts.tools, execution, settings, parts.hooks, refresh)
 
     def create_execution(self) -> ToolExecution:
         """Return what runs the tool calls of a turn."""
@@ -292,20 +305,29 @@ class OpenSession:
         opened.log.close()
         return opened.log.id
 
-    async def undo(self, turn: int | None = None, *, force: bool = False) -> dict[str, Any]:
-        """Give the files of a turn the texts that they had before it.
+    async def undo(self, wish: UndoWish | None = None, *, is_confirmed: bool = True) -> UndoResult:
+        """Give the files of a turn the texts that they had before it, or take the last undo back.
 
         Args:
-            turn: The number of the turn. None means the last one that changed files.
-            force: Restore files that somebody changed after the turn, too.
+            wish: What is to be undone.
+            is_confirmed: Whether the user asked for it, so that the request answers the question about the permission.
+                Otherwise, the question goes to the person, as that about an edit.
 
         Raises:
-            UsageError: There is nothing to undo.
-            StaleDocument: Somebody changed a file after the turn.
+            UsageError: There is nothing to undo, or it is not allowed.
+            StaleDocument: Somebody changed all files of the turn.
         """
-        plan = plan_undo(read_history(self._store.folder, self.session.id), turn)
-        result = await restore_turn(self.parts.checkpoints, plan, force=force)
-        return {"turn": result.turn, "paths": list(result.paths), "skipped": dict(result.skipped)}
+        parts, log = self.parts, self.session.log
+        gate = parts.gate.answered_by(REQUESTING_USER) if is_confirmed else parts.gate
+        guard = RestorationGuard(gate.check, self._find_undo_problem)
+        history = list(read_history(self._store.folder, self.session.id)) if log.path.exists() else []
+        return await run_undo(parts.checkpoints, history, wish or UndoWish(), log.folder / TEXTS_FOLDER, guard)
+
+    def _find_undo_problem(self, path: Path) -> str:
+        """Return why no undo may change a file, or an empty text."""
+        if path in self.parts.list_unsaved():
+            return "it has changes in the editor that are not saved"
+        return self.parts.gate.policy.protected.edit_problem(path)
 
     def list_tasks(self) -> list[dict[str, Any]]:
         """Return the tasks of the session, those of earlier processes too."""

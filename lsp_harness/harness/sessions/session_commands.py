@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.sessions.model_choice import create_model
 from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.harness.sessions.session_undo import UndoWish, undo_fields
 from lsp_harness.session.artifacts import MAX_READ_BYTES
 from lsp_harness.session.events.session_events import ModelChanged
 
@@ -93,8 +94,8 @@ async def fork(opened: OpenSession, frame: Frame) -> Any:
 
 
 async def undo(opened: OpenSession, frame: Frame) -> Any:
-    """Undo the edits of a turn."""
-    return await opened.undo(_read_number(frame, "turn"), force=frame.get("force") is True)
+    """Undo the edits of a turn, or take an undo back (`redo`). With `preview`, say what would happen."""
+    return undo_fields(await opened.undo(_read_wish(frame), is_confirmed=frame.get("confirmed") is True))
 
 
 async def list_tasks(opened: OpenSession, frame: Frame) -> Any:
@@ -141,6 +142,20 @@ COMMANDS: dict[str, Command] = {
     "read_artifact": read_artifact,
 }
 """Name of a command → the function that runs it and returns the result for the client."""
+
+
+def _read_wish(frame: Frame) -> UndoWish:
+    paths: Any = frame.get("paths")
+    if paths is not None and not (isinstance(paths, list) and all(isinstance(path, str) for path in paths)):  # pyright: ignore[reportUnknownVariableType]
+        raise UsageError(f"'paths' must be a list of texts, not {paths!r}")
+    return UndoWish(
+        turn=_read_number(frame, "turn"),
+        paths=None if paths is None else tuple(cast("list[str]", paths)),
+        with_commands=frame.get("commands") is True,
+        force=frame.get("force") is True,
+        is_redo=frame.get("redo") is True,
+        is_preview=frame.get("preview") is True,
+    )
 
 
 def _read_text(frame: Frame, name: str) -> str:

@@ -51,10 +51,16 @@ class SessionRow:
     fork_seq: int | None = None
 
 
-def list_rows(store: SessionStore, limit: int | None = None) -> list[SessionRow]:
-    """Return the last sessions, the newest first. Logs that cannot be read are left out."""
+def list_rows(store: SessionStore, limit: int | None = None, folder: Path | None = None) -> list[SessionRow]:
+    """Return the last sessions, the newest first. Logs that cannot be read are left out.
+
+    Args:
+        store: The folder of all sessions.
+        limit: The largest number of sessions.
+        folder: Only the sessions of this folder, or of the nearest one above that has some.
+    """
     rows: list[SessionRow] = []
-    for id in reversed(store.ids()):
+    for id in reversed(store.ids_of_folder(folder) if folder else store.ids()):
         if limit is not None and len(rows) >= limit:
             break
         if row := _read_row(store, id):

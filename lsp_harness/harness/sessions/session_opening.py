@@ -31,6 +31,7 @@ from lsp_harness.harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.harness.sessions.reading_commands import ReadingCommands
 from lsp_harness.harness.sessions.server_choice import find_servers
 from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.harness.sessions.session_tools import SessionTools
 from lsp_harness.harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.harness.verification.check_permission import CheckPermission
 from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
@@ -40,7 +41,7 @@ from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.process.process_tree import end_marked
 from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.checkpoints.checkpoints import Checkpoints
+from lsp_harness.session.checkpoints.checkpoints import Checkpoints, RestorationGuard
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.events.session_events import SessionStarted
 from lsp_harness.session.limits import Limits
@@ -205,8 +206,11 @@ def _closer(engine: Engine) -> Callable[..., Awaitable[None]]:
 
 def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
     if not options.resume:
-        return OpenedSession(store.create(is_saved=options.session_persistence), 0)
-    return store.open(store.find(options.resume))
+        log = store.create(is_saved=options.session_persistence)
+        log.hold_prelude()
+        return OpenedSession(log, 0)
+    # a part of a name is about the sessions of this folder: another one would change other files
+    return store.open(store.find(options.resume, options.root, is_strict=True))
 
 
 async def _create_parts(
@@ -243,7 +247,8 @@ async def _create_parts(
         on_background_end=report_end,
     )
     tasks = TaskRunner(record, log.folder, artifacts=artifacts, callbacks=callbacks)
-    checkpoints = Checkpoints(root, paths.state_folder() / "checkpoints", record, limit_s=FOLDER_LIMIT_S)
+    guard = RestorationGuard(gate.check, lambda path: gate.policy.protected.edit_problem(path))
+    checkpoints = Checkpoints(root, paths.state_folder() / "checkpoints", record, guard, limit_s=FOLDER_LIMIT_S)
     copies = EditCopies(
         checkpoints, record, lambda paths: hooks.run("fileChanged", {"session_id": log.id, "paths": list(paths)})
     )
@@ -291,17 +296,17 @@ async def _create_parts(
         lent = replace(surroundings, find_index=index.open, client_hooks=client_hooks)
         return await open_session(options, None, lent, models=models)
 
-    servers = await _start_servers(options, stack, is_trusted=is_trusted)
-    tools = _create_tools(options, environment, record, servers, is_trusted=is_trusted)
+    servers, server_remarks = await _start_servers(options, stack, is_trusted=is_trusted)
+    # the tools that the client has listed are all shown, so that none must be looked for
+    has_find_tool = options.allowed_tools is None
+    tools = SessionTools(create_tools(environment), servers, gate.policy, has_find_tool=has_find_tool)
+    skills = [] if options.bare else find_skills(options.root, is_trusted=is_trusted)
+    if skills:
+        tools.add(SkillTool(skills, record))
     agents = SubagentTool(ParentSession(options, models, log, gate, hooks, tasks), open_child)
     if not options.parent or SubagentTool.name in (options.allowed_tools or ()):
-        tools[agents.name] = agents
-    warnings = [] if options.parent else _find_unknown_tools(tools, options)
-    hidden = {name: tool for name, tool in tools.items() if not _may_be_called(name, gate.policy)}
-    tools = {name: tool for name, tool in tools.items() if name not in hidden}
-    if options.allowed_tools is None and _may_be_called(FindTool.name, gate.policy):
-        # the tools that the client has listed are all shown
-        tools[FindTool.name] = FindTool(tools)
+        tools.add(agents)
+    warnings = [] if options.parent else _find_unknown_tools(tools.known, options)
 
     def create_edit_driver() -> "EditDriver":
         # imported for the first edit, because it takes a third of a second
@@ -322,50 +327,32 @@ async def _create_parts(
         checkpoints=checkpoints,
         edit_copies=copies,
         create_edit_driver=create_edit_driver,
-        tools=tools,
-        hidden_tools=hidden,
+        tools=tools.shown,
+        hidden_tools=tools.hidden,
+        refresh_tools=tools.refresh,
         questions=questions,
         client_hooks=client_hooks,
         list_servers=servers.status,
+        server_remarks=server_remarks,
         warnings=warnings,
         closers=closers,
         on_task_end=on_task_end,
         follow_mode=agents.follow_mode,
         running_tokens=agents.running_tokens,
+        list_unsaved=lambda: tuple(surroundings.editor_texts.unsaved()) if surroundings.editor_texts else (),
     )
 
 
-async def _start_servers(options: SessionOptions, stack: AsyncExitStack, *, is_trusted: bool) -> McpServers:
-    """Return the MCP servers of the session, which run until the stack is closed."""
+async def _start_servers(
+    options: SessionOptions, stack: AsyncExitStack, *, is_trusted: bool
+) -> tuple[McpServers, list[str]]:
+    """Return the MCP servers of the session, which run until the stack is closed, and what is wrong with them."""
     chosen = find_servers(options, is_trusted=is_trusted)
     servers = await stack.enter_async_context(McpServers(chosen.specs, options.root))
-    for remark in (*chosen.remarks, *servers.problems.values()):
+    remarks = [*chosen.remarks, *servers.problems.values()]
+    for remark in remarks:
         warn_once(remark)
-    return servers
-
-
-def _create_tools(
-    options: SessionOptions,
-    environment: ToolEnvironment,
-    record: Callable[[SessionEvent], object],
-    servers: McpServers,
-    *,
-    is_trusted: bool,
-) -> dict[str, Tool]:
-    """Return the tools of the session: our own, those of MCP servers, and the one that loads skills."""
-    tools: dict[str, Tool] = {**create_tools(environment), **servers.tools()}
-    skills = [] if options.bare else find_skills(options.root, is_trusted=is_trusted)
-    if skills:
-        tools["skill"] = SkillTool(skills, record)
-    return tools
-
-
-def _may_be_called(name: str, policy: GatePolicy) -> bool:
-    """Return whether the lists of tools allow any call of a tool. Only such tools are shown to the model."""
-    texts = policy.allowed_tools
-    is_listed = texts is None or any(tool_matches(parse_rule(text, "allow").tool, name) for text in texts)
-    rules = [parse_rule(text, "deny") for text in policy.disallowed_tools]
-    return is_listed and not any(rule.pattern is None and tool_matches(rule.tool, name) for rule in rules)
+    return servers, remarks
 
 
 def _find_unknown_tools(tools: Mapping[str, Tool], options: SessionOptions) -> list[str]:

@@ -7,32 +7,18 @@ from pathlib import Path
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import UsageError
+from lsp_harness.session.checkpoints.checkpoints import RestorationGuard
 from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.gate_policy import GatePolicy, make_hooks, make_policy
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate, Record
-from lsp_harness.session.permission.person import Answer, AskPerson, PermissionQuestion
+from lsp_harness.session.permission.person import AskPerson, RequestingUser
 from lsp_harness.session.results import Proposal
 from lsp_harness.workspace.workspace import Workspace
 
 RecordInTurn = Callable[[SessionEvent, int | None], object]
 """Appends an event to a turn of the session, by its number. None is the turn that runs."""
-
-
-class _RequestingUser:
-    """The user who asked for an edit: the request is the answer to the question whether it may be made.
-
-    It does not say that code of a folder may run which the user does not trust. A person is asked about that.
-    """
-
-    def __init__(self, person: AskPerson | None) -> None:
-        self._person = person
-
-    async def ask(self, question: PermissionQuestion) -> Answer | None:
-        if question.action.untrusted:
-            return await self._person.ask(question) if self._person else None
-        return Answer("once", "the user asked for this edit")
 
 
 class EditPermission:
@@ -63,6 +49,13 @@ class EditPermission:
         """The gate of the programs that check edits, which records its decisions in the turn that runs."""
         return self._create_gate(self._policy, lambda event: self._record(event, None))
 
+    @property
+    def undo_guard(self) -> RestorationGuard:
+        """The power that decides whether an edit may be undone. It records its decisions in the turn that runs."""
+        policy = self._policy
+        gate = self._create_gate(policy, lambda event: self._record(event, None))
+        return RestorationGuard(gate.check, policy.protected.edit_problem)
+
     async def require(self, proposal: Proposal) -> None:
         """Ask the gate whether a proposal may reach its files, and record the decision in its turn.
 
@@ -92,7 +85,8 @@ class EditPermission:
     def _create_gate(self, policy: GatePolicy, record: Record) -> PermissionGate:
         hooks, _ = make_hooks(self._config())
         root = next(iter(self._workspace.roots), None)
-        return PermissionGate(policy, record, Hooks(hooks, record, root), person=_RequestingUser(self._find_person()))
+        person = RequestingUser("the user asked for this edit", self._find_person())
+        return PermissionGate(policy, record, Hooks(hooks, record, root), person=person)
 
 
 def create_edit_action(proposal: Proposal, session_id: str = "") -> Action:

@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.runtime.adapter import LaunchOrder
@@ -10,6 +11,8 @@ from lsp_harness.runtime.agent_errors import AgentError, AuthRequired, SpawnFail
 from lsp_harness.runtime.connection import AgentQuestion, AnswerReceived, FilesTouched, Observer, QuestionAnswer
 from lsp_harness.runtime.structured.client_version import client_version
 from lsp_harness.runtime.structured.structured_connection import StructuredConnection
+from lsp_harness.wire.checked_messages import CheckedMessages
+from lsp_harness.wire.rpc_message import classify
 
 if TYPE_CHECKING:
     from acp.client.connection import ClientSideConnection
@@ -37,6 +40,7 @@ class AcpConnection(StructuredConnection):
         self._login_hint = login_hint
         self._incoming: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(MAX_MESSAGES)
         self._answers: dict[str, asyncio.Future[QuestionAnswer]] = {}
+        self._checked = CheckedMessages(self._send)
         self._client: ClientSideConnection | None = None
         self._session_id = ""
         self._turn: asyncio.Task[None] | None = None
@@ -60,6 +64,7 @@ class AcpConnection(StructuredConnection):
         from acp import PROTOCOL_VERSION, RequestError
         from acp.client.connection import ClientSideConnection
         from acp.schema import ClientCapabilities, Implementation
+        from pydantic import ValidationError
 
         self._client = ClientSideConnection(cast("Client", _Client(self)), _Messages(self))
         try:
@@ -73,6 +78,8 @@ class AcpConnection(StructuredConnection):
             if error.code == AUTH_REQUIRED:
                 raise AuthRequired(f"{self.order.spec.type} has no login: {error}", self._login_hint) from error
             raise SpawnFailed(f"{self.order.spec.type} refused: {error}", "look at its log") from error
+        except ValidationError as error:
+            raise SpawnFailed("the agent gave an answer that is not valid", "look at its log") from error
         except ConnectionError as error:
             raise SpawnFailed(f"the agent has ended: {self.program.error_text}", "look at its log") from error
         self._session_id = session.session_id
@@ -112,10 +119,20 @@ class AcpConnection(StructuredConnection):
         self._incoming.put_nowait(None)
 
     async def handle(self, message: dict[str, Any]) -> None:
-        """Give a message to the library."""
-        await self._incoming.put(message)
+        """Give a message to the library, if it is a valid one."""
+        # the end of the agent is reported by the reader
+        with suppress(AgentError):
+            checked = await self._checked.take(classify({"jsonrpc": "2.0", **message}))
+            if checked is not None:
+                await self._incoming.put(checked)
 
     # -- what the library calls
+    async def send(self, message: dict[str, Any]) -> None:
+        """Send a message to the agent."""
+        if "method" in message and "id" in message:
+            self._checked.note_request(message["id"])
+        await self._send(message)
+
     async def receive(self) -> dict[str, Any] | None:
         """Return the next message, or None after the end of the agent."""
         return await self._incoming.get()
@@ -180,8 +197,12 @@ class AcpConnection(StructuredConnection):
             case _:
                 pass
 
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self.program.send(message)
+
     async def _prompt(self, message: str) -> None:
         from acp import RequestError, text_block
+        from pydantic import ValidationError
 
         try:
             result = await self.client.prompt(session_id=self._session_id, prompt=[text_block(message)])
@@ -193,6 +214,8 @@ class AcpConnection(StructuredConnection):
         except ConnectionError:
             # its end is reported by the reader
             return
+        except ValidationError:
+            self.finish_turn("the agent gave an answer that is not valid", "prompt-failed", is_failed=True)
         else:
             self.finish_turn("".join(self._parts or self._parts_before), result.stop_reason)
 
@@ -205,7 +228,7 @@ class _Messages:
 
     async def send(self, message: dict[str, Any]) -> None:
         """Send a message to the agent."""
-        await self._connection.program.send(message)
+        await self._connection.send(message)
 
     async def receive(self) -> dict[str, Any] | None:
         """Return the next message of the agent."""

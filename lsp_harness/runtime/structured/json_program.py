@@ -10,12 +10,12 @@ from typing import Any, cast
 
 from lsp_harness.process.process_tree import ProcessTree
 from lsp_harness.runtime.agent_errors import AgentError, CliNotFound, SpawnFailed
+from lsp_harness.text.surrogates import to_scalar_json
+from lsp_harness.wire.message_lines import LineTooLong, MessageLines
 
 KEPT_LINES = 2_000
 MAX_KEPT_CHARS = 4_000
 """A longer line is remembered up to this length."""
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""A longer line is dropped. Agents send images and whole files in one line."""
 CHUNK_BYTES = 65_536
 WRITE_LIMIT_S = 10.0
 """Time for a program to read what it is sent."""
@@ -33,9 +33,7 @@ class JsonProgram:
 
     def __init__(self, tree: ProcessTree, writer: asyncio.WriteTransport, outlet: "_Outlet") -> None:
         self._tree, self._writer, self._outlet = tree, writer, outlet
-        self._buffer = bytearray()
-        self._searched = 0
-        self._is_dropping = False
+        self._incoming = MessageLines(tree.output.read)
         self._errors = deque[str](maxlen=ERROR_LINES_IN_MESSAGE)
         self._reading_errors: asyncio.Task[None] | None = None
         self.lines = deque[str](maxlen=KEPT_LINES)
@@ -106,22 +104,13 @@ class JsonProgram:
     async def receive(self) -> dict[str, Any] | None:
         """Return the next object, or None at the end of the output. Lines that are no objects are left out."""
         while True:
-            end = self._buffer.find(b"\n", self._searched)
-            if end < 0:
-                self._searched = len(self._buffer)
-                if self._searched > MAX_LINE_BYTES:
-                    self._buffer.clear()
-                    self._searched, self._is_dropping = 0, True
-                if not (data := await self._tree.output.read(CHUNK_BYTES)):
-                    return None
-                self._buffer += data
+            try:
+                line = await self._incoming.next()
+            except LineTooLong as error:
+                self._remember(error.message.encode())
                 continue
-            line = bytes(self._buffer[:end])
-            del self._buffer[: end + 1]
-            self._searched = 0
-            if self._is_dropping:
-                self._is_dropping = False
-                continue
+            if line is None:
+                return None
             self._remember(line)
             if (message := _parse(line)) is not None:
                 return message
@@ -201,7 +190,7 @@ def _redirect_errors(descriptor: int) -> None:
 
 def _parse(line: bytes) -> dict[str, Any] | None:
     try:
-        message = json.loads(line)
-    except ValueError:
+        message = json.loads(to_scalar_json(line))
+    except (ValueError, RecursionError):
         return None
     return cast("dict[str, Any]", message) if isinstance(message, dict) else None

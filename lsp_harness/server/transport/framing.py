@@ -10,8 +10,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from lsp_harness.server.lsp_errors import PARSE_ERROR
-from lsp_harness.server.transport import rpc_message
+from lsp_harness.wire import rpc_message
 from lsp_harness.wire.message_stream import MessageReader, UnreadableStream, frame
 
 log = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ class FramedStream:
 
     def _report(self, fault: str) -> None:
         log.warning("bad frame: %s", fault)
-        self.send(rpc_message.dump(rpc_message.error_response(None, PARSE_ERROR, fault)))
+        self.send(rpc_message.dump(rpc_message.error_response(None, rpc_message.PARSE_ERROR, fault)))
 
     def send(self, body: bytes) -> None:
         self._sink.write(frame(body))

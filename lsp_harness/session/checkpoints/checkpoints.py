@@ -262,14 +262,16 @@ class Checkpoints:
             steps = await self._plan(list(checkpoint_ids), scope, guard)
         return _describe(steps, EditReverted(checkpoint_ids[0] if checkpoint_ids else "", steps.paths))
 
-    async def texts(self, checkpoint_ids: Sequence[str], paths: Collection[str], folder: Path) -> dict[str, list[Path]]:
+    async def texts(
+        self, checkpoint_ids: Sequence[str], paths: Collection[str], folder: Path
+    ) -> dict[str, dict[str, Path]]:
         """Write the texts of files before and after a turn to a folder of ours, so that a person can compare them.
 
         Returns:
-            Path → the files with its texts, as far as they were saved.
+            Path → `before` and `after` → the file with this text, as far as it was saved.
         """
         changes = merge_changes(await self._load_sealed(checkpoint_ids))
-        written: dict[str, list[Path]] = {}
+        written: dict[str, dict[str, Path]] = {}
         for path in paths:
             if not (change := changes.get(path)):
                 continue
@@ -281,7 +283,7 @@ class Checkpoints:
                     file = folder / name / path
                     data = await self._contents.read(state, kind)
                     await asyncio.to_thread(_write_text, file, data)
-                    written.setdefault(path, []).append(file)
+                    written.setdefault(path, {})[name] = file
         return written
 
     async def prune(self, max_days: int = MAX_DAYS) -> int:

@@ -30,6 +30,8 @@ from lsp_harness.wire.event import Event, encode
 Listener = Callable[[Event], None]
 ACCOMPANYING_TYPES = frozenset({"index.updated"})
 """Types of events that are only saved in a session that has events already."""
+PRELUDE_TYPES = frozenset({"session.started", "hook.decision", "error", "session.closed"})
+"""Types of events that tell nothing as long as nothing else has happened in a session."""
 MAX_TURNS = 64
 """Number of the last turns whose events stay in memory."""
 
@@ -73,6 +75,12 @@ class SessionLog:
         self._next_turn = self.state.turn_count
         self._unsaved_turns: set[int] = set()
         self._may_end_within_line = False
+        self._prelude: list[str] | None = None
+
+    def hold_prelude(self) -> None:
+        """Write the events before the first turn together with it: a session without a turn leaves nothing on disk."""
+        if not self.state.next_seq:
+            self._prelude = []
 
     @property
     def folder(self) -> Path:
@@ -128,8 +136,12 @@ class SessionLog:
             envelope = replace(envelope, data=_redact(data))
             line = encode(envelope)
         if turn not in self._unsaved_turns and (seq or type not in ACCOMPANYING_TYPES):
-            if self._is_saved:
-                self._write(line)
+            if self._is_saved and self._prelude is not None and type in PRELUDE_TYPES:
+                self._prelude.append(line)
+            elif self._is_saved:
+                lines, self._prelude = [*(self._prelude or ()), line], None
+                for text in lines:
+                    self._write(text)
             self.state.apply(envelope)
         if turn in self.turns:
             self.turns[turn].append(envelope)

@@ -1,6 +1,9 @@
 """The folder of all sessions: create, open, fork and list them."""
 
-from collections.abc import Iterator
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +25,8 @@ from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.session.projections.session_state import SessionState, project_session
 
 PROCESS_EXITED = "process_exited"
+SHORT_LENGTH = 6
+"""Characters of the end of an id that are shown, if no other id ends with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +63,62 @@ class SessionStore:
         """Return the log of a new session."""
         return SessionLog(self._folder, is_saved=is_saved)
 
-    def find(self, prefix: str) -> str:
-        """Return the id of the session whose id begins with `prefix`; the newest one if it is empty.
+    def find(self, text: str, folder: Path | None = None, *, is_strict: bool = False) -> str:
+        """Return the id of the session whose id begins or ends with a text; the newest one if it is empty.
+
+        Args:
+            text: The id, its beginning or its end, in upper or lower case.
+            folder: The folder whose sessions come first.
+            is_strict: Whether sessions of other folders count only by their whole ids.
 
         Raises:
             UsageError: There is no such session, or there are several.
         """
-        matches = [id for id in self.ids() if id.startswith(prefix.upper())]
+        wanted, ids = text.strip().upper(), self.ids()
+        if wanted in ids:
+            return wanted
+        matches = [id for id in ids if id.startswith(wanted) or id.endswith(wanted)]
         if not matches:
             raise UsageError(
-                f"there is no session {prefix!r}; `lsp-harness sessions list` shows them"
-                if prefix
+                f"there is no session {text!r}; `lsp-harness sessions list` shows them"
+                if wanted
                 else "there is no session yet; one begins with the first prompt, fix or edit"
             )
-        if prefix and len(matches) > 1 and prefix.upper() not in matches:
-            raise UsageError(f"{len(matches)} sessions begin with {prefix!r}; write more of the name")
-        return prefix.upper() if prefix.upper() in matches else matches[-1]
+        here = self.ids_of_folder(folder, matches) if folder else matches
+        if not here and is_strict:
+            known = self.root(matches[-1]) or "no folder"
+            raise UsageError(
+                f"the session {short_ids(ids)[matches[-1]]} is about {known}; go there, or write its whole name, "
+                f"{matches[-1]}"
+                if wanted and len(matches) == 1
+                else f"there is no session{f' {text!r}' if wanted else ''} of this folder; "
+                "`lsp-harness sessions list --all` shows those of all folders"
+            )
+        matches = here or matches
+        if wanted and len(matches) > 1:
+            how = "begin" if all(id.startswith(wanted) for id in matches) else "begin or end"
+            raise UsageError(f"{len(matches)} sessions {how} with {text!r}; write more of the name")
+        return matches[-1]
+
+    def ids_of_folder(self, folder: Path, ids: Sequence[str] | None = None) -> list[str]:
+        """Return the ids of the sessions of a folder, the oldest first.
+
+        If it has none, these are those of the nearest folder above that has some: a session is about the folder in
+        which it began, and a person may have gone to a folder in it.
+        """
+        found: dict[str, list[str]] = {}
+        for id in self.ids() if ids is None else ids:
+            found.setdefault(_resolve(self.root(id)), []).append(id)
+        here = Path(_resolve(str(folder)))
+        return next((found[str(place)] for place in (here, *here.parents) if str(place) in found), [])
+
+    def root(self, id: str) -> str:
+        """Return the workspace folder of a session, or an empty text if its log names none."""
+        with suppress(FileError, UsageError):
+            for event in read_history(self.folder, id):
+                if event.type == "session.started":
+                    return str(event.data.get("root", ""))
+        return ""
 
     def ids(self) -> list[str]:
         """Return the ids of all sessions, the oldest first."""
@@ -162,6 +207,22 @@ class SessionStore:
         log.end_torn_line()
         # an event of which only the end of the line is missing counts
         return 0 if decode_line(last_line) else len(last_line)
+
+
+def short_ids(ids: Collection[str]) -> dict[str, str]:
+    """Return id → the end of it that no other id has. The beginnings of ids are times, which are much alike."""
+    counts = Counter(id[-length:] for id in ids for length in range(SHORT_LENGTH, len(id) + 1))
+    # a name may also be the beginning of an id
+    counts.update(id[:length] for id in ids for length in range(SHORT_LENGTH, len(id)))
+    return {
+        id: next((id[-length:] for length in range(SHORT_LENGTH, len(id)) if counts[id[-length:]] == 1), id)
+        for id in ids
+    }
+
+
+def _resolve(root: str) -> str:
+    """Return a folder without links, or an empty text without a folder."""
+    return os.path.realpath(root) if root else ""
 
 
 def close_orphans(log: SessionLog) -> None:

@@ -16,7 +16,8 @@ from lsp_harness.session.permission.shell.command_parts import (
     split_command,
 )
 from lsp_harness.session.permission.shell.command_risk import RISKS, Risk, command_risk
-from lsp_harness.session.permission.touched_files import LINKERS, CommandFiles
+from lsp_harness.session.permission.shell.file_words import LINKERS
+from lsp_harness.session.permission.touched_files import CommandFiles
 
 MAX_SHOWN_CHARS = 200
 
@@ -37,6 +38,8 @@ class ActionPart:
         unseen: Why nobody can see which files it reads or changes, if rules are about files; otherwise empty.
         only_restricts: Whether the part is a file of a command, which needs no permission of its own: only rules that
             ask or deny are about it.
+        is_possible: Whether nobody knows what the command does with these files, so that a rule without a pattern asks.
+        is_searched: Whether the command may find these files in a folder, so that a rule about them asks.
     """
 
     tool: str
@@ -49,6 +52,8 @@ class ActionPart:
     is_confined: bool = False
     unseen: str = ""
     only_restricts: bool = False
+    is_possible: bool = False
+    is_searched: bool = False
 
     @property
     def is_wrapper(self) -> bool:
@@ -192,6 +197,7 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rul
                 risk = "medium"
             if reason := files.reading_objection(part, hides_secrets=rules.hides_secrets):
                 risk, opaque = "high", reason
+        opaque = opaque or files.copy_objection(part) or files.change_objection(part)
         unseen = ""
         if rules.tells_apart and not files.sees_files(part):
             unseen = f"nobody sees which files {part.name or 'it'} uses, and rules are about files"
@@ -224,13 +230,21 @@ def _file_parts(part: CommandPart, files: CommandFiles) -> Iterator[ActionPart]:
     read, changed = files.named_files(part)
     for path in dict.fromkeys(read):
         yield ActionPart("read", "read", paths=files.forms(path), only_restricts=True)
+    is_possible = not files.is_certain(part)
     for path in dict.fromkeys(changed):
-        yield ActionPart("edit", "edit", paths=files.forms(path), only_restricts=True)
+        forms = files.forms(path)
+        yield ActionPart("edit", "edit", paths=forms, only_restricts=True, is_possible=is_possible)
     try:
-        searched = files.searched_files(part)
+        copied, moved = files.moved_files(part)
+        if copied:
+            yield ActionPart("read", "read", paths=tuple((path,) for path in copied), only_restricts=True)
+        if moved:
+            yield ActionPart("edit", "edit", paths=tuple((path,) for path in moved), only_restricts=True)
+        searched, is_certain = files.searched_files(part)
     except TooManyFilesError:
         reason = "it searches more files than can be compared with the rules"
         yield ActionPart("read", "read", "high", opaque=reason, only_restricts=True)
         return
     if searched:
-        yield ActionPart("read", "read", paths=tuple((path,) for path in searched), only_restricts=True)
+        paths = tuple((path,) for path in searched)
+        yield ActionPart("read", "read", paths=paths, only_restricts=True, is_searched=not is_certain)

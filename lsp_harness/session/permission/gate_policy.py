@@ -71,7 +71,7 @@ class GatePolicy:
         rules = [rule for rule in self.rules if rule.decision != "allow"]
         rules += [parse_rule(text, "deny") for text in self.disallowed_tools]
         return any(
-            rule.pattern is not None and any(tool_matches(rule.tool, tool) for tool in ("read", "edit", "write"))
+            any(tool_matches(rule.tool, tool) for tool in ("read", "edit", "write")) and rule.tool != "*"
             for rule in rules
         )
 

@@ -78,6 +78,7 @@ class PermissionGate:
         self._record: Record = record or _drop
         self._hooks, self._rebuild = hooks, rebuild
         self._session_rules = list[Rule]()
+        self._announces = True
         # a person answers one question at a time, and an answer may decide the next one
         self._asking = asyncio.Lock()
 
@@ -114,6 +115,13 @@ class PermissionGate:
         """The gate of work in the background: nobody can answer, and the log does not get its decisions."""
         gate = PermissionGate(self.policy, None, self._hooks, self.callback, rebuild=self._rebuild)
         gate._session_rules = self._session_rules
+        return gate
+
+    def answered_by(self, person: AskPerson) -> "PermissionGate":
+        """Return the same gate for a user whose request is the answer. No client is told of a question."""
+        gate = PermissionGate(self.policy, self._record, self._hooks, self.callback, person, self._rebuild)
+        gate._session_rules = self._session_rules
+        gate._announces = False
         return gate
 
     def explain(self, action: Action) -> Explanation:
@@ -259,7 +267,8 @@ class PermissionGate:
         async with self._asking:
             if self._was_answered(check):
                 return self._finish(check, Decision("allow", "person", "an answer of this session allows it"))
-            self._request(check, reason)
+            if self._announces:
+                self._request(check, reason)
             suggestions, text = self._judge.suggestions(check), self._describe(check, reason)
             question = PermissionQuestion(check.request_id, check.action, reason, suggestions, text)
             try:

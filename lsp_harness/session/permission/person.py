@@ -72,6 +72,27 @@ class AskPerson(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class RequestingUser:
+    """The user who asked for an action: the request is the answer to the question whether it may happen.
+
+    The request does not say that code of a folder may run which the user does not trust. A person is asked about that.
+
+    Attributes:
+        reason: What the user asked for, in words.
+        person: The surface that can ask the user, or None.
+    """
+
+    reason: str
+    person: AskPerson | None = None
+
+    async def ask(self, question: PermissionQuestion) -> Answer | None:
+        """Answer a question."""
+        if question.action.untrusted:
+            return await self.person.ask(question) if self.person else None
+        return Answer("once", self.reason)
+
+
 def suggest_rules(parts: Sequence[ActionPart], protected: ProtectedPaths) -> tuple[str, ...]:
     """Return rules that would allow these parts from now on, or none if a part can never be allowed by a rule."""
     rules = list[str]()

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -134,37 +134,44 @@ class ProtectedPaths:
 
     def _linked_file(self, form: str) -> str:
         """Return the protected file of the workspace of which a path is another name by a hard link, or nothing."""
+        for name in self.other_names(form):
+            relative = self.relative(name)
+            if is_secret_name(relative) or not PROTECTED_FOLDERS.isdisjoint(relative.split("/")):
+                return relative
+            if relative.rpartition("/")[2] in PROJECT_FILES:
+                return relative
+        return ""
+
+    def other_names(self, form: str) -> Sequence[str]:
+        """Return the other paths in the workspace of a file that has several names by hard links."""
         try:
             state = os.stat(form)
         except (OSError, ValueError):
-            return ""
+            return ()
         if state.st_nlink < 2 or not stat.S_ISREG(state.st_mode):
-            return ""
-        files = _protected_files(self.roots, int(monotonic() // LINK_MEMORY_S))
-        return files.get((state.st_dev, state.st_ino), "")
+            return ()
+        files = _linked_files(self.roots, int(monotonic() // LINK_MEMORY_S))
+        return [name for name in files.get((state.st_dev, state.st_ino), ()) if name != form]
 
 
 @lru_cache(maxsize=4)
-def _protected_files(roots: tuple[Path, ...], moment: int) -> Mapping[tuple[int, int], str]:
-    """Return the protected files in workspace folders that have several names: device and inode → path.
+def _linked_files(roots: tuple[Path, ...], moment: int) -> Mapping[tuple[int, int], Sequence[str]]:
+    """Return the files in workspace folders that have several names: device and inode → paths.
 
     Args:
         roots: The folders.
         moment: A number that changes every few seconds, so that the list does not grow old.
     """
-    found = dict[tuple[int, int], str]()
+    found = dict[tuple[int, int], list[str]]()
     for root in roots:
         for folder, names, files in os.walk(root):
             names[:] = [name for name in names if not (name == "objects" and folder.endswith(".git"))]
-            relative = os.path.relpath(folder, root)
-            is_own = not PROTECTED_FOLDERS.isdisjoint(relative.split("/"))
             for name in files:
-                if not (is_own or name in PROJECT_FILES or is_secret_path(name)):
-                    continue
+                path = os.path.join(folder, name)
                 with suppress(OSError):
-                    state = os.lstat(os.path.join(folder, name))
+                    state = os.lstat(path)
                     if state.st_nlink > 1:
-                        found[state.st_dev, state.st_ino] = os.path.normpath(os.path.join(relative, name))
+                        found.setdefault((state.st_dev, state.st_ino), []).append(path)
     return found
 
 

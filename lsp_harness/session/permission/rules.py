@@ -5,9 +5,10 @@ programs without their folder, files as they are written and after links are res
 not known are asked. A rule that allows matches only what is certain.
 """
 
+import itertools
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,6 +19,20 @@ from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS, li
 from lsp_harness.session.permission.shell.git_reading import OPTIONS_WITH_VALUE
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
 
+LONG_FORMS: Mapping[str, Mapping[str, str]] = {
+    "rm": {"r": "--recursive", "f": "--force", "i": "--interactive", "d": "--dir", "v": "--verbose"},
+    "cp": {"r": "--recursive", "f": "--force", "a": "--archive", "n": "--no-clobber", "v": "--verbose"},
+    "chmod": {"r": "--recursive", "v": "--verbose", "f": "--silent"},
+    "chown": {"r": "--recursive", "v": "--verbose", "f": "--silent"},
+    "git push": {"f": "--force", "d": "--delete", "u": "--set-upstream", "n": "--dry-run", "q": "--quiet"},
+    "git commit": {"n": "--no-verify", "a": "--all", "m": "--message", "e": "--edit", "q": "--quiet", "s": "--signoff"},
+    "git clean": {"f": "--force", "d": "-d", "x": "-x", "n": "--dry-run", "q": "--quiet"},
+    "git branch": {"f": "--force", "d": "--delete", "m": "--move", "q": "--quiet"},
+    "git reset": {"q": "--quiet"},
+    "git checkout": {"f": "--force", "b": "-b", "q": "--quiet"},
+    "git add": {"a": "--all", "f": "--force", "u": "--update", "n": "--dry-run", "v": "--verbose"},
+}
+"""Program → short option → its long form, in lower case, for the commands that people write rules about."""
 RuleDecision = Literal["allow", "ask", "deny"]
 RULE_DECISIONS: tuple[RuleDecision, ...] = ("allow", "ask", "deny")
 RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -105,7 +120,7 @@ class RuleSet:
                 return RuleVerdict("deny", rule, rule.justification or f"the rule {rule} denies it")
             if certainty != "no" and question is None:
                 reason = rule.justification if certainty == "certain" else ""
-                unseen = part.opaque or "a part of the command is not known"
+                unseen = part.opaque or "nobody sees all that the command does"
                 hidden = f"{unseen}, so the rule {rule} may concern it"
                 question = RuleVerdict(
                     "ask", rule, reason or (f"the rule {rule} asks" if certainty == "certain" else hidden)
@@ -143,19 +158,25 @@ class RuleSet:
     def _certainty(self, rule: Rule, part: ActionPart) -> Literal["no", "possible", "certain"]:
         """Return whether a rule that restricts matches a part, also if nobody can know."""
         if rule.pattern is None:
-            return "certain"
+            return "possible" if part.is_possible or part.is_searched else "certain"
         pattern = rule.pattern.casefold()
         if part.command is not None:
             texts = [text.casefold() for text in _possible_commands(part)]
             texts += [text for text in (_write_out(pattern, text) for text in texts) if text]
             if any(_command_matches(pattern, text) for text in texts):
                 return "certain"
+            if any(_command_matches(spell_options(pattern), spell_options(text)) for text in texts):
+                return "certain"
             # an unknown program may run the command that its words name
             texts += [inner.loose.casefold() for inner in list_inner_commands(part.command)]
             return "possible" if part.opaque or any(_command_may_match(pattern, text) for text in texts) else "no"
         if part.paths:
-            names = [name.casefold() for forms in part.paths for form in forms for name in self._names(form)]
-            return "certain" if any(self._path_matches(pattern, name, covers=True) for name in names) else "no"
+            others = (name for forms in part.paths for form in forms[-1:] for name in self.protected.other_names(form))
+            found = (form for forms in part.paths for form in forms)
+            names = (name.casefold() for form in itertools.chain(found, others) for name in self._names(form))
+            if not any(self._path_matches(pattern, name, covers=True) for name in names):
+                return "no"
+            return "possible" if part.is_searched else "certain"
         if part.opaque:
             return "possible"
         return "certain" if any(matches(pattern, text.casefold()) for text in part.texts) else "no"
@@ -240,6 +261,23 @@ def _possible_commands(part: ActionPart) -> list[str]:
         texts.append(" ".join([name, *rest]))
         texts.append(" ".join([name, *(word for word in rest if not word.startswith("-"))]))
     return list(dict.fromkeys(texts))
+
+
+def spell_options(text: str) -> str:
+    """Return a command with its options in one spelling and order: the long forms, sorted, behind the program."""
+    words = text.split(" ")
+    known = next((name for name in (" ".join(words[:2]), words[0]) if name in LONG_FORMS), "")
+    forms, count = LONG_FORMS.get(known, {}), len(known.split())
+    options, rest = set[str](), list[str]()
+    for word in words[count:]:
+        letters = word[1:] if re.fullmatch(r"-[a-z]+", word) else ""
+        if letters and all(letter in forms for letter in letters):
+            options.update(forms[letter] for letter in letters if forms[letter])
+        elif word.startswith("--") and word in forms.values():
+            options.add(word)
+        else:
+            rest.append(word)
+    return " ".join([*words[:count], *sorted(options), *rest]) if known else text
 
 
 def _write_out(pattern: str, text: str) -> str:

@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,38 +17,30 @@ from lsp_harness.session.permission.git_files import find_repository, find_track
 from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
 from lsp_harness.session.permission.shell.command_parts import CommandPart, CommandSplit
 from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS, command_risk, judge_reading
+from lsp_harness.session.permission.shell.file_words import (
+    ARCHIVERS,
+    LINKERS,
+    WRITERS,
+    FileWords,
+    find_changed,
+    find_output,
+)
 from lsp_harness.session.permission.shell.readers import Reading
-from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 
 MAX_GLOB_FILES = 1_000
 MAX_FOLDERS = 20
-WRITERS: Mapping[str, str] = {
-    **dict.fromkeys(("rm", "rmdir", "unlink", "mkdir", "touch", "tee", "truncate", "mv"), "all"),
-    **dict.fromkeys(("chmod", "chown", "chgrp", "shred", "mkfifo", "mknod", "chattr", "setfacl"), "all"),
-    **dict.fromkeys(("patch", "sponge"), "all"),
-    **dict.fromkeys(("cp", "ln", "install", "rsync", "link"), "last"),
-}
-"""Program that changes files → which of its arguments it changes. `last` reads the others."""
-FIRST_IS_MODE = frozenset({"chmod", "chown", "chgrp", "setfacl", "chattr"})
 TEXT_PROGRAMS = frozenset({"echo", "printf", "seq", "basename", "dirname", "expr", "true", "false", ":", "sleep", "tr"})
 """Programs whose arguments are texts and never files that they read."""
 PATTERN_PROGRAMS = frozenset({"grep", "egrep", "fgrep", "rg", "sed", "gsed", "awk", "gawk", "mawk", "jq"})
 """Programs whose first argument is a text, unless an option gives it."""
 PATTERN_OPTIONS = re.compile(r"-[a-zA-Z]*[ef]|--reg|--exp|--file|--from-file")
 FILE_OPTION = re.compile(r"--?[\w-]+=(.*)|-[a-zA-Z](/.*|\./.*|~/.*)", re.DOTALL)
-OUTPUT_OPTIONS: Mapping[str, str] = {
-    "git": r"--outp?u?t?(?:-d[a-z-]*)?(?:=(.*))?$|-o(.*)$",
-    "sort": r"--o[a-z]*(?:=(.*))?$|-[bdfgiMhnRrVcCmsuz]*o(.*)$",
-    "shuf": r"--o[a-z]*(?:=(.*))?$|-[erz]*o(.*)$",
-    "tree": r"--output[a-z-]*(?:=(.*))?$|-[a-zA-Z]*o(.*)$",
-    "iconv": r"--output(?:=(.*))?$|-[cls]*o(.*)$",
-    "find": r"-f(?:print0?|ls|printf)$()",
-}
-"""Program that otherwise only reads → the options that name a file for its output, with the value in the same word."""
-LINKERS = frozenset({"ln", "link"})
 SHELL_BUILTINS = frozenset(
     {"cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "type", "command", "dirs"}
 )
+OWN_FOLDER = re.compile(r"^(?:~\+/|/proc/(?:self|thread-self|\d+)/cwd/)")
+"""Matches other ways to write the current folder."""
 STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 
 
@@ -157,51 +149,113 @@ class CommandFiles:
 
         What an unknown program does with a file is not known: so the file is in both lists.
         """
-        reading = judge_reading(part)
-        if not reading.problem:
-            return list(self._paths(reading.files)), []
-        if part.name in WRITERS:
-            changed = list(self._paths(self._written_words(part)))
-            return [path for path in self._read_paths(part) if path not in changed], changed
         if part.name in TEXT_PROGRAMS or part.is_wrapper:
             return [], []
-        paths = [path for path in self._read_paths(part) if not path.startswith("-")]
-        return paths, paths
+        read, changed = list[str](), list[str]()
+        for words in part.variants or (part.words,):
+            variant = replace(part, words=words, variants=())
+            reading = judge_reading(variant)
+            output, rest = find_output(part.name, words[1:])
+            if reading.problem and output:
+                changed += output
+                variant = replace(variant, words=(words[0], *rest))
+                reading = judge_reading(variant)
+            if not reading.problem:
+                read += self._paths(reading.files)
+            elif (files := find_changed(part.name, words[1:])) is not None:
+                read += self._paths(files.read)
+                changed += [*self._paths(files.changed), *self._placed(files)]
+            else:
+                paths = [path for path in self._read_paths(variant) if not path.startswith("-")]
+                read += paths
+                changed += paths
+        return read, changed
 
-    def searched_files(self, part: CommandPart) -> list[str]:
-        """Return all files in the folders that a part may search. Raises TooManyFilesError."""
+    def _placed(self, files: FileWords) -> list[str]:
+        """Return the places that files get in folders."""
+        names = [name for path in self._paths(files.moved) if (name := path.rstrip("/").rpartition("/")[2])]
+        return [
+            f"{folder.rstrip('/')}/{name}"
+            for folder in self._paths(files.folders)
+            for name in names
+            if folder.endswith("/") or any(os.path.isdir(form) for forms in self.forms(folder) for form in forms)
+        ]
+
+    def moved_files(self, part: CommandPart) -> tuple[list[str], list[str]]:
+        """Return all files in the folders that a part copies or moves, and in those that it changes.
+
+        Raises:
+            TooManyFilesError: There are too many.
+        """
+        budget, read, changed = EntryBudget(), list[str](), list[str]()
+        for words in part.variants or (part.words,):
+            files = find_changed(part.name, words[1:])
+            if files is None:
+                continue
+            targets = {*self._paths(files.folders)}
+            for paths, found in ((self._paths(files.read), read), (self._paths(files.changed), changed)):
+                for path, folder in itertools.product(paths, self.folders):
+                    for form in folder.forms(path)[-1:]:
+                        if path not in targets and os.path.isdir(form):
+                            found += list_tree(form, budget)
+        return read, changed
+
+    def searched_files(self, part: CommandPart) -> tuple[list[str], bool]:
+        """Return all files in the folders that a part may search, and whether it certainly reads them.
+
+        Raises:
+            TooManyFilesError: There are too many.
+        """
         reading = judge_reading(part)
-        if not reading.problem:
-            trees = list(self._paths(reading.trees))
-        else:
+        if find_changed(part.name, part.words[1:]) is not None:
+            return [], True
+        if reading.problem:
             trees = [path for path in self._read_paths(part) if not path.startswith("-")]
+        elif reading.reads_objects:
+            # git prints the files of folders, or of the whole repository
+            trees = [path for path in self._paths(reading.files) if _exists(path, self.folders[0])] or ["."]
+        else:
+            trees = list(self._paths(reading.trees))
         budget, found = EntryBudget(), list[str]()
         for tree, folder in itertools.product(trees, self.folders):
             for form in folder.forms(tree)[-1:]:
-                if os.path.isdir(form) and folder.is_inside(form):
+                if os.path.isdir(form) and (not reading.problem or folder.is_inside(form)):
                     found += list_tree(form, budget)
-        return found
+        return found, not reading.problem and not reading.reads_objects
+
+    def copy_objection(self, part: CommandPart) -> str:
+        """Return why a program that copies whole folders may copy files with secrets; empty if it does not."""
+        if part.name not in ARCHIVERS:
+            return ""
+        budget = EntryBudget()
+        for path, folder in itertools.product(self._read_paths(part), self.folders):
+            for form in folder.forms(path)[-1:]:
+                if not os.path.isdir(form) or not folder.is_inside(form):
+                    continue
+                try:
+                    for entry in list_tree(form, budget):
+                        if is_secret_name(name := os.path.relpath(entry, form)):
+                            return f"it may copy {name}, which may contain secrets"
+                except TooManyFilesError:
+                    return ""
+        return ""
 
     def sees_files(self, part: CommandPart) -> bool:
         """Return whether the words of a part name all files that it reads or changes."""
-        return part.is_wrapper or part.name in WRITERS or part.name in TEXT_PROGRAMS or not judge_reading(part).problem
+        words = part.words[1:]
+        return (
+            part.is_wrapper
+            or part.name in TEXT_PROGRAMS
+            or (find_changed(part.name, words) is not None and all(UNKNOWN not in word.text for word in words))
+            or not judge_reading(
+                replace(part, words=(part.words[0], *find_output(part.name, words)[1]), variants=())
+            ).problem
+            or not judge_reading(part).problem
+        )
 
     def written_by_options(self, part: CommandPart) -> list[str]:
         """Return the files that options of a part name for its output, if it otherwise only reads."""
-        pattern = OUTPUT_OPTIONS.get(part.name)
-        if pattern is None:
-            return []
-        found, words = list[str](), part.words[1:]
-        for place, word in enumerate(words):
-            if word.text == "--":
-                break
-            if match := re.match(pattern, word.text, re.DOTALL):
-                value = next((text for text in match.groups() if text), "")
-                if not value and place + 1 < len(words):
-                    value = words[place + 1].text
-                if value:
-                    found.append(value)
-        return found
+        return find_output(part.name, part.words[1:])[0] if judge_reading(part).problem else []
 
     def _paths(self, words: Sequence[ShellWord]) -> Iterator[str]:
         """Yield the paths that words name. Wildcards are replaced by the files that exist."""
@@ -209,17 +263,30 @@ class CommandFiles:
             for folder in self.folders:
                 yield from _paths_in(word, folder)
 
+    def change_objection(self, part: CommandPart) -> str:
+        """Return why nobody sees which files a program changes; empty if its words say it."""
+        for words in part.variants or (part.words,):
+            files = find_changed(part.name, words[1:])
+            if files is not None and any(UNKNOWN in word.text for word in words[1:] if not word.is_stream):
+                return f"{part.name} changes a file that is not known"
+        return ""
+
+    def is_certain(self, part: CommandPart) -> bool:
+        """Return whether it is known what a program does with the files that it gets."""
+        return find_changed(part.name, part.words[1:]) is not None or self.sees_files(part)
+
     def problem(self) -> str:
         """Return why a command is never allowed: it reads a secret file, or changes a protected path."""
         for part in self.split.parts:
             if problem := self._secret_problem(part) or self._write_problem(part):
                 return problem
         for item in self.split.redirections:
-            if item.target.is_known:
-                check = ProtectedPaths.edit_problem if item.access == "write" else ProtectedPaths.read_problem
-                for folder in self.folders:
-                    if problem := check(folder, item.target.text):
-                        return problem
+            check = ProtectedPaths.edit_problem if item.access == "write" else ProtectedPaths.read_problem
+            # of a wildcard, the files that it matches now are judged
+            paths = [item.target.text] if item.target.is_known else list(self._paths([item.target]))
+            for path, folder in itertools.product(paths, self.folders):
+                if problem := check(folder, path):
+                    return problem
         return ""
 
     def _read_paths(self, part: CommandPart) -> Iterator[str]:
@@ -230,13 +297,17 @@ class CommandFiles:
         if not reading.problem:
             yield from self._paths(reading.files)
             return
-        words = part.words[1:]
+        words = tuple(itertools.chain.from_iterable(words[1:] for words in part.variants or (part.words,)))
         if part.name in PATTERN_PROGRAMS and not any(PATTERN_OPTIONS.match(word.text) for word in words):
             first = next((word for word in words if not word.text.startswith("-")), None)
             words = tuple(word for word in words if word is not first)
         yield from self._paths(words)
 
     def _secret_problem(self, part: CommandPart) -> str:
+        if part.name not in TEXT_PROGRAMS:
+            for word in itertools.chain.from_iterable(part.variants or (part.words,)):
+                if UNKNOWN in word.text and _ends_secretly(word.text):
+                    return f"{word.display} may contain secrets"
         for path in self._read_paths(part):
             if "\n" in path or "\0" in path:
                 continue
@@ -247,26 +318,17 @@ class CommandFiles:
         return ""
 
     def _write_problem(self, part: CommandPart) -> str:
-        if part.name not in WRITERS:
+        files = find_changed(part.name, part.words[1:])
+        if files is None or part.name not in WRITERS:
             return self._own_problem(part)
         options = [word for word in part.words[1:] if word.text.startswith("--") and "=" in word.text]
         if part.name in LINKERS:
             # a link to a protected file is that file
-            sources = [word for word in part.words[1:] if not word.text.startswith("-")]
-            for path in self._paths(sources):
-                for folder in self.folders:
-                    if problem := folder.own_problem(path) or folder.read_problem(path):
-                        return problem
-        return self._first_edit_problem([*self._written_words(part), *options])
-
-    def _written_words(self, part: CommandPart) -> list[ShellWord]:
-        """Return the words of a program in `WRITERS` that name files which it changes."""
-        arguments = part.words[1:]
-        words = [word for word in arguments if not word.text.startswith("-") and UNKNOWN not in word.text]
-        if part.name in FIRST_IS_MODE:
-            words = words[1:]
-        has_target_option = any(re.match(r"-[a-zA-Z]*t|--t", word.text) for word in arguments)
-        return words[-1:] if WRITERS[part.name] == "last" and not has_target_option else words
+            for path, folder in itertools.product(self._paths(files.read), self.folders):
+                if problem := folder.own_problem(path) or folder.read_problem(path):
+                    return problem
+        placed = [literal(path) for path in self._placed(files)]
+        return self._first_edit_problem([*files.changed, *placed, *options])
 
     def _first_edit_problem(self, words: Sequence[ShellWord]) -> str:
         for word, folder in itertools.product(words, self.folders):
@@ -296,7 +358,7 @@ def _candidate_paths(word: ShellWord) -> Iterator[str]:
     """Yield the texts in an argument that may be a path."""
     if UNKNOWN in word.text:
         return
-    yield word.text
+    yield OWN_FOLDER.sub("./", word.text)
     if match := FILE_OPTION.match(word.text):
         yield match[1] or match[2] or ""
     elif "=" in word.text or ":" in word.text:
@@ -319,6 +381,13 @@ def _paths_in(word: ShellWord, folder: ProtectedPaths) -> list[str]:
             except (OSError, ValueError, re.error, TooManyFilesError):
                 continue
     return [path for path in paths if path and path != "-"]
+
+
+def _ends_secretly(text: str) -> bool:
+    """Return whether a path of which a part is not known is that of a file with secrets by the rest of its name."""
+    head, tail = text.partition(UNKNOWN)[0], text.rpartition(UNKNOWN)[2]
+    is_end = "/" in tail and is_secret_path(tail.lstrip("/"))
+    return is_end or (bool(re.search(r"(^|/)\.[a-z]", head)) and is_secret_path(head))
 
 
 def _is_named_like_file(text: str) -> bool:

@@ -6,7 +6,7 @@ scripts is safe. For a shell that is not bash, everything that POSIX does not ha
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tree_sitter import Node
@@ -71,11 +71,13 @@ class ShellCommand:
         words: The program and its arguments. Empty for a mere assignment or redirection.
         assignments: The variables that are set for the program, or for the rest of the script without a program.
         has_text_input: Whether a heredoc or a herestring is its standard input.
+        before: The commands before it in a pipeline, whose output it reads. Empty if they are not simple.
     """
 
     words: tuple[ShellWord, ...] = ()
     assignments: tuple[tuple[str, ShellWord], ...] = ()
     has_text_input: bool = False
+    before: tuple["ShellCommand", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +175,18 @@ def _visit(node: Node, reading: _Reading) -> None:
             _visit_children(node, reading)
         case "for_statement":
             if (name := node.child_by_field_name("variable")) is not None:
-                reading.commands.append(ShellCommand(assignments=((reading.text(name), UNKNOWN_WORD),)))
-                texts = [read_word(value, reading.source).loose for value in node.children_by_field_name("value")]
-                reading.values.setdefault(reading.text(name), []).extend(texts or [UNKNOWN])
+                values = [read_word(value, reading.source) for value in node.children_by_field_name("value")]
+                values = values or [UNKNOWN_WORD]
+                reading.commands.append(ShellCommand(assignments=tuple((reading.text(name), item) for item in values)))
+                reading.values.setdefault(reading.text(name), []).extend(item.loose for item in values)
             _visit_children(node, reading)
         case "function_definition":
             reading.opaque.append("it defines a function")
             _visit_children(node, reading)
         case "file_redirect":
             _read_redirection(node, reading)
+        case "pipeline":
+            _read_pipeline(node, reading)
         case "heredoc_redirect":
             _read_heredoc(node, reading)
         case "herestring_redirect":
@@ -318,6 +323,20 @@ def _read_command(node: Node, reading: _Reading) -> None:
         _check_gaps(parent, reading)
         has_text_input = has_text_input or any("here" in child.type for child in parent.named_children)
     reading.commands.insert(place, ShellCommand(tuple(words), tuple(assignments), has_text_input))
+
+
+def _read_pipeline(node: Node, reading: _Reading) -> None:
+    """Read the commands of a pipeline, and note for each the commands before it, as long as all are simple."""
+    before = list[ShellCommand]()
+    for child in node.named_children:
+        place = len(reading.commands)
+        _visit(child, reading)
+        if child.type != "command" or len(reading.commands) != place + 1:
+            before = []
+            continue
+        if before:
+            reading.commands[place] = replace(reading.commands[place], before=tuple(before))
+        before.append(reading.commands[place])
 
 
 def _check_gaps(node: Node, reading: _Reading) -> None:

@@ -4,8 +4,9 @@ Text that only a running shell knows, such as the value of a variable, becomes t
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from tree_sitter import Node
 
@@ -30,6 +31,20 @@ UNQUOTED_GLOB = re.compile(r"[*?\[]|[@!+]\(")
 
 
 @dataclass(frozen=True, slots=True)
+class TextSource:
+    """The origin of a text that only the running shell knows.
+
+    Attributes:
+        kind: The value of a variable, a part of one, the output of a command, a number, a stream that a command writes
+            or reads, the paths that a command lists, or something else.
+        text: The name of the variable, the command, or the folder in which listed paths are.
+    """
+
+    kind: Literal["variable", "part", "output", "number", "stream", "files", "other"]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ShellWord:
     """One word of a command.
 
@@ -37,11 +52,22 @@ class ShellWord:
         text: The word without its quotes. Unknown text is `UNKNOWN`; unquoted wildcards stay as they are written.
         loose: The same with `UNKNOWN` for wildcards too, which stand for the names of files.
         is_quoted: Whether a part of it is quoted, so that it is not a reserved word or an alias.
+        sources: Where its unknown texts come from, in order.
+        is_harmless: Whether an unknown text in it may be shown, because it is no text of the environment.
+        is_tree: Whether it stands for any files in the folder that it names.
     """
 
     text: str
     loose: str
     is_quoted: bool = False
+    sources: tuple["TextSource", ...] = ()
+    is_harmless: bool = False
+    is_tree: bool = False
+
+    @property
+    def is_stream(self) -> bool:
+        """Return whether it is a stream which another command writes or reads, and nothing else."""
+        return self.text == UNKNOWN and [source.kind for source in self.sources] == ["stream"]
 
     @property
     def is_known(self) -> bool:
@@ -72,7 +98,38 @@ def read_word(node: Node, source: bytes) -> ShellWord:
         text = loose = UNKNOWN
     if raw.startswith("~") and not is_quoted and not raw.startswith(("~/",)) and raw != "~":
         loose = UNKNOWN
-    return ShellWord(text, loose, is_quoted)
+    return ShellWord(text, loose, is_quoted, tuple(_find_sources(node, source)) if UNKNOWN in text else ())
+
+
+def _find_sources(node: Node, source: bytes) -> Iterator[TextSource]:
+    """Yield the origin of each unknown text of a word."""
+    text = _slice(source, node.start_byte, node.end_byte)
+    match node.type:
+        case "simple_expansion":
+            yield TextSource("variable", text[1:])
+        case "expansion":
+            # an operator may put another text in its place, or only a part
+            match = re.fullmatch(r"\$\{(#?)(\w+|[@*#?!$-])(.*)\}", text, re.DOTALL)
+            if match is None or re.match(r":?[-+?=]", match[3]):
+                yield TextSource("other")
+            elif match[1]:
+                yield TextSource("number")
+            else:
+                yield TextSource("variable", match[2]) if not match[3] else TextSource("part", match[2])
+        case "command_substitution":
+            inner = text[2:-1] if text.startswith("$(") else text[1:-1]
+            yield TextSource("output", inner.strip())
+        case "process_substitution":
+            yield TextSource("stream")
+        case "arithmetic_expansion":
+            yield TextSource("number")
+        case "ansi_c_string" | "brace_expression":
+            yield TextSource("other")
+        case _ if _has_braces(text):
+            yield TextSource("other", text)
+        case _:
+            for child in node.named_children:
+                yield from _find_sources(child, source)
 
 
 def _has_braces(raw: str) -> bool:

@@ -107,7 +107,7 @@ async def test_a_server_that_ends_between_two_calls_is_started_again_before_the_
     process = psutil.Process(int(text_of(await connection.call("process", {}, print))))
     process.kill()
     async with asyncio.timeout(10):
-        await connection.is_over.wait()
+        await connection.signs.is_over.wait()
     assert text_of(await connection.call("add", {"a": 1, "b": 2}, print)) == "3"
     await connection.stop()
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -200,3 +201,71 @@ def test_the_program_alone_without_a_terminal_says_what_to_write(shell: Shell):
     )
     assert (result.returncode, result.stdout) == (2, "")
     assert "write a prompt or a command" in result.stderr
+
+
+# -- questions
+@pytest.mark.parametrize("wrong", ["maybe", "", "   ", "yess", "ja", "1", "apply", "y n", "v", "\x1b[A", "Y?"])
+@pytest.mark.parametrize("tool", ["edit", "bash"])
+def test_only_an_explicit_yes_is_a_yes_and_only_a_no_loses_the_work(
+    shell: Shell, script: Script, capsys: pytest.CaptureFixture[str], tool: str, wrong: str
+):
+    shell.file("a.py", "x = 1\n")
+    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    call = edit if tool == "edit" else tool_call("bash", command="touch made", execution="inline")
+    _, person = talk(script(call, "done"), "go", wrong, wrong, "YES", permission_mode="ask")
+    assert len([question for question in person.questions if "?" in question]) == 3
+    assert decisions()[0] == (tool, "allow person")
+    if wrong != "v":
+        assert "please answer with y = yes, n = no" in capsys.readouterr().out
+
+
+def test_no_answer_is_a_no(shell: Shell, script: Script):
+    call = tool_call("bash", command="touch made", execution="inline")
+    person = Person("go")
+    assert asyncio.run(Conversation(SessionFlags(provider=script(call), permission_mode="ask"), person).run()) == 0
+    assert decisions() == [("bash", "deny person")]
+
+
+def test_what_no_rule_can_allow_is_not_remembered(shell: Shell, script: Script):
+    call = tool_call("bash", command="curl x | sh", execution="inline")
+    _, person = talk(script(call), "go", "a", "s", "n", permission_mode="ask")
+    assert person.questions[1:4] == ["Allow? [y/n] "] * 3
+    assert decisions() == [("bash", "deny person")]
+
+
+def test_a_long_question_is_folded_and_never_cut(shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]):
+    text = "".join(f"# line {number}\n" for number in range(4_000))
+    create = tool_call("create", path="b.py", text=text)
+    _, person = talk(script(create), "go", "v", "n", permission_mode="ask")
+    folded, whole = capsys.readouterr().out.split("# line 3999", 1)
+    assert "# line 0\n" in folded
+    assert "# line 2000\n" not in folded
+    assert re.search(r"\n… \d+ more characters, press v\n", folded)
+    assert "".join(f"  + # line {number}\n" for number in range(4_000)) in whole + "# line 3999"
+    assert "v = view all" in person.questions[1]
+
+
+def test_ctrl_c_asks_again_and_twice_ends(shell: Shell, script: Script):
+    call = tool_call("bash", command="touch made", execution="inline")
+    code, person = talk(script(call, "done"), None, "go", None, "y", permission_mode="ask")
+    assert (code, (shell.folder / "made").exists()) == (0, True)
+    assert [question[:4] for question in person.questions] == ["you:", "you:", "Allo", "Allo", "you:"]
+    assert talk(script(call), "go", None, None, permission_mode="ask")[0] == 130
+    assert talk(script(), None, None)[0] == 130
+
+
+def test_the_lines_of_a_pipe_answer_no_question(shell: Shell, script: Script):
+    call = tool_call("bash", command="touch made", execution="inline")
+    result = pipe("go\ny\n/exit\n", "chat", "--provider", script(call), "--permission-mode", "ask")
+    assert (result.returncode, (shell.folder / "made").exists()) == (0, False)
+    assert decisions() == [("bash", "deny nobody")]
+    # and nobody has to be there for reading
+    script(tool_call("read", path="replies.json"), call, "done")
+    assert pipe("go\n", "chat", "--provider", f"scripted:{shell.folder}/replies.json").returncode == 0
+    assert decisions() == [("read", "allow mode"), ("bash", "deny mode")]
+    assert not (shell.folder / "made").exists()
+
+
+def pipe(lines: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "lsp_harness", *arguments]
+    return subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=60)

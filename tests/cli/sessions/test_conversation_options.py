@@ -33,11 +33,19 @@ def test_nothing_in_a_project_begins_to_work_on_its_code(tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize(
     "arguments",
-    [["-p", "openai", "hi"], ["--debug", "hi"], ["--session", "01M8", "-"], ["--allowed-tools", "read", "--", "-x"]],
+    [["-p", "openai", "say hi"], ["--debug", "say hi"], ["--session", "01M8", "-"], ["--debug", "--", "-x is odd"]],
 )
 def test_a_prompt_after_options_is_run_everywhere(arguments: list[str]):
     for is_terminal in (True, False):
         assert add_command(arguments, is_terminal=is_terminal) == ["run", *arguments]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-p", "openai", "hi"], ["--session", "01M8", "commit"], ["--debug", "--", "-x"]]
+)
+def test_one_word_after_options_is_no_prompt(arguments: list[str]):
+    with pytest.raises(UsageError, match="If it is a prompt: lsp-harness run"):
+        add_command(arguments, is_terminal=True)
 
 
 def test_the_error_is_one_sentence_and_an_unknown_option_is_named(shell: Shell):

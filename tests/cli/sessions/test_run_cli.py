@@ -14,6 +14,7 @@ import pytest
 
 from lsp_harness.cli.sessions.session_client import run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
+from lsp_harness.config.load import user_config_file
 from lsp_harness.harness.sessions import model_choice
 from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine
@@ -275,7 +276,7 @@ def test_the_driver_code_makes_one_edit_and_shows_its_stages(
         "· the edit is applied",
     ):
         assert line in result.err.splitlines()
-    assert "restored geo.py" in shell.run("sessions", "undo").out
+    assert "restored geo.py" in shell.run("sessions", "undo", "--yes").out
     replies = script("edit", right, right)
     refused = shell.run("run", "--driver", "code", "--permission-mode", "plan", "area", "-p", replies)
     assert (refused.code, "the permission mode plan does not allow it" in refused.out) == (1, True)
@@ -296,9 +297,138 @@ def test_an_undo_that_leaves_a_file_says_so_and_fails(shell: Shell, script: Scri
     shell.file("small.txt", "a")
     command = tool_call("bash", command="echo b >> huge.txt; echo b >> small.txt")
     assert shell.run("run", "x", "-p", script(command, "done"), "--permission-mode", "trust").code == 0
-    undone = shell.run("sessions", "undo")
-    assert (undone.code, "restored small.txt" in undone.out, "huge.txt is not restored" in undone.err) == (
-        1,
-        True,
-        True,
+    # what changed while a command ran may be the work of somebody else
+    seen = shell.run("sessions", "undo", "--yes")
+    assert (seen.code, "small.txt is kept: it was changed while a command" in seen.out) == (1, True)
+    undone = shell.run("sessions", "undo", "--yes", "--commands")
+    assert (undone.code, "restored small.txt" in undone.out, "huge.txt is kept" in undone.out) == (1, True, True)
+    assert (shell.folder / "small.txt").read_text() == "a"
+
+
+CREATE = tool_call("create", path="notes.txt", text="hello\n")
+
+
+def test_an_undo_without_a_person_needs_a_name_or_a_word(shell: Shell, script: Script):
+    session = shell.run(
+        "run", "x", "-p", script(CREATE, "done"), "--permission-mode", "trust", "--output-format", "json"
+    ).json["session_id"]
+    notes = shell.folder / "notes.txt"
+    seen = shell.run("sessions", "undo")
+    assert (seen.code, seen.out) == (1, "would remove notes.txt\n")
+    assert "name the session, or write --yes" in seen.err
+    assert shell.run("sessions", "undo", session, "--dry-run").out == "would remove notes.txt\n"
+    assert notes.exists()
+    undone = shell.run("sessions", "undo", session[-6:].lower())
+    assert (undone.code, undone.out) == (0, "removed notes.txt\n")
+    assert not notes.exists()
+    redone = shell.run("sessions", "redo", "--yes")
+    assert (redone.code, redone.out, notes.read_text()) == (0, "restored notes.txt\n", "hello\n")
+    assert shell.run("sessions", "undo", session, "--json").json == {
+        "session_id": session,
+        "turn": 0,
+        "paths": ["notes.txt"],
+        "removed": ["notes.txt"],
+        "skipped": {},
+    }
+
+
+def test_a_file_that_the_user_changed_is_kept_and_its_texts_are_offered(shell: Shell, script: Script):
+    shell.file("a.py", "x = 1\n")
+    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    shell.run("run", "x", "-p", script(edit, CREATE, "done"), "--permission-mode", "trust")
+    shell.file("a.py", "x = 3\n")
+    undone = shell.run("sessions", "undo", "--yes")
+    assert undone.code == 1
+    first, kept, before, after = undone.out.splitlines()
+    assert (first, kept) == ("removed notes.txt", "a.py is kept: it was changed after the turn")
+    texts = {line.partition(":")[0].strip(): Path(line.partition(": ")[2]).read_text() for line in (before, after)}
+    assert texts == {"before the turn": "x = 1\n", "after the turn": "x = 2\n"}
+    assert (shell.folder / "a.py").read_text() == "x = 3\n"
+    again = shell.run("sessions", "undo", "--yes", "--force")
+    assert (again.code, (shell.folder / "a.py").read_text()) == (0, "x = 1\n")
+    shell.run("sessions", "redo", "--yes")
+    assert (shell.folder / "a.py").read_text() == "x = 3\n"
+
+
+def test_an_undo_is_about_this_folder(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
+    session = shell.run(
+        "run", "x", "-p", script(CREATE, "done"), "--permission-mode", "trust", "--output-format", "json"
+    ).json["session_id"]
+    inner, other = shell.folder / "inner", shell.folder.parent / "other"
+    inner.mkdir()
+    other.mkdir()
+    monkeypatch.chdir(other)
+    undone = shell.run("sessions", "undo", "--yes")
+    assert (undone.code, "there is no session of this folder" in undone.err) == (2, True)
+    assert f"is about {shell.folder}" in shell.run("sessions", "undo", session[-8:]).err
+    assert (
+        f"is about {shell.folder}"
+        in shell.run("run", "--session", session[-8:], "x", "-p", script("done"), "--permission-mode", "trust").err
     )
+    assert "no session of this folder" in shell.run("sessions", "list").out
+    assert [row["id"] for row in shell.run("sessions", "list", "--all", "--json").json] == [session]
+    assert (shell.folder / "notes.txt").exists()
+    monkeypatch.chdir(inner)
+    assert f"in {shell.folder}:\nremoved notes.txt" in shell.run("sessions", "undo", "--yes").out
+
+
+@pytest.mark.parametrize("mode", ["plan", "deny"])
+def test_an_undo_is_an_edit_for_the_permission_gate(shell: Shell, script: Script, mode: str):
+    shell.run("run", "x", "-p", script(CREATE, "done"), "--permission-mode", "trust")
+    shell.file("lsp-harness.local.toml", f'[permissions]\nmode = "{mode}"\n')
+    undone = shell.run("sessions", "undo", "--yes")
+    assert (undone.code, f"the permission mode {mode} does not allow it" in undone.err) == (2, True)
+    shell.file("lsp-harness.local.toml", '[permissions]\ndeny = ["Edit(notes.txt)"]\n')
+    assert "not allowed" in shell.run("sessions", "undo", "--yes").err
+    assert (shell.folder / "notes.txt").exists()
+
+
+# -- the permission mode where nobody watches
+WRITES = tool_call("create", path="b.py", text="x = 1\n")
+NO_TERMINAL = "standard input is no terminal, so the permission mode is plan"
+
+
+@pytest.mark.parametrize("arguments", [("run", "go"), ("write it",), ("run", "--driver", "chat", "go")])
+def test_a_command_without_a_terminal_only_plans(shell: Shell, script: Script, arguments: tuple[str, ...]):
+    result = shell.run(*arguments, "-p", script(WRITES, "no"))
+    assert not (shell.folder / "b.py").exists()
+    assert [event.data["by"] for event in last_events("permission.decided")] == ["mode"]
+    assert NO_TERMINAL in result.err
+    assert "--permission-mode" in result.err
+
+
+def test_a_prompt_of_standard_input_only_plans(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("go"))
+    shell.run("run", "-", "-p", script(WRITES, "no"))
+    assert not (shell.folder / "b.py").exists()
+
+
+def test_an_edit_of_the_code_without_a_terminal_is_not_applied(shell: Shell, script: Script):
+    file = shell.file("geo.py", "def area(r):\n    return 3 * r\n")
+    right = "```python\ndef area(r):\n    return 3 * r * r\n```"
+    shell.run("run", "--driver", "code", "square the radius in area", "-p", script("edit", *[right] * 8))
+    assert file.read_text() == "def area(r):\n    return 3 * r\n"
+
+
+@pytest.mark.parametrize("named", ["option", "settings", "terminal"])
+def test_a_mode_that_is_named_counts_and_so_does_a_terminal(
+    shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch, named: str
+):
+    options: list[str] = []
+    match named:
+        case "option":
+            options = ["--permission-mode", "acceptEdits"]
+        case "settings":
+            user_config_file().parent.mkdir(parents=True, exist_ok=True)
+            user_config_file().write_text('[permissions]\nmode = "acceptEdits"\n')
+        case _:
+            monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    result = shell.run("run", "go", "-p", script(WRITES, "yes"), *options)
+    assert (shell.folder / "b.py").exists()
+    assert NO_TERMINAL not in result.err
+
+
+def test_a_program_keeps_its_default(shell: Shell):
+    assert SessionFlags().options("sdk").default_mode == ""
+    assert SessionFlags().options("acp", has_person=True).default_mode == ""
+    assert SessionFlags().options("cli").default_mode == "plan"

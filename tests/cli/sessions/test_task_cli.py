@@ -13,6 +13,7 @@ import pytest
 
 from lsp_harness.config import paths
 from lsp_harness.process.process_table import list_processes
+from lsp_harness.process.termination import OpenProcess
 from lsp_harness.session.events.session_events import SessionStarted
 from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.session.log.session_store import SessionStore
@@ -131,15 +132,16 @@ def test_a_task_of_a_living_process_is_read_and_ended_from_outside(shell: Shell,
     assert owner.process.wait(20) == 0
 
 
-def test_a_task_whose_process_was_killed_is_lost_and_can_still_be_ended(shell: Shell, owner: Owner):
-    pid = owner.wait_for_pid()
+def test_a_task_whose_process_was_killed_is_lost_and_its_end_can_be_recorded(shell: Shell, owner: Owner):
+    process = OpenProcess(owner.wait_for_pid())
     owner.process.send_signal(signal.SIGKILL)
     owner.process.wait()
     assert [row["state"] for row in shell.run("task", "list", "--json").json] == ["lost"]
-    assert runs(pid)
+    # its supervisor has seen that nobody wants it any more
+    assert asyncio.run(process.wait_for_end(20))
+    process.close()
     result = shell.run("task", "cancel", owner.task_id)
     assert (result.code, "cancelled" in result.out) == (0, True)
-    assert not runs(pid)
     assert end_types(owner.session_id) == ["task.cancelled"]
     assert list((paths.runtime_folder() / "tasks").iterdir()) == []
 

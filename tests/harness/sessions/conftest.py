@@ -50,5 +50,5 @@ async def open_scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asyn
     yield create
     for session in opened:
         await session.aclose()
-        if session.session.log.is_saved:
+        if session.session.log.path.exists():
             require_verified_proposals(read_log(session.session.log.path))

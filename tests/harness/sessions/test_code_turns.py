@@ -240,7 +240,7 @@ async def test_a_rename_of_a_parameter_needs_no_model(open_scripted: OpenScripte
     )
     assert shapes == expected
     assert "5 edits: Shape.scale at shapes.py:2" in outcomes(opened)["PLAN"]
-    assert (await opened.undo())["paths"] == ["shapes.py", "test_shapes.py", "uses.py"]
+    assert (await opened.undo()).paths == ("shapes.py", "test_shapes.py", "uses.py")
     assert (project / "shapes.py").read_text() == SHAPES
 
 

@@ -1,12 +1,16 @@
 """Undoing what commands did: the whole folder is copied before each command that may change files."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import FileMissing, UsageError
 from lsp_harness.harness.sessions.open_session import OpenSession
+from lsp_harness.harness.sessions.session_undo import UndoWish
+from lsp_harness.session.checkpoints.checkpoints import Checkpoints
 from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.wire.event import Event
 from tests.harness.sessions.conftest import OpenScripted, ask, say, tool_call
 
 
@@ -26,7 +30,7 @@ async def test_an_undo_restores_what_a_command_removed_renamed_and_created(open_
     await ask(opened, "go")
     assert sorted(path.name for path in folder.iterdir()) == ["d", "new.bin"]
     assert checkpoints(opened) == [["d/x", "geo.py", "new.bin", "old.bin"]]
-    await opened.undo()
+    await opened.undo(UndoWish(with_commands=True))
     assert (folder / "geo.py").read_text() == "PI = 3\n"
     assert (folder / "old.bin").read_bytes() == bytes(range(256))
     assert sorted(path.name for path in folder.iterdir()) == ["geo.py", "old.bin"]
@@ -37,7 +41,7 @@ async def test_an_edit_and_a_command_of_one_turn_are_undone_together(open_script
         tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), bash("rm geo.py"), say("done")
     )
     await ask(opened, "go")
-    await opened.undo()
+    await opened.undo(UndoWish(with_commands=True))
     assert (tmp_path / "project" / "geo.py").read_text() == "PI = 3\n"
 
 
@@ -48,10 +52,10 @@ async def test_a_command_that_changes_nothing_is_no_turn_to_undo(open_scripted: 
     for prompt in "abc":
         await ask(opened, prompt)
     assert checkpoints(opened) == [["made"]]
-    await opened.undo()
+    await opened.undo(UndoWish(with_commands=True))
     assert not (tmp_path / "project" / "made").exists()
     with pytest.raises(UsageError, match="nothing to undo"):
-        await opened.undo()
+        await opened.undo(UndoWish(with_commands=True))
 
 
 async def test_what_a_subagent_did_is_undone_with_the_turn_of_its_parent(open_scripted: OpenScripted, tmp_path: Path):
@@ -63,7 +67,7 @@ async def test_what_a_subagent_did_is_undone_with_the_turn_of_its_parent(open_sc
     )
     await ask(opened, "go")
     assert (tmp_path / "project" / "made.py").exists()
-    await opened.undo()
+    await opened.undo(UndoWish(with_commands=True))
     assert not (tmp_path / "project" / "made.py").exists()
 
 
@@ -86,3 +90,53 @@ async def test_a_folder_that_takes_too_long_to_copy_is_copied_only_once(
     await ask(opened, "go")
     assert checkpoints(opened) == []
     assert caplog.text.count("too many files") == 1
+
+
+async def test_an_edit_that_was_written_is_not_reported_as_failed_if_its_copy_is_gone(
+    open_scripted: OpenScripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def fail(checkpoints: Checkpoints, checkpoint_id: str) -> tuple[str, ...]:
+        raise FileMissing("there is no checkpoint")
+
+    monkeypatch.setattr(Checkpoints, "seal", fail)
+    opened = await open_scripted(tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), say("done"))
+    await ask(opened, "go")
+    ends = [
+        event.type for event in read_log(opened.session.log.path) if event.type in ("tool.completed", "tool.failed")
+    ]
+    assert ends == ["tool.completed"]
+    # it was noted before it was written
+    await opened.undo()
+    assert (tmp_path / "project" / "geo.py").read_text() == "PI = 3\n"
+
+
+async def test_without_more_words_an_undo_keeps_what_changed_while_a_command_ran(
+    open_scripted: OpenScripted, tmp_path: Path
+):
+    opened = await open_scripted(
+        tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), bash("echo x > made"), say("done")
+    )
+    await ask(opened, "go")
+    result = await opened.undo()
+    assert (result.paths, result.commands) == (("geo.py",), ("made",))
+    assert (tmp_path / "project" / "made").exists()
+    await opened.undo(UndoWish(with_commands=True))
+    assert not (tmp_path / "project" / "made").exists()
+    assert (await opened.undo(UndoWish(is_redo=True))).paths == ("made",)
+
+
+async def test_an_undo_is_asked_as_an_edit_if_nobody_has_confirmed_it(open_scripted: OpenScripted, tmp_path: Path):
+    opened = await open_scripted(tool_call("create", path="made.py", text="x = 1\n"), say("done"), has_person=True)
+    await opened.set_permission_mode("acceptEdits")
+    await ask(opened, "go")
+    await opened.set_permission_mode("ask")
+    asked = asyncio.Queue[Event]()
+    opened.session.log.listeners.append(asked.put_nowait)
+    undoing = asyncio.ensure_future(opened.undo(is_confirmed=False))
+    question = await asked.get()
+    await asyncio.sleep(0)
+    opened.answer_question(str(question.data["request_id"]), {"decision": "deny"})
+    with pytest.raises(UsageError, match="not allowed"):
+        await undoing
+    assert (tmp_path / "project" / "made.py").exists()
+    assert (await opened.undo()).removed == ("made.py",)

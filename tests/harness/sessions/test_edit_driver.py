@@ -60,7 +60,7 @@ async def test_a_prompt_becomes_a_checked_edit_that_can_be_undone(open_scripted:
     decisions = [(data["tool"], data["decision"], data["by"]) for data in events(opened, "permission.decided")]
     assert decisions == [("lint", "allow", "mode"), ("edit", "allow", "mode")]
     assert "LINT: F821 Undefined name `pi`" in events(opened, "candidate.rejected")[0]["reason"]
-    assert (await opened.undo())["paths"] == ["geo.py"]
+    assert (await opened.undo()).paths == ("geo.py",)
     assert file.read_text() == GEO
 
 

@@ -1,4 +1,4 @@
-"""A client that ends: its questions are denied, and its session is free for others."""
+"""A client that ends: its questions are denied, its session is free for others, and without a turn nothing is left."""
 
 import asyncio
 from pathlib import Path
@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.errors import UsageError
 from lsp_harness.harness.sessions.session_host import serve_session
 from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.session.log.session_lock import find_holder
 from lsp_harness.session.log.session_store import SessionStore
-from tests.harness.sessions.conftest import OpenScripted, say, tool_call
+from tests.harness.sessions.conftest import OpenScripted, ask, say, tool_call
 
 RUN = tool_call("bash", command="touch x", execution="inline")
 ANSWER = {"command": "permission", "decision": "allow"}
@@ -64,3 +66,22 @@ async def test_an_answer_before_the_end_counts(open_scripted: OpenScripted, tmp_
     await client.frames()
 
     assert (tmp_path / "project" / "x").exists()
+
+
+async def test_a_session_without_a_turn_leaves_no_folder(open_scripted: OpenScripted):
+    opened = await open_scripted(say("hello"))
+    opened.record_start()
+    with pytest.raises(UsageError, match="nothing to undo"):
+        await opened.undo()
+    await opened.aclose()
+    assert not opened.session.log.folder.exists()
+
+
+async def test_the_first_turn_writes_what_was_before_it(open_scripted: OpenScripted):
+    opened = await open_scripted(say("hello"))
+    opened.record_start()
+    assert not opened.session.log.folder.exists()
+    await ask(opened, "hi")
+    events = list(read_log(opened.session.log.path))
+    assert [event.seq for event in events] == list(range(len(events)))
+    assert events[0].type == "session.started"

@@ -188,3 +188,20 @@ async def test_listed_tools_are_all_shown(open_scripted: OpenScripted):
     denied = await open_scripted(say("one"), disallowed_tools=("find_tool",))
     assert "find_tool" not in denied.parts.tools
     await ask(denied, "hello")
+
+
+async def test_the_values_of_variables_with_keys_are_nowhere(
+    open_scripted: OpenScripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MY_API_KEY", "v4lue that nobody may see")
+    opened = await open_scripted(
+        tool_call("bash", command="env; printf '%s' \"$DB_PASSWORD\" | sed s/x/x/", execution="inline"),
+        say("done"),
+        env={"DB_PASSWORD": 'an0ther"one'},
+    )
+    await ask(opened, "go")
+    files = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
+    texts = [path.read_bytes() for path in files]
+    assert any(b"MY_API_KEY" in text for text in texts)
+    for value in (b"v4lue", b"an0ther"):
+        assert not [file for file, text in zip(files, texts, strict=True) if value in text]

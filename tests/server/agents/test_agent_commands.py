@@ -215,7 +215,7 @@ async def test_an_editor_without_questions_of_its_own_is_asked_by_a_message(
     reply = await command(editor, "runtime.send", agentId=agent_id, message="/permit write new.txt")
 
     params = await editor.find_params("window/showMessageRequest")
-    assert params["message"].startswith("fake asks: ")
+    assert params["message"].startswith("fake asks:\n")
     assert [action["title"] for action in params["actions"]] == ["Allow", "Deny"]
     assert (root / "new.txt").exists() is is_allowed
     assert ("was allowed" in reply["response"]) is is_allowed

@@ -381,8 +381,8 @@ async def test_the_texts_before_and_after_a_turn_are_there(kind: str, make: Make
     (root / "a").write_text("by the user")
 
     found = await checkpoints.texts(ids, ["a", "unknown"], tmp_path / "texts")
-    assert {path: [file.read_text() for file in files] for path, files in found.items()} == {
-        "a": ["old", "changed by a command"]
+    assert {path: {name: file.read_text() for name, file in files.items()} for path, files in found.items()} == {
+        "a": {"before": "old", "after": "changed by a command"}
     }
 
 

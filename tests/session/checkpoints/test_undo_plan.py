@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import UsageError
-from lsp_harness.session.checkpoints.undo_plan import UndoPlan, plan_undo
+from lsp_harness.session.checkpoints.undo_plan import CUT_OFF, UndoPlan, plan_redo, plan_undo
 from lsp_harness.session.events.code_events import EditReverted
 from lsp_harness.session.events.event_codec import encode_event
 from lsp_harness.session.events.tool_events import CheckpointCreated, TaskStarted
@@ -55,3 +55,25 @@ def test_later_turns_with_the_same_files_are_named():
 def test_there_is_nothing_to_undo(contents: Any, turn: int | None, reason: str):
     with pytest.raises(UsageError, match=reason):
         plan_undo(log(*contents), turn)
+
+
+def test_a_turn_of_which_files_were_kept_can_be_undone_again():
+    kept = (None, EditReverted("c3", (), 2, "b1", ("c",)))
+    assert plan_undo(log(*LOG, kept)) == UndoPlan(1, ("c1", "c2"))
+    assert plan_undo(log(*LOG, kept), takes_rest=True) == UndoPlan(2, ("c3",))
+    assert plan_undo(log(*LOG, kept), 2) == UndoPlan(2, ("c3",))
+
+
+def test_the_last_undo_is_taken_back_and_can_be_made_again():
+    backup = (None, CheckpointCreated("b1", "git", ("c",)))
+    undone = (None, EditReverted("c3", ("c",), 2, "b1"))
+    redone = (None, EditReverted("b1", ("c",), 2, "b2", (), is_redo=True))
+    assert plan_redo(log(*LOG[:5], backup, undone)) == UndoPlan(2, ("b1",))
+    again = log(*LOG[:5], backup, undone, (None, CheckpointCreated("b2", "git", ("c",))), redone)
+    assert plan_undo(again) == UndoPlan(2, ("c3",))
+    with pytest.raises(UsageError, match="no undo"):
+        plan_redo(again)
+
+
+def test_an_undo_that_was_cut_off_can_be_taken_back():
+    assert plan_redo(log(*LOG)) == UndoPlan(CUT_OFF, ("c4",))

@@ -49,8 +49,8 @@ async def test_the_lists_become_rules(tmp_path: Path) -> None:
         (RuleSetting("deny", "Read", "~/private/*", ("~/private/x",), ("~/public",)), ""),
         (RuleSetting("deny", "webfetch", "*evil*", ("https://evil.com",), ("https://good.com",)), ""),
         (
-            RuleSetting("deny", "Bash", "git push --force *", ("git push origin --force",)),
-            "the rule Bash(git push --force *): it must match 'git push origin --force' and does not",
+            RuleSetting("deny", "Bash", "git push --force *", ("git push origin",)),
+            "the rule Bash(git push --force *): it must match 'git push origin' and does not",
         ),
         (
             RuleSetting("allow", "Bash", "git *", (), ("git push",)),

@@ -141,7 +141,7 @@ DENIED = [
         "shuf -o x a.py",
         "env",
         "printenv",
-        "echo $HOME",
+        "echo $API_KEY",
         "ls $x",
         "ps e",
     ),

@@ -1,6 +1,6 @@
 """Packages of a repository that use the changed one have tests of their own, and these count, too."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 
 import pytest

@@ -14,6 +14,7 @@ local M = {}
 ---@field question string
 ---@field tool string
 ---@field options string[]
+---@field text? string all of the question, in a form that hides nothing
 
 ---@class lsp_harness.Agent
 ---@field id string
@@ -197,6 +198,12 @@ end
 local function ask(client, agent, question)
   local prompt = ('%s asks: %s'):format(agent.name, clean(question.question))
   if question.kind == 'permission' or question.kind == 'trust' then
+    if question.text then
+      prompt = ('%s asks:\n%s'):format(clean(agent.name), question.text)
+    end
+    -- a key that was pressed before the question does not answer it
+    while vim.fn.getchar(0) ~= 0 do
+    end
     vim.ui.select({ 'Allow', 'Deny' }, { prompt = prompt, format_item = tostring }, function(choice)
       if choice then
         send_answer(client, agent, question, { isAllowed = choice == 'Allow' })

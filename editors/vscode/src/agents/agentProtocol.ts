@@ -33,6 +33,8 @@ export interface AgentQuestion {
   input: Record<string, unknown>;
   options: string[];
   loginUrl: string;
+  /** All of the question and of what it is about, in a form that hides nothing. An older server has none. */
+  text?: string;
 }
 
 export interface Agent {

@@ -6,13 +6,14 @@ import { showError } from "../errors";
 import type { AgentList } from "./agentList";
 import type { Agent, AgentEvent, AgentQuestion } from "./agentProtocol";
 import type { AgentTerminals } from "./agentTerminal";
-import { cleanLine, describeQuestion, isPermission, loginAddress } from "./agentText";
+import { cleanLine, describeQuestion, foldQuestion, isPermission, loginAddress } from "./agentText";
 
 const ALLOW = "Allow";
 const DENY = "Deny";
 const ANSWER = "Answer…";
 const TERMINAL = "Show Terminal";
 const OPEN = "Open in Browser";
+const SHOW_ALL = "Show All";
 
 export class AgentQuestions implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
@@ -54,9 +55,13 @@ export class AgentQuestions implements vscode.Disposable {
   }
 
   private async askPermission(agent: Agent, question: AgentQuestion): Promise<void> {
-    const terminal = agent.hasTerminal ? [TERMINAL] : [];
-    const button = await vscode.window.showWarningMessage(`${cleanLine(agent.name, 40)} asks: ${describeQuestion(question)}`, ALLOW, DENY, ...terminal);
-    if (button === TERMINAL) {
+    const { message, isWhole } = foldQuestion(question);
+    const others = [...(isWhole ? [] : [SHOW_ALL]), ...(agent.hasTerminal ? [TERMINAL] : [])];
+    const button = await vscode.window.showWarningMessage(`${cleanLine(agent.name, 40)} asks: ${message}`, ALLOW, DENY, ...others);
+    if (button === SHOW_ALL) {
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: question.text ?? "" }), { preview: true });
+      await this.askPermission(agent, question);
+    } else if (button === TERMINAL) {
       this.terminals.show(agent);
     } else if (button !== undefined) {
       await this.answer(agent, question, { isAllowed: button === ALLOW, reason: button === DENY ? "the user denied it" : "" });

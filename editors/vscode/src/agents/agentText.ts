@@ -68,6 +68,19 @@ export function describeQuestion({ question, tool, input, kind }: AgentQuestion)
   return text || (kind === "auth" ? "a login" : "a dialog that no rule knows; look at the terminal");
 }
 
+/** The longest message that VS Code shows as a whole, less the name of the agent. */
+const MAX_MESSAGE_CHARS = 800;
+
+/** Return all of a question as one line for a message, or its beginning and how much is missing. */
+export function foldQuestion(question: AgentQuestion): { message: string; isWhole: boolean } {
+  const whole = question.text?.replace(/\s*\n\s*/g, " ⏎ ") ?? "";
+  if (!whole) {
+    return { message: describeQuestion(question), isWhole: true };
+  }
+  const more = whole.length - MAX_MESSAGE_CHARS;
+  return more > 0 ? { message: `${whole.slice(0, MAX_MESSAGE_CHARS)}… ${more} more characters`, isWhole: false } : { message: whole, isWhole: true };
+}
+
 /** Whether a question is answered by yes or no. The others need a text or one of their options. */
 export const isPermission = ({ kind }: AgentQuestion): boolean => kind === "permission" || kind === "trust";
 

@@ -11,17 +11,21 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 COMMAND = EditorCommand(
     name="lspHarness.edit.undo",
-    arguments="[{sessionId, turn?, force?}]",
+    arguments="[{sessionId, turn?, paths?, commands?, force?, redo?, preview?}]",
     description=(
         "gives the files that a turn of a session changed (the last one) the texts that they had before it. "
-        "`force` restores files that somebody changed since, too. Edits that the editor applied are undone in"
-        " the editor"
+        "`commands` restores files that changed while commands ran, too, `force` also those that somebody changed "
+        "since, and `redo` takes the last undo back. With `preview`, nothing is changed. Edits that the editor applied "
+        "are undone in the editor"
     ),
-    result="`turn`, `paths`, and `skipped`: path → why it is not restored",
+    result="`turn`, `paths`, `removed`, `skipped`: path → why it is not restored, `commands`: those that changed while "
+    "a command ran, and `texts`: path → `before` and `after` → the file with this text",
 )
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = SessionArguments(params)
-    result = await client.harness.sessions.command("undo", arguments.session_id, arguments.fields)
+    result = await client.harness.sessions.command(
+        "undo", arguments.session_id, {**arguments.fields, "confirmed": True}
+    )
     return camel_keys(result)

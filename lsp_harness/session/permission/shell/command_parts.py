@@ -19,8 +19,9 @@ from lsp_harness.session.permission.shell.command_wrappers import (
     shell_script,
     unwrap,
 )
+from lsp_harness.session.permission.shell.known_values import KnownValues, listed_folders
 from lsp_harness.syntax.shell.shell_script import Redirection, ShellCommand, read_script
-from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
 
 MAX_DEPTH = 8
 RESERVED_WORDS = frozenset(
@@ -46,11 +47,13 @@ class CommandPart:
         words: The program and its arguments. Empty if even the program is not known.
         opaque: Why nobody can see what it does; empty if its words say it.
         is_wrapper: Whether it only runs another part, so that it needs no permission of its own.
+        variants: The ways in which its words may look, with the values that the script gives to its variables.
     """
 
     words: tuple[ShellWord, ...] = ()
     opaque: str = ""
     is_wrapper: bool = False
+    variants: tuple[tuple[ShellWord, ...], ...] = ()
 
     @property
     def name(self) -> str:
@@ -100,6 +103,11 @@ class _Splitting:
     parts: list[CommandPart] = field(default_factory=list[CommandPart])
     redirections: list[Redirection] = field(default_factory=list[Redirection])
     opaque: list[str] = field(default_factory=list[str])
+    values: KnownValues = field(default_factory=KnownValues)
+
+    def add(self, part: CommandPart) -> None:
+        """Add a part, with the values of its variables."""
+        self.parts.append(replace(part, variants=tuple(self.values.variants(part.words))))
 
 
 def split_command(text: str) -> CommandSplit:
@@ -146,8 +154,11 @@ def _split_text(text: str, splitting: _Splitting, depth: int) -> None:
     script = read_script(text, is_posix=find_shell().dialect == "posix")
     splitting.opaque += script.opaque
     splitting.redirections += script.redirections
+    outer = splitting.values
+    splitting.values = KnownValues.of(script.commands)
     for command in script.commands:
         _split_words(command, splitting, depth)
+    splitting.values = outer
 
 
 def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> None:
@@ -164,7 +175,7 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     if words[0].text in SETTING_BUILTINS and any(_sets_shell(word.text) for word in words[1:]):
         splitting.opaque.append(f"{words[0].text} changes the commands after it")
     if reason := _program_reason(words[0]):
-        splitting.parts.append(CommandPart(words, reason))
+        splitting.add(CommandPart(words, reason))
         return
     name = base_name(words[0].text)
     part = CommandPart(words)
@@ -173,10 +184,16 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
         needs_permission = WRAPPERS[name].needs_permission
         if unwrapped.opaque or (not unwrapped.words and name not in ("exec", "env", "time", "nice")):
             reason = unwrapped.opaque or f"{name} runs nothing that can be seen"
-            splitting.parts.append(replace(part, opaque=reason))
+            splitting.add(replace(part, opaque=reason))
             return
-        splitting.parts.append(replace(part, is_wrapper=bool(unwrapped.words) and not needs_permission))
-        inner = ShellCommand(unwrapped.words, unwrapped.assignments, command.has_text_input)
+        splitting.add(replace(part, is_wrapper=bool(unwrapped.words) and not needs_permission))
+        inner_words = unwrapped.words
+        if folders := listed_folders(command.before):
+            files = TextSource("files", "\0".join(folders))
+            inner_words = tuple(
+                replace(word, sources=(files,)) if word.text == UNKNOWN else word for word in inner_words
+            )
+        inner = ShellCommand(inner_words, unwrapped.assignments, command.has_text_input)
         if unwrapped.is_shell_text:
             if all(word.is_known for word in unwrapped.words):
                 _split_text(" ".join(word.text for word in unwrapped.words), splitting, depth + 1)
@@ -188,7 +205,7 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     if name in SHELLS:
         _split_shell(part, splitting, depth)
         return
-    splitting.parts.append(replace(part, opaque=opaque_reason(name, words, has_text_input=command.has_text_input)))
+    splitting.add(replace(part, opaque=opaque_reason(name, words, has_text_input=command.has_text_input)))
     for inner_words in inner_commands(name, words):
         _split_words(ShellCommand(inner_words), splitting, depth + 1)
     if name == "eval" and all(word.is_known for word in words):
@@ -204,11 +221,11 @@ def _sets_shell(text: str) -> bool:
 def _split_shell(part: CommandPart, splitting: _Splitting, depth: int) -> None:
     script = shell_script(part.words)
     if script == "hidden":
-        splitting.parts.append(replace(part, opaque=f"{part.name} reads a script that nobody sees"))
+        splitting.add(replace(part, opaque=f"{part.name} reads a script that nobody sees"))
     elif script == "file":
-        splitting.parts.append(part)
+        splitting.add(part)
     else:
-        splitting.parts.append(replace(part, is_wrapper=True))
+        splitting.add(replace(part, is_wrapper=True))
         _split_text(script.text, splitting, depth + 1)
 
 

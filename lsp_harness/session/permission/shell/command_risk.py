@@ -1,7 +1,7 @@
 """The simple commands that can do great harm, and how much harm the others can do."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -16,6 +16,7 @@ from lsp_harness.session.permission.shell.command_wrappers import (
 from lsp_harness.session.permission.shell.git_reading import LISTS, judge_git, split_git
 from lsp_harness.session.permission.shell.option_reading import matches_option
 from lsp_harness.session.permission.shell.readers import READERS, Reading, judge_reader
+from lsp_harness.syntax.shell.shell_words import ShellWord
 
 Risk = Literal["low", "medium", "high"]
 """How much harm an action can do: it only reads, it changes something, or it can destroy much or cannot be seen."""
@@ -149,11 +150,19 @@ def command_risk(part: CommandPart) -> Risk:
 @lru_cache(maxsize=256)
 def judge_reading(part: CommandPart) -> Reading:
     """Return what a command reads, or why it does not only read, so that it needs a permission for itself."""
-    program, words = part.words[0].text, part.words[1:]
+    program = part.words[0].text
     if "/" in program and not is_system_program(program):
         return Reading(problem="the program is not one of the system")
-    name, arguments = part.name, [word.text for word in words]
-    if VERSION_PROGRAMS.match(name) and arguments in (["--version"], ["-V"], ["--help"]):
+    first, *others = part.variants or (part.words,)
+    found = _judge_words(part.name, first[1:])
+    for words in others:
+        found = found.join(_judge_words(part.name, words[1:]))
+    return found
+
+
+def _judge_words(name: str, words: Sequence[ShellWord]) -> Reading:
+    arguments = [word.text for word in words]
+    if shows_version(name, arguments):
         return Reading()
     if name == "git":
         return judge_git(words)
@@ -164,6 +173,15 @@ def judge_reading(part: CommandPart) -> Reading:
         # the language server of a type checker, which reads files and runs none of them
         return Reading(problem="" if arguments == ["server"] else "ty is not known to only read")
     return judge_reader(name, words) or Reading(problem=f"{name} is not known to only read")
+
+
+def shows_version(name: str, arguments: Sequence[str]) -> bool:
+    """Return whether a command only prints the version or the help of a program."""
+    if name in ("go", "docker", "kubectl", "helm", "terraform") and list(arguments) == ["version"]:
+        return True
+    words = {"java": ["-version"], "node": ["-v"], "npm": ["-v"], "ruby": ["-v"], "perl": ["-v"], "php": ["-v"]}
+    is_asked = list(arguments) in (["--version"], ["-V"], ["--help"], words.get(name, [""]))
+    return is_asked and VERSION_PROGRAMS.match(name) is not None
 
 
 def is_read_only(part: CommandPart) -> bool:

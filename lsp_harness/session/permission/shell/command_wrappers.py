@@ -16,7 +16,7 @@ from lsp_harness.session.permission.shell.git_reading import (
 )
 from lsp_harness.session.permission.shell.option_reading import matches_option, may_become_option
 from lsp_harness.session.permission.shell.readers import AWK, SED, Reader
-from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Wrapper:
 WRAPPERS: Mapping[str, Wrapper] = {
     "sudo": Wrapper(
         "-n -E -H -S -k -K -b -A -P --non-interactive --preserve-env --set-home --stdin --background",
-        "-u -g -p -C -T -r -t -U -D -R -h --user --group --prompt --chdir --host",
+        "-u -g -p -C -T -r -t -U -h --user --group --prompt --host",
         takes_assignments=True,
         needs_permission=True,
     ),
     "doas": Wrapper("-n -L", "-u -C -a", needs_permission=True),
-    "env": Wrapper("-i -0 -v - --ignore-environment --null --debug", "-u -C --unset --chdir", takes_assignments=True),
+    "env": Wrapper("-i -0 -v - --ignore-environment --null --debug", "-u --unset", takes_assignments=True),
     "timeout": Wrapper("--foreground --preserve-status -v --verbose -p -f", "-k -s --kill-after --signal", 1),
     "nice": Wrapper("", "-n --adjustment"),
     "ionice": Wrapper("-t --ignore", "-c -n --class --classdata"),
@@ -67,7 +67,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "exec": Wrapper("-c -l", "-a"),
     "xargs": Wrapper(
         "-0 -r -t -p -x --null --no-run-if-empty --verbose --exit -o --open-tty",
-        "-n -P -L -s -d -E -a -I --max-args --max-procs --max-lines --max-chars --delimiter --arg-file --replace",
+        "-n -P -L -s -d -E -I --max-args --max-procs --max-lines --max-chars --delimiter --replace",
         adds_arguments=True,
     ),
     "watch": Wrapper(
@@ -262,8 +262,19 @@ def unwrap(name: str, words: Sequence[ShellWord]) -> Unwrapped | None:
         position += 1
     rest = tuple(words[position + wrapper.positionals :])
     if wrapper.adds_arguments:
-        rest = (*(rest or (literal("echo"),)), ShellWord(UNKNOWN, UNKNOWN))
+        rest = _add_arguments(words[1:position], rest or (literal("echo"),))
     return Unwrapped(rest, "", tuple(assignments), wrapper.is_shell_text)
+
+
+def _add_arguments(options: Sequence[ShellWord], command: Sequence[ShellWord]) -> tuple[ShellWord, ...]:
+    """Return the command of `xargs` with a word for the arguments that it adds, or puts in place of a sign."""
+    texts = [word.text for word in options]
+    added = ShellWord(UNKNOWN, UNKNOWN)
+    for place, text in enumerate(texts):
+        if match := re.match(r"-I(.*)$|--replace(?:=(.*))?$", text):
+            sign = match[1] or match[2] or (texts[place + 1] if text == "-I" and place + 1 < len(texts) else "{}")
+            return tuple(added if sign in word.text else word for word in command)
+    return (*command, added)
 
 
 def _has_joined_value(text: str, values: set[str]) -> bool:
@@ -308,7 +319,17 @@ def inner_commands(name: str, words: Sequence[ShellWord]) -> list[tuple[ShellWor
             while end < len(words) and words[end].text not in (";", "+"):
                 end += 1
             inner = words[position + 1 : end]
-            commands.append(tuple(ShellWord(UNKNOWN, UNKNOWN) if "{}" in word.text else word for word in inner))
+            start = next(
+                (place for place, word in enumerate(words[1:], 1) if re.match(r"[-!(]", word.text)), len(words)
+            )
+            roots = [word.text for word in words[1:start]] or ["."]
+            found = TextSource("files", "\0".join(roots))
+            is_clear = not words[position].text.endswith("dir") and not any(UNKNOWN in root for root in roots)
+            files = ShellWord(UNKNOWN, UNKNOWN, sources=(found,) if is_clear else ())
+            other = ShellWord(UNKNOWN, UNKNOWN)
+            commands.append(
+                tuple(files if word.text == "{}" else other if "{}" in word.text else word for word in inner)
+            )
             position = end
         position += 1
     return commands

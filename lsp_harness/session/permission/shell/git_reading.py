@@ -8,7 +8,7 @@ Source: the manual of git 2.39.
 import re
 from collections.abc import Mapping, Sequence
 
-from lsp_harness.session.permission.shell.option_reading import parse_options, read_arguments
+from lsp_harness.session.permission.shell.option_reading import Arguments, parse_options, read_arguments
 from lsp_harness.session.permission.shell.readers import Reading
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord
 
@@ -116,8 +116,13 @@ NO_OPERANDS_UNLESS: Mapping[str, tuple[str, ...]] = {
 LISTS: Mapping[str, re.Pattern[str]] = {
     "remote": re.compile(r"|-v|--verbose|get-url [^-]\S*"),
     "stash": re.compile(r"list|show(?: -p| --stat| --name-only)?(?: stash@\{\d+\})?"),
-    "config": re.compile(r"(?:(?:--get|--get-all|get|--get-regexp) [^-]\S*|--list|-l|list)(?: --show-origin)?"),
-    "reflog": re.compile(r"(?:|show)(?: -\d+| -n ?\d+)?(?: [^-]\S*)?"),
+    "config": re.compile(
+        r"(?:(?:(?:--get|--get-all|get|--get-regexp) )?[a-z]+\.[\w.-]+|--list|-l|list)"
+        r"(?: --show-origin)?"
+    ),
+    "reflog": re.compile(
+        r"(?!expire|delete|exists|drop|write)(?:show)?(?:(?:^| )(?:-\d+|-n ?\d+))?(?:(?:^| )[^-]\S*)?"
+    ),
     "worktree": re.compile(r"list(?: --porcelain)?(?: -v)?"),
     "submodule": re.compile(r"|status"),
     "bisect": re.compile(r"log"),
@@ -145,6 +150,22 @@ READS_OBJECTS = frozenset(
     ]
 )
 """Subcommands that print the contents of files."""
+PATCH_OPTIONS = ("-p", "-u", "--patch", "-U", "--unified", "-L", "--cc", "-c", "-m", "--patch-with-stat", "--word-diff")
+SUMMARY_OPTIONS = (
+    *(
+        "--stat",
+        "--shortstat",
+        "--numstat",
+        "--dirstat",
+        "--summary",
+        "--name-only",
+        "--name-status",
+        "--raw",
+        "--quiet",
+    ),
+    *("-s", "--no-patch", "--compact-summary", "--check"),
+)
+"""Options with which a difference is not printed, unless `PATCH_OPTIONS` ask for it."""
 COMMANDS = frozenset(
     {"add", "am", "annotate", "apply", "archive", "backfill", "bisect", "blame", "branch", "bugreport"}
     | {"bundle", "cat-file", "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "checkout"}
@@ -237,4 +258,13 @@ def judge_git(words: Sequence[ShellWord]) -> Reading:
     if any("%G" in value for name, value in arguments.options if name in ("--format", "--pretty")):
         return Reading(problem="a signature is checked by another program")
     # an operand is a revision or a path: as a path it is judged like any other
-    return Reading((*operands, *arguments.files), reads_objects=subcommand in READS_OBJECTS)
+    return Reading((*operands, *arguments.files), reads_objects=_prints_contents(subcommand, arguments))
+
+
+def _prints_contents(subcommand: str, arguments: Arguments) -> bool:
+    """Return whether a command prints what stands in files, and not only their names or the messages of commits."""
+    if subcommand in ("log", "whatchanged"):
+        return arguments.has(*PATCH_OPTIONS)
+    if subcommand in ("show", "diff", "diff-tree", "diff-index", "diff-files") and arguments.has(*SUMMARY_OPTIONS):
+        return arguments.has(*PATCH_OPTIONS)
+    return subcommand in READS_OBJECTS

@@ -86,7 +86,12 @@ class Arguments:
 
 
 def read_arguments(
-    options: Options, words: Sequence[ShellWord], *, permutes: bool = True, wildcards_are_safe: bool = False
+    options: Options,
+    words: Sequence[ShellWord],
+    *,
+    permutes: bool = True,
+    wildcards_are_safe: bool = False,
+    shows_texts: bool = False,
 ) -> Arguments:
     """Return the options and operands of a command.
 
@@ -95,20 +100,26 @@ def read_arguments(
         words: The words after the program.
         permutes: Whether options may stand after operands.
         wildcards_are_safe: Whether a file name that is taken for an option does no harm.
+        shows_texts: Whether operands that are not known may be shown, and do no harm as options.
     """
     found, position = Arguments(), 0
     while position < len(words):
         word = words[position]
         position += 1
-        if UNKNOWN in word.text:
+        if UNKNOWN in word.text and not _is_operand(word, shows_texts=shows_texts):
             found.problem = "an argument is not known"
             return found
         if word.text == "--" and word.is_known:
             found.operands += words[position:]
-            if any(UNKNOWN in rest.text for rest in words[position:]):
+            if any(
+                UNKNOWN in item.text and not _is_operand(item, shows_texts=shows_texts) for item in words[position:]
+            ):
                 found.problem = "an argument is not known"
             return found
-        if not word.is_known and not wildcards_are_safe and may_become_option(word):
+        if word.is_stream:
+            found.operands.append(word)
+            continue
+        if not (word.is_known or wildcards_are_safe) and may_become_option(word):
             found.problem = f"the wildcard {word.text} may become an option"
             return found
         if not word.text.startswith("-") or word.text == "-":
@@ -116,7 +127,7 @@ def read_arguments(
             if not permutes:
                 rest = words[position:]
                 found.operands += rest
-                if any(UNKNOWN in item.text for item in rest):
+                if any(UNKNOWN in item.text and not _is_operand(item, shows_texts=shows_texts) for item in rest):
                     found.problem = "an argument is not known"
                 return found
             continue
@@ -137,6 +148,11 @@ def read_arguments(
         if sign == FILE:
             found.files.append(ShellWord(value or "", value or ""))
     return found
+
+
+def _is_operand(word: ShellWord, *, shows_texts: bool) -> bool:
+    """Return whether a word that is not known does no harm as an operand."""
+    return word.is_stream or (shows_texts and word.is_harmless)
 
 
 def may_become_option(word: ShellWord) -> bool:

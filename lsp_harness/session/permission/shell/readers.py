@@ -37,6 +37,17 @@ class Reading:
     follows_links: bool = False
     shows_hidden: bool = True
 
+    def join(self, other: "Reading") -> "Reading":
+        """Return what two commands read together."""
+        return Reading(
+            (*self.files, *other.files),
+            (*self.trees, *other.trees),
+            self.problem or other.problem,
+            reads_objects=self.reads_objects or other.reads_objects,
+            follows_links=self.follows_links or other.follows_links,
+            shows_hidden=self.shows_hidden or other.shows_hidden,
+        )
+
 
 Judge = Callable[[Sequence[ShellWord]], Reading]
 
@@ -70,7 +81,11 @@ class Reader:
     def read(self, words: Sequence[ShellWord]) -> Reading:
         """Return what a command with these arguments reads."""
         arguments = read_arguments(
-            parse_options(self.options), words, permutes=self.permutes, wildcards_are_safe=self.is_harmless
+            parse_options(self.options),
+            words,
+            permutes=self.permutes,
+            wildcards_are_safe=self.is_harmless,
+            shows_texts=self.is_harmless and self.operands == "texts",
         )
         if arguments.problem:
             return Reading(problem=arguments.problem)
@@ -85,22 +100,24 @@ class Reader:
         if self.operands == "text files" and not arguments.has(*self.text_options):
             files = files[1:]
         files += arguments.files
+        trees = tuple(word for word in files if word.is_tree)
         if arguments.has(*self.tree_options) or "recurse" in arguments.values("-d", "--directories"):
             follows = self.follows_links or arguments.has("-R", "--dereference-recursive")
             return Reading(tuple(files), tuple(files) or (literal("."),), follows_links=follows)
-        return Reading(tuple(files))
+        return Reading(tuple(files), trees)
 
 
 def _texts(words: Sequence[ShellWord]) -> Reading:
     """Judge a program whose words are all texts. A text that is not known may be that of the environment."""
-    return Reading(problem="" if not any(UNKNOWN in word.text for word in words) else "an argument is not known")
+    unknown = any(UNKNOWN in word.text and not word.is_harmless for word in words)
+    return Reading(problem="an argument is not known" if unknown else "")
 
 
 def _checks_files(words: Sequence[ShellWord]) -> Reading:
     """Judge `test` and `[`, which look at files."""
-    if any(not word.is_known for word in words):
+    if any(not word.is_known and not word.is_harmless for word in words):
         return Reading(problem="an argument is not known")
-    operands = [word for word in words if not re.fullmatch(r"-\w+|[!=\]()<>]|!=|==|\d+|", word.text)]
+    operands = [word for word in words if word.is_known and not re.fullmatch(r"-\w+|[!=\]()<>]|!=|==|\d+|", word.text)]
     return Reading(tuple(operands))
 
 
@@ -108,7 +125,7 @@ def _prints(words: Sequence[ShellWord]) -> Reading:
     """Judge `printf`, which sets a variable with `-v`."""
     if words and words[0].text.startswith("-") and words[0].text != "--":
         return Reading(problem=f"the option {words[0].display} may set a variable")
-    if words and not words[0].is_known:
+    if words and UNKNOWN in words[0].text:
         return Reading(problem="the format is not known")
     return _texts(words)
 
@@ -297,11 +314,17 @@ def _lists_zip(words: Sequence[ShellWord]) -> Reading:
     return Reading(problem="only the list of one archive is reading")
 
 
+def _judge_pager(arguments: Arguments) -> str:
+    return "it begins with a command" if any(word.text.startswith("+") for word in arguments.operands) else ""
+
+
 def _judge_date(arguments: Arguments) -> str:
     return "" if all(word.text.startswith("+") for word in arguments.operands) else "it may set the clock"
 
 
-HASHES = Reader("-bctwz --binary --check --tag --text --zero --ignore-missing --quiet --status --strict --warn")
+HASHES = Reader(
+    "-bctwz --binary --check --tag --text --zero --ignore-missing --quiet --status --strict --warn", is_harmless=True
+)
 GREP = Reader(
     "-EFGPiwxzsvVbnHhoqaILlcTZUyurR -e= -f@ -m= -d= -D= -A= -B= -C= -# --extended-regexp --fixed-strings "
     "--basic-regexp "
@@ -339,6 +362,7 @@ READERS: Mapping[str, Reader | Judge] = {
     **dict.fromkeys(("echo", "true", "false", ":", "seq", "sleep", "expr"), _texts),
     **dict.fromkeys(("test", "["), _checks_files),
     "printf": _prints,
+    "read": Reader("-rs -d= -n= -t= -p= -u=", "texts"),
     "pwd": Reader("-LP --logical --physical", "none"),
     **dict.fromkeys(("whoami", "arch", "tty", "groups", "logname"), Reader("-s", "none")),
     "id": Reader("-aGgnruZz --group --groups --name --real --user --zero", "texts"),
@@ -407,11 +431,12 @@ READERS: Mapping[str, Reader | Judge] = {
     "du": Reader(
         "-0abcDHhklLmPsSx -d= -B= -t= -X@ --all --apparent-size --bytes --total --dereference "
         "--human-readable --si --summarize --one-file-system --max-depth= --block-size= --threshold= "
-        "--time? --time-style= --exclude= --exclude-from@ --count-links --null --inodes"
+        "--time? --time-style= --exclude= --exclude-from@ --count-links --null --inodes",
+        is_harmless=True,
     ),
     **dict.fromkeys(("ls", "dir", "vdir"), LISTING),
-    "basename": Reader("-az -s= --multiple --suffix= --zero", "texts"),
-    "dirname": Reader("-z --zero", "texts"),
+    "basename": Reader("-az -s= --multiple --suffix= --zero", "texts", is_harmless=True),
+    "dirname": Reader("-z --zero", "texts", is_harmless=True),
     "realpath": Reader(
         "-emLPqszZ --canonicalize-existing --canonicalize-missing --logical --physical --quiet "
         "--relative-to@ --relative-base@ --strip --no-symlinks --zero"
@@ -460,7 +485,9 @@ READERS: Mapping[str, Reader | Judge] = {
         "-aehlSsrdVnuW --all --file-header --program-headers --segments --section-headers --symbols --syms "
         "--relocs --dynamic --notes --wide --headers --version-info"
     ),
-    **dict.fromkeys(("which", "type"), Reader("-aftpPs", "texts")),
+    **dict.fromkeys(("which", "type"), Reader("-aftpPs", "texts", is_harmless=True)),
+    **dict.fromkeys(("less", "more"), Reader("-eEFiIMNnRrSswX", judge=_judge_pager)),
+    "bc": Reader("-lqsw --mathlib --quiet --standard", "none"),
     **dict.fromkeys(("grep", "egrep", "fgrep"), GREP),
     "rg": Reader(
         "-isSwxvnNlcoFPHIUa0pqLu. -e= -f@ -g= -t= -T= -A= -B= -C= -m= -M= -r= -d= -j= -E= --regexp= --file@ "
@@ -530,7 +557,7 @@ READERS: Mapping[str, Reader | Judge] = {
     "tar": _lists_archive,
     "unzip": _lists_zip,
     "zipinfo": Reader("-1 -2 -slmvhtTz"),
-    "command": Reader("-vV", "texts"),
+    "command": Reader("-vV", "texts", is_harmless=True),
     "hostname": Reader("-fsdiIA --fqdn --long --short --domain --ip-address --all-ip-addresses --all-fqdns", "none"),
     "getconf": Reader("-a", "texts"),
     "lscpu": Reader("-aJbcexy -p? --all --json --extended? --parse? --bytes", "none"),

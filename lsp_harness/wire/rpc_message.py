@@ -1,4 +1,4 @@
-"""JSON-RPC messages, parsed and validated without the LSP types.
+"""JSON-RPC messages, parsed and validated without the types of a protocol.
 
 A message that has an id and is not a valid request becomes an `InvalidRequest`, so that it always gets an answer.
 """
@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
-from lsp_harness.server.lsp_errors import INVALID_REQUEST, PARSE_ERROR
-
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
 Id = int | float | str
 
 
@@ -51,9 +51,15 @@ class InvalidRequest:
 
 @dataclass(frozen=True, slots=True)
 class UnanswerableMessage:
-    """A message that is not valid and has no id, so that there is nothing to answer."""
+    """A message that is not valid and has no id, so that there is nothing to answer.
+
+    Attributes:
+        reason: Why it is not valid.
+        is_answer: Whether it looks like an answer. An error that says so could be answered by an error without an end.
+    """
 
     reason: str
+    is_answer: bool = False
 
 
 Message = Request | Notification | Response | InvalidRequest | UnanswerableMessage
@@ -66,8 +72,13 @@ def parse(body: bytes) -> Message:
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         return InvalidRequest(None, PARSE_ERROR, f"the message is not JSON: {reason}")
+    return classify(raw)
+
+
+def classify(raw: Any) -> Message:
+    """Return what a JSON value is as a message. Never raises."""
     if not isinstance(raw, dict):
-        return InvalidRequest(None, INVALID_REQUEST, "a message must be a JSON object; batches are not part of LSP")
+        return InvalidRequest(None, INVALID_REQUEST, "a message must be a JSON object; batches are not read")
     return _classify(cast("dict[str, Any]", raw))
 
 
@@ -81,15 +92,18 @@ def _text(body: bytes) -> str:
 
 def _classify(raw: dict[str, Any]) -> Message:
     has_id, id, method = "id" in raw, raw.get("id"), raw.get("method")
+    is_answer = "method" not in raw and ("result" in raw or "error" in raw)
     if has_id and not _is_valid_id(id):
         if "method" not in raw:
-            return UnanswerableMessage("a response has an id that is neither a number nor a string")
+            return UnanswerableMessage("a response has an id that is neither a number nor a string", is_answer)
         return InvalidRequest(None, INVALID_REQUEST, "a request id must be a number or a string")
     if raw.get("jsonrpc") != "2.0":
         if has_id and "method" in raw:
             return InvalidRequest(id, INVALID_REQUEST, 'a message must say "jsonrpc": "2.0"')
-        return UnanswerableMessage("the message is not marked as JSON-RPC 2.0")
+        return UnanswerableMessage("the message is not marked as JSON-RPC 2.0", is_answer)
     if "method" not in raw:
+        if not has_id and is_answer:
+            return UnanswerableMessage("a response has no id", is_answer)
         if not has_id:
             return InvalidRequest(None, INVALID_REQUEST, "a message needs a method or an id")
         return Response(cast("Id", id), raw.get("result"), raw.get("error"), not ("result" in raw or "error" in raw))

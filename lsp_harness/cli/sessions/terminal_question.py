@@ -21,7 +21,7 @@ ANSWERS: Mapping[str, Reading] = {
 }
 
 
-class ShownQuestion:
+class TerminalQuestion:
     """A question for a person in a terminal.
 
     Args:

@@ -1,0 +1,98 @@
+"""The lines between an editor and the library of the Agent Client Protocol.
+
+A line that is no valid message would end the library, and all sessions with it, so each is checked first.
+"""
+
+import asyncio
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+from lsp_harness.text.surrogates import to_scalar_json
+from lsp_harness.wire import rpc_message
+from lsp_harness.wire.checked_messages import CheckedMessages
+from lsp_harness.wire.message_lines import LineTooLong, MessageLines
+from lsp_harness.wire.rpc_message import Id, InvalidRequest, Request
+
+
+class MessagePipe:
+    """The messages of one editor, as the library wants to read and write them.
+
+    Args:
+        reader: The output of the editor.
+        writer: The input of the editor.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._lines, self._writer = MessageLines(reader.read), writer
+        self._checked = CheckedMessages(self.send)
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Write a message. An editor that is gone is told nothing.
+
+        Raises:
+            ConnectionError: The editor is gone, and the message is a request, whose answer will never come.
+        """
+        is_request = "method" in message and "id" in message
+        if is_request:
+            self._checked.note_request(message["id"])
+        try:
+            self._writer.write(_encode(message) + b"\n")
+            await self._writer.drain()
+        except OSError as error:
+            if is_request:
+                raise ConnectionError("the editor is gone") from error
+
+    async def receive(self) -> dict[str, Any] | None:
+        """Return the next message, or None after the last one."""
+        while True:
+            try:
+                line = await self._lines.next()
+            except LineTooLong as error:
+                await self._checked.refuse(None, rpc_message.INVALID_REQUEST, error.message)
+                continue
+            if line is None:
+                return None
+            if line.strip() and (message := await self._accept(to_scalar_json(line))):
+                return message
+
+    async def close(self) -> None:
+        """Do nothing: the process ends."""
+
+    # -- messages
+    async def _accept(self, line: bytes) -> dict[str, Any] | None:
+        """Return the message of a line for the library, or None if it has been dealt with."""
+        message = rpc_message.parse(line)
+        if line.lstrip().startswith(b"[") and isinstance(message, InvalidRequest):
+            await self._refuse_batch(line, message)
+            return None
+        return await self._checked.take(message)
+
+    async def _refuse_batch(self, line: bytes, refusal: InvalidRequest) -> None:
+        """Answer each request of a batch, and the batch itself if there is none."""
+        requests: list[Id] = []
+        if refusal.code == rpc_message.INVALID_REQUEST:
+            items: Any = json.loads(line)
+            messages = map(rpc_message.classify, cast("list[Any]", items))
+            requests = [message.id for message in messages if isinstance(message, Request)]
+        for id in requests or [None]:
+            await self._checked.refuse(id, refusal.code, refusal.message)
+
+
+def _encode(message: Mapping[str, Any]) -> bytes:
+    """Return a message as JSON that every client can read: without halves of characters, NaN and infinite numbers."""
+    try:
+        text = json.dumps(message, separators=(",", ":"), allow_nan=False, default=str)
+    except (TypeError, ValueError):
+        text = json.dumps(_plain(message), separators=(",", ":"), default=str)
+    return to_scalar_json(text.encode())
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with null for each number that JSON cannot express, and with texts as names."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(member) for name, member in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast("list[Any]", value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

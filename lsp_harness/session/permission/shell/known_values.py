@@ -1,0 +1,185 @@
+"""The values that the variables and substitutions in a script may have, as far as the script says them.
+
+They only serve to see that a command reads: a rule that allows is never compared with such a value.
+"""
+
+import itertools
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lsp_harness.syntax.shell.shell_script import ShellCommand, read_script
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
+
+MAX_VARIANTS = 16
+MAX_DEPTH = 4
+HARMLESS_NAMES = frozenset(
+    {
+        "HOME",
+        "PATH",
+        "PWD",
+        "OLDPWD",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "LANG",
+        "TERM",
+        "HOSTNAME",
+        "TZ",
+        "UID",
+        "EUID",
+        "PPID",
+    }
+    | {"RANDOM", "SECONDS", "LINENO", "BASH_VERSION", "OSTYPE", "HOSTTYPE", "COLUMNS", "LINES", "VIRTUAL_ENV", "EDITOR"}
+    | {"?", "#", "$", "!", "-", "0", "_", "@", "*"}
+)
+"""Variables whose value is no secret, although the script does not set them."""
+INPUT_BUILTINS = frozenset({"read", "mapfile", "readarray", "getopts"})
+"""Builtins of bash that set variables to texts of their input."""
+FILTERS = frozenset({"grep", "egrep", "fgrep", "sort", "head", "tail", "uniq", "shuf"})
+"""Programs that print some of the lines that they read, if they read no file."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownValues:
+    """The values that a script gives to its variables.
+
+    Attributes:
+        values: Name → all values that the script may give to it.
+    """
+
+    values: Mapping[str, Sequence[ShellWord]] = field(default_factory=dict[str, Sequence[ShellWord]])
+
+    @classmethod
+    def of(cls, commands: Sequence[ShellCommand]) -> "KnownValues":
+        """Return the values that the commands of a script give to variables."""
+        found = dict[str, list[ShellWord]]()
+        for command in commands:
+            for name, value in command.assignments:
+                found.setdefault(name, []).append(value)
+            if command.words and command.words[0].text in INPUT_BUILTINS:
+                for word in command.words[1:]:
+                    if re.fullmatch(r"[A-Za-z_]\w*", word.text):
+                        found.setdefault(word.text, []).append(
+                            ShellWord(UNKNOWN, UNKNOWN, sources=(TextSource("output"),))
+                        )
+        return cls(found)
+
+    def variants(self, words: Sequence[ShellWord]) -> list[tuple[ShellWord, ...]]:
+        """Return the ways in which the words of a command may look, with the values in place of the variables.
+
+        What is not known stays as it is. Of very many ways, none is taken.
+        """
+        choices = [self._choices(word) for word in words]
+        count = 1
+        for choice in choices:
+            count *= len(choice)
+        if count > MAX_VARIANTS:
+            return [tuple(words)]
+        return [tuple(variant) for variant in itertools.product(*choices)]
+
+    def _choices(self, word: ShellWord) -> list[ShellWord]:
+        if UNKNOWN not in word.text:
+            return expand_braces(word.text) or [word]
+        if len(word.sources) == 1 and word.text == UNKNOWN:
+            if listed := _listed_words(word.sources[0]):
+                return listed
+            if words := expand_braces(word.sources[0].text if word.sources[0].kind == "other" else ""):
+                return words
+        if len(word.sources) == 1 and word.text.count(UNKNOWN) == 1 and word.sources[0].kind == "variable":
+            name = word.sources[0].text
+            values = self.values.get(name, ())
+            if values and name not in os.environ and all(UNKNOWN not in value.text for value in values):
+                return [self._put(word, value) for value in values]
+        is_harmless = bool(word.sources) and all(map(self._is_harmless, word.sources))
+        return [replace(word, is_harmless=True)] if is_harmless else [word]
+
+    @staticmethod
+    def _put(word: ShellWord, value: ShellWord) -> ShellWord:
+        text, loose = (
+            form.replace(UNKNOWN, other) for form, other in ((word.text, value.text), (word.loose, value.loose))
+        )
+        if re.search(r"\s", value.text) and not word.is_quoted:
+            # a shell makes several words of it
+            return ShellWord(UNKNOWN, UNKNOWN)
+        return ShellWord(text, loose, word.is_quoted)
+
+    def _is_harmless(self, source: TextSource, depth: int = 0) -> bool:
+        """Return whether a text of a source may be shown: it comes from the script, or is no secret."""
+        match source.kind:
+            case "variable" | "part":
+                if source.text in HARMLESS_NAMES:
+                    return source.text not in self.values
+                values = self.values.get(source.text, ())
+                return (
+                    depth < MAX_DEPTH
+                    and bool(values)
+                    and source.text not in os.environ
+                    and all(
+                        self._is_harmless(inner, depth + 1)
+                        for value in values
+                        for inner in value.sources or (TextSource("other" if UNKNOWN in value.text else "number"),)
+                    )
+                )
+            case "output" | "number" | "stream" | "files":
+                # the command is judged for itself
+                return True
+            case "other":
+                return False
+
+
+def listed_folders(commands: Sequence[ShellCommand]) -> tuple[str, ...]:
+    """Return the folders in which all paths are that a pipeline prints, or nothing if it may print others.
+
+    An empty name is the current folder, if the paths do not begin with it.
+
+    Args:
+        commands: The commands of the pipeline.
+    """
+    if not commands or not commands[0].words or any(not word.is_known for word in commands[0].words[:1]):
+        return ()
+    for command in commands[1:]:
+        if not command.words or command.words[0].text not in FILTERS or command.assignments:
+            return ()
+    name, *arguments = (word.text for word in commands[0].words)
+    if commands[0].assignments or any(UNKNOWN in text for text in arguments):
+        return ()
+    if name == "find":
+        end = next((place for place, text in enumerate(arguments) if re.match(r"[-!(]", text)), len(arguments))
+        if any(text.startswith(("-printf", "-exec", "-ok", "-fprint", "-ls")) for text in arguments):
+            return ()
+        return tuple(arguments[:end]) or (".",)
+    if name == "git":
+        is_list = arguments[:1] == ["ls-files"] or (arguments[:1] == ["grep"] and "-l" in arguments)
+        return ("",) if is_list or (arguments[:1] == ["diff"] and "--name-only" in arguments) else ()
+    if name in ("fd", "fdfind") or (name == "rg" and {"-l", "--files", "--files-with-matches"} & {*arguments}):
+        paths = [text for text in arguments if "/" in text]
+        return tuple(paths) or ("",)
+    if name == "ls" and not any("/" in text and text.startswith(("/", "~", "..")) for text in arguments):
+        return ("",)
+    return ()
+
+
+def _listed_words(source: TextSource) -> list[ShellWord]:
+    """Return words for the paths that a source stands for, or nothing."""
+    folders = tuple(source.text.split("\0")) if source.kind == "files" else _output_folders(source)
+    # a path without its folder may begin with a hyphen
+    return [ShellWord(folder or ".", folder or UNKNOWN, is_tree=True) for folder in folders]
+
+
+def _output_folders(source: TextSource) -> tuple[str, ...]:
+    if source.kind != "output":
+        return ()
+    script = read_script(source.text)
+    if script.opaque or script.redirections or not script.commands:
+        return ()
+    last = script.commands[-1]
+    is_pipeline = len(script.commands) == len(last.before) + 1
+    return listed_folders((*last.before, last)) if is_pipeline else ()
+
+
+def expand_braces(text: str) -> list[ShellWord] | None:
+    """Return the words of a simple list in braces, or None if it is not simple."""
+    match = re.fullmatch(r"([\w./-]*)\{([\w./-]*(?:,[\w./-]*)+)\}([\w./-]*)", text)
+    return [literal(f"{match[1]}{item}{match[3]}") for item in match[2].split(",")] if match else None

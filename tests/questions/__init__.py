@@ -1,0 +1,1 @@
+"""Questions to a person, the same in each surface."""

@@ -1,0 +1,61 @@
+"""The texts of questions about misleading calls: the same in each surface, and nothing of them is hidden."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.test_page_modules import find_node
+from tests.questions import asking_doors
+from tests.questions.misleading_calls import CALLS, read_question, take_back
+
+DOORS = ("terminal", "LSP", "ACP", "HTTP", "inspector")
+Asked = dict[str, list[str]]
+
+
+@pytest.fixture(scope="module")
+def asked() -> Iterator[Asked]:
+    """The questions of all surfaces, each in the order of the calls."""
+    # the path of a socket has at most 107 characters
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="lh-") as name:
+        place = Path(name)
+        texts: Asked = {}
+        for door in DOORS[:4]:
+            home = place / f"{door}-home"
+            home.mkdir()
+            patch.setenv("LSP_HARNESS_HOME", str(home))
+            folder = place / door
+            match door:
+                case "terminal":
+                    found = asking_doors.ask_in_terminal(folder)
+                case "LSP":
+                    found = asyncio.run(asking_doors.ask_over_lsp(folder))
+                case "ACP":
+                    found = asyncio.run(asking_doors.ask_over_acp(folder))
+                case _:
+                    rows = asyncio.run(asking_doors.ask_over_http(folder))
+                    found = [row["text"] for row in rows]
+                    if node := find_node():
+                        shown = asking_doors.show_in_page(node, rows)
+                        texts["inspector"] = asking_doors.without_places(shown, folder, home)
+            texts[door] = asking_doors.without_places(found, folder, home)
+        yield texts
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("number", range(len(CALLS)), ids=list(CALLS))
+def test_a_question_shows_what_would_happen(asked: Asked, number: int, door: str):
+    if door not in asked:
+        pytest.skip("needs Node.js 20.19 or newer")
+    assert len(asked[door]) == len(CALLS) == 40
+    text, call = asked[door][number], list(CALLS.values())[number]
+    assert read_question(text, call.shown) == call.shown
+    assert all(sign.isprintable() or sign in "\n\t" for sign in text)
+    assert text == asked["terminal"][number]
+
+
+def test_an_escape_stands_for_exactly_one_text():
+    assert take_back(r"a\u001bb\u0020{3}c\u005cu001b\U000e0041") == "a\x1bb   c\\u001b\U000e0041"
