@@ -8,7 +8,7 @@ from lsp_harness.cli.console import encodable, escape_controls
 from lsp_harness.config.load import trust_remedy
 from lsp_harness.session.permission.person import Answer, PermissionQuestion
 
-QUESTION = "Run it this time? [y/n] "
+ONCE_PROMPT = "Run it this time? [y/n] "
 
 
 class TerminalPerson:
@@ -29,7 +29,7 @@ def is_terminal() -> bool:
 def _ask(question: PermissionQuestion) -> Answer:
     lines = [f"{question.reason}:", *(f"  {name}: {value}" for name, value in question.action.input.items())]
     lines.append(f"  ({trust_remedy()})")
-    sys.stderr.write("".join(f"{encodable(escape_controls(line), sys.stderr)}\n" for line in lines) + QUESTION)
+    sys.stderr.write("".join(f"{encodable(escape_controls(line), sys.stderr)}\n" for line in lines) + ONCE_PROMPT)
     sys.stderr.flush()
     _forget_typed_lines()
     answer = sys.stdin.readline().strip().casefold()

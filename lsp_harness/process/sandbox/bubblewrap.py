@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from lsp_harness.process.sandbox.call_filter import LOCAL_FAMILIES, make_filter
-from lsp_harness.process.sandbox.namespace_launcher import PROTECTED_PROC, list_sockets
+from lsp_harness.process.sandbox.namespace_launcher import list_sockets
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import PRIVATE_FOLDERS, SandboxPolicy
 
@@ -44,7 +44,7 @@ class Bubblewrap(Sandbox):
             command += ["--ro-bind", str(content), str(file)]
         if os.geteuid() == 0:
             # root could change the machine itself there
-            command += [word for name in PROTECTED_PROC for word in ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")]
+            command += ["--remount-ro", "/proc"]
         for path in (*(path.resolve() for path in policy.absent), *map(Path, list_sockets())):
             if _is_seen(path, policy, empty):
                 cover = ["--tmpfs", str(path), "--remount-ro"] if path.is_dir() else ["--ro-bind", "/dev/null"]

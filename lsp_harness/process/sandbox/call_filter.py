@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import platform
 import struct
 
 TYPE_CHECKING = False
@@ -34,6 +33,8 @@ CALL_OFFSET, PROCESSOR_OFFSET, ARGUMENT_OFFSET, ARGUMENT_BYTES = 0, 4, 16, 8
 """Offsets in `struct seccomp_data`."""
 ALLOW, REFUSE, ASK = 0x7FFF0000, 0x00050000 | 1, 0x7FC00000
 """The system call happens, it fails with EPERM, or another process answers it (SECCOMP_RET_USER_NOTIF)."""
+NOT_SUPPORTED = 0x00050000 | 95
+"""The system call fails with EOPNOTSUPP, as on file systems without attributes. `cp -a` and `install` accept that."""
 INSTRUCTION = struct.Struct("=HBBI")
 SECCOMP = (317, 277)
 SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
@@ -137,9 +138,9 @@ def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bo
             changes that Landlock does not know are refused.
         asks: Whether another process answers changes of the mode, the owner and the times of files instead.
     """
-    if platform.machine() not in PROCESSORS:
+    if os.uname().machine not in PROCESSORS:
         return b""
-    processor, column = PROCESSORS[platform.machine()]
+    processor, column = PROCESSORS[os.uname().machine]
     # numbers of another table of system calls mean other things
     steps: list[Step] = [
         (LOAD, 0, 0, PROCESSOR_OFFSET),
@@ -162,7 +163,7 @@ def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bo
             steps += _where(numbers[column], [*kind, (LOAD, 0, 0, _argument(1)), *_only((0,))])
         steps += _where(IOCTL[column], _refuse_requests())
         for numbers in CHANGES_OF_ATTRIBUTES.values():
-            steps += _end(numbers[column], REFUSE)
+            steps += _end(numbers[column], NOT_SUPPORTED)
         for files in CHANGES_OF_FILES.values():
             if (number := files[column]) is not None:
                 steps += _end(number, ASK if asks else REFUSE)
@@ -236,7 +237,7 @@ def set_asking_filter(code: bytes) -> int:
 def _set_filter(code: bytes, flags: int) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     program = FilterProgram(len(code) // INSTRUCTION.size, code)
-    call = SECCOMP[PROCESSORS[platform.machine()][1]]
+    call = SECCOMP[PROCESSORS[os.uname().machine][1]]
     number, operation = ctypes.c_long(call), SECCOMP_SET_MODE_FILTER
     result = libc.syscall(number, ctypes.c_ulong(operation), ctypes.c_ulong(flags), ctypes.byref(program))
     if result < 0:

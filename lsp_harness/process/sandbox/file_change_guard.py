@@ -32,6 +32,8 @@ else:
     call_filter = importlib.import_module(package + "call_filter")
     kernel = importlib.import_module(package + "kernel_calls")
 
+# the module `socket` takes long to import, and later this Python may not be readable any more
+sockets: Any = importlib.import_module("_socket")
 RECEIVE, SEND, IS_VALID = 0xC0502100, 0xC0182101, 0x40082102
 """Requests of `ioctl` (linux/seccomp.h)."""
 QUESTION = struct.Struct("=QIIiIQ6Q")
@@ -215,13 +217,11 @@ def start_guarded(folders: Sequence[str], start: Callable[[], NoReturn]) -> int:
     Raises:
         OSError: The filter cannot be set.
     """
-    # the module `socket` takes long to import
-    sockets = importlib.import_module("_socket")
     ours, theirs = sockets.socketpair(sockets.AF_UNIX, sockets.SOCK_STREAM)
     child = os.fork()
     if child == 0:
         ours.close()
-        _become(theirs, sockets, start)
+        _become(theirs, start)
     theirs.close()
     # the program has the same user, and must not take over this process
     kernel.libc.prctl(kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
@@ -238,7 +238,7 @@ def start_guarded(folders: Sequence[str], start: Callable[[], NoReturn]) -> int:
     return _leave(_serve(FileChangeGuard(listener, folders), listener, child))
 
 
-def _become(theirs: Any, sockets: Any, start: Callable[[], NoReturn]) -> NoReturn:
+def _become(theirs: Any, start: Callable[[], NoReturn]) -> NoReturn:
     """Set the filter, pass its questions to the parent, and become the program."""
     try:
         kernel.libc.prctl(kernel.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)

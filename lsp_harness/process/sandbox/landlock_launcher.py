@@ -15,7 +15,6 @@ import ctypes
 import importlib
 import json
 import os
-import platform
 import stat
 import sys
 
@@ -153,7 +152,7 @@ def main() -> int:
     try:
         os.chdir(rules["folder"])
         confine(rules)
-        if platform.machine() in call_filter.PROCESSORS:
+        if os.uname().machine in call_filter.PROCESSORS:
             return guard.start_guarded(rules["writable"], lambda: os.execvp(command[0], command))
         os.execvp(command[0], command)
     except OSError as error:
@@ -162,4 +161,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    status = main()
+    sys.stderr.flush()
+    # the end of an interpreter takes as long as the start of a small program
+    os._exit(status)

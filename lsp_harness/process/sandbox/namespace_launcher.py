@@ -414,4 +414,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    status = main()
+    sys.stderr.flush()
+    # the end of an interpreter takes as long as the start of a small program
+    os._exit(status if status >= 0 else 128 - status)
