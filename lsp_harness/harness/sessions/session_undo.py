@@ -5,7 +5,7 @@ changed while a command ran may be the work of the user, so it is taken back onl
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -179,10 +179,14 @@ def describe_undo(result: UndoResult) -> list[str]:
 
 def undo_fields(result: UndoResult) -> dict[str, Any]:
     """Return a result for programs. What is empty or false is left out, but for the first members."""
-    fields = asdict(result)
-    first = ("turn", "paths", "skipped")
-    lists = {name: list(value) for name, value in fields.items() if isinstance(value, tuple)}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return {name: value for name, value in (fields | lists).items() if name in first or value}
+    fields: dict[str, Any] = {"turn": result.turn, "paths": list(result.paths), "skipped": dict(result.skipped)}
+    more: dict[str, Any] = {
+        "removed": list(result.removed),
+        "commands": list(result.commands),
+        "texts": {path: dict(files) for path, files in result.texts.items()},
+        "is_preview": result.is_preview,
+    }
+    return fields | {name: value for name, value in more.items() if value}
 
 
 def _plan(events: Iterable[Event], wish: UndoWish) -> UndoPlan:

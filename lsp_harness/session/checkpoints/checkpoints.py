@@ -275,13 +275,11 @@ class Checkpoints:
         for path in paths:
             if not (change := changes.get(path)):
                 continue
-            for name, state, kind in (
-                ("before", change.before, change.checkpoint.kind),
-                ("after", change.after, change.last.kind),
-            ):
+            states = (("before", change.before, change.checkpoint), ("after", change.after, change.last))
+            for name, state, checkpoint in states:
                 if state.is_saved:
                     file = folder / name / path
-                    data = await self._contents.read(state, kind)
+                    data = await self._contents.read(state, checkpoint.kind)
                     await asyncio.to_thread(_write_text, file, data)
                     written.setdefault(path, {})[name] = file
         return written
