@@ -94,7 +94,7 @@ class UndoSteps:
         return tuple(sorted([*self.writes, *self.created]))
 
     @property
-    def kept(self) -> dict[str, str]:
+    def left_out(self) -> dict[str, str]:
         """Path → why a file is not restored."""
         return {**self.skipped, **self.changed, **dict.fromkeys(self.unsure, UNSURE)}
 
@@ -126,6 +126,25 @@ def find_changes(root: Path, checkpoint: Checkpoint, excluded: Path, limit_s: fl
         if not (now := read_state(root, path)).is_same(before):
             changes[path] = now
     return changes
+
+
+def confirm_written(root: Path, checkpoint: Checkpoint) -> tuple[dict[str, FileState], tuple[str, ...]]:
+    """Return the states after an edit with the modes that the files have now, and the files that were written.
+
+    Args:
+        root: The folder.
+        checkpoint: The checkpoint of an edit by this program.
+    """
+    after = dict(checkpoint.after or {})
+    written: list[str] = []
+    for path, state in after.items():
+        now = read_state(root, path)
+        is_new = now.digest == state.digest if state.digest else now.is_absent == state.is_absent
+        if stat.S_ISDIR(state.mode) or not is_new or now.is_same(checkpoint.state_before(path)):
+            continue
+        written.append(path)
+        after[path] = state._replace(mode=now.mode)
+    return after, tuple(written)
 
 
 def merge_changes(checkpoints: Sequence[Checkpoint]) -> dict[str, FileChange]:

@@ -44,6 +44,7 @@ FILES = ("a.txt", "b.txt", "c.txt", "d/e.txt", "d/new.txt")
 WHOLE = re.compile(r"T:(?:edit-\d+\+)*(?:user|command|create)-\d+\n")
 """A text that somebody wrote as a whole, perhaps with edits before it."""
 STEP_LIMIT_S = 60.0
+SHOWN_EACH = 20
 
 
 @dataclass
@@ -314,6 +315,8 @@ async def _serve(root: Path, steps: list[Step], writer: int, goes: int) -> None:
     replies = [reply for step in steps if step.calls for reply in (*step.calls, say("done"))]
     options = SessionOptions(cwd=str(root), permission_mode="trust", resume=ids[-1] if ids else "", setting_sources=())
     opened = await open_session(options, models=[Model("scripted", ScriptedEngine(replies))])
+    # a turn about the end of a command would take the replies of others
+    opened.parts.on_task_end.clear()
     opened.record_start()
     for step in steps:
         if not await asyncio.to_thread(os.read, goes, 1):
@@ -345,6 +348,8 @@ def main(count: int, seed: int) -> Counter[str]:
             raise AssertionError(f"seed {number}, in {folder}: {error}") from error
         shutil.rmtree(folder)
         counts["interleavings"] += 1
+        if counts["interleavings"] % SHOWN_EACH == 0:
+            sys.stderr.write(f"{json.dumps(counts)}\n")
     return counts
 
 
