@@ -121,22 +121,16 @@ async def _open_lines(
     source: int, sink: int
 ) -> AsyncGenerator[tuple[MessageLines, Callable[[bytes], Awaitable[None]]]]:
     """Yield the lines of the client, and the function that writes to it."""
-    if stat.S_ISREG(os.fstat(source).st_mode):
-        # a file is always ready, and no loop can wait for it
-        async def read(size: int) -> bytes:
-            return os.read(source, size)
-    else:
-        read = await _open_reader(source)
-    if stat.S_ISREG(os.fstat(sink).st_mode):
-
-        async def write(data: bytes) -> None:
-            os.write(sink, data)
-    else:
-        write = await _open_writer(sink)
-    yield MessageLines(read), write
+    yield MessageLines(await _open_reader(source)), await _open_writer(sink)
 
 
 async def _open_reader(source: int) -> Callable[[int], Awaitable[bytes]]:
+    async def read_file(size: int) -> bytes:
+        return os.read(source, size)
+
+    # a file is always ready, and no loop can wait for it
+    if stat.S_ISREG(os.fstat(source).st_mode):
+        return read_file
     stream = asyncio.StreamReader(STREAM_BYTES)
     file = open(source, "rb", 0, closefd=False)  # noqa: SIM115 - the transport closes it
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), file)
@@ -144,6 +138,11 @@ async def _open_reader(source: int) -> Callable[[int], Awaitable[bytes]]:
 
 
 async def _open_writer(sink: int) -> Callable[[bytes], Awaitable[None]]:
+    async def write_file(data: bytes) -> None:
+        os.write(sink, data)
+
+    if stat.S_ISREG(os.fstat(sink).st_mode):
+        return write_file
     loop = asyncio.get_running_loop()
     file = open(sink, "wb", 0, closefd=False)  # noqa: SIM115 - the transport closes it
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, file)
