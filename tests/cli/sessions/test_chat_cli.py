@@ -259,7 +259,7 @@ def test_ctrl_c_asks_again_and_twice_ends(shell: Shell, script: Script):
 )
 def test_a_script_of_a_conversation_has_its_answers(shell: Shell, script: Script, lines: str, is_made: bool):
     call = tool_call("bash", command="touch made", execution="inline")
-    result = pipe(lines, "chat", "--provider", script(call, "done"))
+    result = pipe(lines, "chat", "--provider", script(call, *["done"] * is_made))
     assert (result.returncode, (shell.folder / "made").exists()) == (0, is_made)
 
 
