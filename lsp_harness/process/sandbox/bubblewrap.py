@@ -45,7 +45,8 @@ class Bubblewrap(Sandbox):
         if os.geteuid() == 0:
             # root could change the machine itself there
             command += ["--remount-ro", "/proc"]
-        for path in (*(path.resolve() for path in policy.absent), *map(Path, list_sockets())):
+        sockets = () if policy.reaches_sockets else map(Path, list_sockets())
+        for path in (*(path.resolve() for path in policy.absent), *sockets):
             if _is_seen(path, policy, empty):
                 cover = ["--tmpfs", str(path), "--remount-ro"] if path.is_dir() else ["--ro-bind", "/dev/null"]
                 command += [*cover, str(path)]

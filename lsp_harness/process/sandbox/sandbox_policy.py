@@ -52,6 +52,8 @@ class SandboxPolicy:
             is gone after the run.
         opens_sockets: Whether the program may open sockets within the sandbox. Where a sandbox has no network of its
             own, such as Landlock, it may not in any case.
+        reaches_sockets: Whether sockets of other programs answer where they can be seen, such as ours for the reports
+            of an agent. Only bubblewrap can do that.
     """
 
     folder: Path
@@ -66,3 +68,4 @@ class SandboxPolicy:
     makes_views: bool = False
     emptied: tuple[Path, ...] = ()
     opens_sockets: bool = True
+    reaches_sockets: bool = False

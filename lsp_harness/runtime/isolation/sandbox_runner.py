@@ -62,6 +62,7 @@ class SandboxRunner(Runner):
             # the folders of other agents, and their hooks, are in the same folder as the one of this agent
             hidden=(home, order.folder.parent),
             visible=tuple(needed),
+            reaches_sockets=True,
         )
         command = Bubblewrap().wrap(argv, policy)
         options, program = command[: -len(argv)], command[-len(argv) :]

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.verify.project_tests.project_view import list_private_paths, list_view_folders, view_environment
+from lsp_harness.verify.project_tests.project_view import (
+    list_private_paths,
+    list_program_folders,
+    list_view_folders,
+    view_environment,
+)
 
 
 @pytest.fixture
@@ -51,3 +56,53 @@ def test_the_environment_has_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None
     environment = view_environment()
     assert [environment[name] for name in ("PYTHONPATH", "NODE_ENV", "DJANGO_SETTINGS_MODULE")] == ["kept"] * 3
     assert "secret" not in environment.values()
+
+
+@pytest.mark.parametrize("place", ["project/own", "elsewhere", "."])
+def test_our_own_folders_are_private_wherever_they_are(place: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = home / place
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(own))
+    for name in ("state", "cache", "run", "sessions"):
+        (own / name).mkdir(parents=True, mode=0o700)
+    private = list_private_paths(home / "project")
+    for name in ("state", "cache", "run", "sessions"):
+        assert any((own / name).is_relative_to(path) for path in private)
+    assert home / "project" not in private
+
+
+def test_a_project_in_a_private_folder_stays_and_its_neighbours_do_not(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(home / "own"))
+    root = home / "own/state/worktrees/agent"
+    root.mkdir(parents=True, mode=0o700)
+    token = home / "own/state/api-token"
+    token.write_text("")
+    private = list_private_paths(root)
+    assert token in private
+    assert not any(root.is_relative_to(path) for path in private)
+
+
+def test_private_files_of_a_home_that_is_the_project_can_be_left_out(home: Path) -> None:
+    assert home / ".ssh" not in list_private_paths(home)
+    assert {home / ".ssh", home / ".netrc"} <= set(list_private_paths(home, keeps_project=False))
+
+
+def test_the_environment_has_no_value_with_a_password() -> None:
+    given = {
+        "UV_INDEX_URL": "https://user:pass-word@packages.example/simple",
+        "UV_CACHE_DIR": "/tmp/uv",
+        "MY_NAME": "me",
+    }
+    environment = view_environment(given=given)
+    assert "pass-word" not in repr(environment)
+    assert environment["UV_CACHE_DIR"] == "/tmp/uv"
+    assert "MY_NAME" not in environment
+
+
+def test_programs_are_found_with_the_folders_beside_their_commands(home: Path) -> None:
+    for name in (".nvm/v20/bin", ".local/bin", ".local/share/secret", "bin", ".pyenv/shims"):
+        (home / name).mkdir(parents=True)
+    path = ":".join(str(home / name) for name in (".nvm/v20/bin", ".local/bin", "bin", ".pyenv/shims", "missing"))
+    found = list_program_folders(f"{path}:/usr/bin:relative")
+    assert set(found) == {home / ".nvm/v20", home / ".local/bin", home / "bin", home / ".pyenv"}
