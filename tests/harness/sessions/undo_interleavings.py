@@ -3,8 +3,9 @@
     python -m tests.harness.sessions.undo_interleavings --count 300 --seed 0
 
 This process is the user, and its child is the process of a session with a scripted model. After each step, each file
-has a whole text, and an undo or redo has left each text of the user where it was. The exception is an undo that shall
-take more back (`with_commands`, `force`): then the text is in the checkpoints, from which a redo restores it.
+has a whole text, an edit is made in the text of the user, and an undo or redo has left each text of the user where it
+was. The exception is an undo that shall take more back (`with_commands`, `force`): then the text is in the checkpoints,
+from which a redo restores it.
 """
 
 import argparse
@@ -263,6 +264,11 @@ class Interleaving:
         after = self.read()
         torn = {name: text for name, text in after.items() if not WHOLE.fullmatch(text)}
         assert not torn, f"{torn} after {step}"
+        if step.kind == "edits":
+            # an edit is made in the text of the user, or not at all
+            for name, text in {**before, **saved}.items():
+                is_there = after.get(name, "").endswith(text.removeprefix("T:"))
+                assert text not in self.texts_of_user or is_there, f"{name}: {text!r} became {after.get(name)!r}"
         if step.kind not in ("undo", "redo"):
             return
         self.counts["restored files"] += len(result.get("paths", ()))
