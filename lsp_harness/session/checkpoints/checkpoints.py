@@ -40,8 +40,6 @@ from lsp_harness.session.checkpoints.file_state import (
 )
 from lsp_harness.session.checkpoints.folder_contents import FolderContents
 from lsp_harness.session.checkpoints.turn_changes import (
-    CHANGED,
-    NOT_SAVED,
     UNKNOWN_END,
     UndoScope,
     UndoSteps,
@@ -92,6 +90,13 @@ class RestorationGuard:
 
     check: Callable[[Action], Awaitable[Decision]]
     find_problem: Callable[[Path], str] = lambda path: ""
+
+    async def require(self, root: Path, paths: Sequence[str]) -> None:
+        """Raise UsageError if files of a folder may not be restored."""
+        files = tuple(root / path for path in paths)
+        decision = await self.check(Action("undo", "edit", {"paths": list(paths)}, files))
+        if not decision.is_allowed:
+            raise UsageError(f"the files were not restored, because this is not allowed: {decision.reason}")
 
 
 class Checkpoints:
@@ -245,7 +250,8 @@ class Checkpoints:
                 raise StaleDocument(
                     f"{path} {reason.removeprefix('it ')}; undo other files only, or use force to lose the later change"
                 )
-            await self._ask(steps.paths)
+            if self._guard and steps.paths:
+                await self._guard.require(self._root, steps.paths)
             backup, contents = await self._prepare(steps) if steps.paths else ("", dict[str, bytes]())
             event = await _complete(
                 self._take_steps(steps, contents, EditReverted(ids[0] if ids else "", (), turn, backup, (), is_redo))
@@ -290,7 +296,7 @@ class Checkpoints:
         return len(removed)
 
     async def _take(self, paths: Sequence[str] | None) -> Checkpoint:
-        created_ns, deadline = await asyncio.to_thread(self._clock_ns), monotonic() + self._limit_s
+        created_ns, deadline = await asyncio.to_thread(_clock_ns, self._folder), monotonic() + self._limit_s
         states, is_complete = await asyncio.to_thread(_list, self._root, paths, self._state_folder, deadline)
         known = await asyncio.to_thread(self._checkpoints.newest_whole) if paths is None else None
         # the listing of the folder has no private files
@@ -320,15 +326,6 @@ class Checkpoints:
             await asyncio.to_thread(self._checkpoints.save, checkpoint)
             return checkpoint
         raise FileError(f"no checkpoint can be made: {problem}")
-
-    def _clock_ns(self) -> int:
-        """Return the time with which the times of files are compared."""
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return file_clock_ns(self._folder)
-        except OSError:
-            # saving reports what is wrong
-            return time.time_ns()
 
     async def _save_sealed(self, checkpoint: Checkpoint) -> None:
         await self._contents.keep_after(checkpoint)
@@ -367,14 +364,7 @@ class Checkpoints:
         """Return the id of a checkpoint with the texts before a restoration, and the contents to restore."""
         await self._contents.clear_left()
         backup = await self._take(steps.paths)
-        for path in steps.paths:
-            now = backup.state_before(path)
-            if not (now.is_absent or now.is_saved or stat.S_ISDIR(now.mode)):
-                # a file that could not be brought back is neither removed nor overwritten
-                steps.keep(path, NOT_SAVED)
-            elif not (now.is_same(steps.now[path]) or stat.S_ISDIR(now.mode)):
-                # somebody wrote it while the gate was asked
-                steps.keep(path, CHANGED)
+        steps.compare(backup)
         planned = {**dict.fromkeys(steps.created, ABSENT), **steps.writes}
         # noted before anything changes: an undo that is cut off can be taken back, too
         await self._save_sealed(backup.with_after(planned, is_exact=True))
@@ -392,13 +382,6 @@ class Checkpoints:
             self._record(event)
         return event
 
-    async def _ask(self, paths: Sequence[str]) -> None:
-        if self._guard and paths:
-            files = tuple(self._root / path for path in paths)
-            decision = await self._guard.check(Action("undo", "edit", {"paths": list(paths)}, files))
-            if not decision.is_allowed:
-                raise UsageError(f"the files were not restored, because this is not allowed: {decision.reason}")
-
     async def _load(self, checkpoint_id: str) -> Checkpoint:
         if not is_ulid(checkpoint_id):
             raise UsageError("the id of a checkpoint has 26 letters and digits; list the checkpoints to see their ids")
@@ -408,6 +391,16 @@ class Checkpoints:
         if not self._is_pruned:
             self._is_pruned = True
             await self.prune()
+
+
+def _clock_ns(folder: Path) -> int:
+    """Return the time with which the times of files are compared."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return file_clock_ns(folder)
+    except OSError:
+        # saving reports what is wrong
+        return time.time_ns()
 
 
 def _list(

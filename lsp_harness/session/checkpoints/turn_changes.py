@@ -104,6 +104,22 @@ class UndoSteps:
         self.created.pop(path, None)
         self.skipped[path] = reason
 
+    def compare(self, backup: Checkpoint) -> None:
+        """Keep the files that could not be brought back, and those that changed since the plan was made.
+
+        Args:
+            backup: The checkpoint with the states before the restoration.
+        """
+        for path in self.paths:
+            now = backup.state_before(path)
+            if stat.S_ISDIR(now.mode):
+                continue
+            if not (now.is_absent or now.is_saved):
+                self.keep(path, NOT_SAVED)
+            elif not now.is_same(self.now[path]):
+                # somebody wrote it while the gate was asked
+                self.keep(path, CHANGED)
+
 
 def find_changes(root: Path, checkpoint: Checkpoint, excluded: Path, limit_s: float) -> dict[str, FileState]:
     """Return path → state for the files that differ from a checkpoint now.
