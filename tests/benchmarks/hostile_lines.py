@@ -30,14 +30,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsp_harness.harness.sessions.reading_commands import ReadingCommands
+from lsp_harness.process.command_shell import clean_environment, find_shell
 from lsp_harness.process.sandbox.private_view import PrivateView
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
-from lsp_harness.process.shell import clean_environment, find_shell
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.permission_gate import PermissionGate
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
-from lsp_harness.session.permission.shell.readers import READERS
+from lsp_harness.session.permission.shell.reader_table import READERS
 
 MODES = ("plan", "deny", "ask")
 SECRET = "tops3cretvalue"

@@ -7,6 +7,7 @@ from typing import Any
 
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.session.permission.action import Action, ActionKind
+from lsp_harness.session.permission.command_objections import CommandObjections
 from lsp_harness.session.permission.file_search import TooManyFilesError
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_parts import (
@@ -189,15 +190,15 @@ def _path_problem(action: Action, protected: ProtectedPaths) -> str:
 
 
 def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rules: FileRules) -> Iterator[ActionPart]:
-    is_confined = isinstance(action.confinement, Confinement)
+    is_confined, objections = isinstance(action.confinement, Confinement), CommandObjections(files)
     for part in split.parts:
         risk, opaque = command_risk(part), part.opaque
         if risk == "low" and not part.is_wrapper:
             if not files.reads_inside(part):
                 risk = "medium"
-            if reason := files.reading_objection(part, hides_secrets=rules.hides_secrets):
+            if reason := objections.reading_objection(part, hides_secrets=rules.hides_secrets):
                 risk, opaque = "high", reason
-        opaque = opaque or files.copy_objection(part) or files.change_objection(part)
+        opaque = opaque or objections.copy_objection(part) or objections.change_objection(part)
         unseen = ""
         if rules.tells_apart and not files.sees_files(part):
             unseen = f"nobody sees which files {part.name or 'it'} uses, and rules are about files"
@@ -235,12 +236,12 @@ def _file_parts(part: CommandPart, files: CommandFiles) -> Iterator[ActionPart]:
         forms = files.forms(path)
         yield ActionPart("edit", "edit", paths=forms, only_restricts=True, is_possible=is_possible)
     try:
-        copied, moved = files.moved_files(part)
+        copied, moved = CommandObjections(files).moved_files(part)
         if copied:
             yield ActionPart("read", "read", paths=tuple((path,) for path in copied), only_restricts=True)
         if moved:
             yield ActionPart("edit", "edit", paths=tuple((path,) for path in moved), only_restricts=True)
-        searched, is_certain = files.searched_files(part)
+        searched, is_certain = CommandObjections(files).searched_files(part)
     except TooManyFilesError:
         reason = "it searches more files than can be compared with the rules"
         yield ActionPart("read", "read", "high", opaque=reason, only_restricts=True)

@@ -6,26 +6,22 @@ A command may change its folder. So each relative path is judged in every folder
 import itertools
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.files.secrets import is_secret_path
-from lsp_harness.session.permission.file_search import EntryBudget, TooManyFilesError, expand_wildcard, list_tree
-from lsp_harness.session.permission.git_files import find_repository, find_tracked_secrets
-from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
+from lsp_harness.session.permission.file_search import TooManyFilesError, expand_wildcard
+from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_parts import CommandPart, CommandSplit
-from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS, command_risk, judge_reading
+from lsp_harness.session.permission.shell.command_risk import command_risk, judge_reading
 from lsp_harness.session.permission.shell.file_words import (
-    ARCHIVERS,
     LINKERS,
     WRITERS,
     FileWords,
     find_changed,
     find_output,
 )
-from lsp_harness.session.permission.shell.readers import Reading
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 
 MAX_GLOB_FILES = 1_000
@@ -36,13 +32,8 @@ PATTERN_PROGRAMS = frozenset({"grep", "egrep", "fgrep", "rg", "sed", "gsed", "aw
 """Programs whose first argument is a text, unless an option gives it."""
 PATTERN_OPTIONS = re.compile(r"-[a-zA-Z]*[ef]|--reg|--exp|--file|--from-file")
 FILE_OPTION = re.compile(r"--?[\w-]+=(.*)|-[a-zA-Z](/.*|\./.*|~/.*)", re.DOTALL)
-SHELL_BUILTINS = frozenset(
-    {"cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "type", "command", "dirs"}
-)
 OWN_FOLDER = re.compile(r"^(?:~\+/|/proc/(?:self|thread-self|\d+)/cwd/)")
 """Matches other ways to write the current folder."""
-SPLITTING = re.compile(r"[\s'\"\\*?\[]")
-"""Matches the characters of a name of which a shell or `xargs` makes other words."""
 STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 
 
@@ -89,64 +80,8 @@ class CommandFiles:
             return False
         reading = judge_reading(part)
         return not reading.problem and all(
-            path in STREAMS or self.is_inside(path) for path in self._paths(reading.files)
+            path in STREAMS or self.is_inside(path) for path in self.paths(reading.files)
         )
-
-    def reading_objection(self, part: CommandPart, *, hides_secrets: bool) -> str:
-        """Return why a part that only reads by its words may do more in this folder; empty if it does not.
-
-        Args:
-            part: The part.
-            hides_secrets: Whether it runs where files with secrets are not there.
-        """
-        reading = judge_reading(part)
-        if part.name not in SHELL_BUILTINS and self._is_own_program(part):
-            return f"{part.name} is a program of the workspace"
-        if part.name == "git" and (reason := self._foreign_repository()):
-            return reason
-        try:
-            return self._tree_objection(reading, hides_secrets=hides_secrets)
-        except TooManyFilesError:
-            return "it searches more files than can be looked at for secrets"
-
-    def _tree_objection(self, reading: Reading, *, hides_secrets: bool) -> str:
-        budget = EntryBudget()
-        for word, folder in itertools.product(reading.trees, self.folders):
-            for form in [forms[-1] for path in _paths_in(word, folder) if (forms := folder.forms(path))]:
-                base = folder.relative(form)
-                for path in list_tree(form, budget, shows_hidden=reading.shows_hidden):
-                    if not hides_secrets and is_secret_name(name := base + path[len(form) :]):
-                        return f"it may read {name.removeprefix('./')}, which may contain secrets"
-                    if word.is_split and SPLITTING.search(path[len(form) :]):
-                        return f"the name of {folder.relative(path)} may become several words"
-                    if reading.follows_links and os.path.islink(path):
-                        if not folder.is_inside(path):
-                            return f"the link {folder.relative(path)} leads out of the workspace"
-                        if folder.read_problem(path):
-                            return f"the link {folder.relative(path)} leads to a file that may contain secrets"
-        if reading.reads_objects:
-            for folder in self.folders:
-                for name in find_tracked_secrets(folder.folder):
-                    return f"git keeps {name}, which may contain secrets"
-        return ""
-
-    def _is_own_program(self, part: CommandPart) -> bool:
-        """Return whether the name of a program leads into the workspace, because `PATH` does."""
-        found = shutil.which(part.words[0].text)
-        return (
-            found is not None
-            and any(folder.is_inside(found) for folder in self.folders)
-            and not any(os.path.realpath(found).startswith(place) for place in SYSTEM_FOLDERS)
-        )
-
-    def _foreign_repository(self) -> str:
-        """Return why git would read a repository that the user did not choose; empty if it would not."""
-        first = self.folders[0]
-        own = find_repository(first.folder)
-        for folder in self.folders:
-            if (repository := find_repository(folder.folder)) != own:
-                return f"the repository {repository or folder.folder} may name programs"
-        return ""
 
     def named_files(self, part: CommandPart) -> tuple[list[str], list[str]]:
         """Return the files that a part may read and those that it may change, as its words name them.
@@ -165,84 +100,25 @@ class CommandFiles:
                 variant = replace(variant, words=(words[0], *rest))
                 reading = judge_reading(variant)
             if not reading.problem:
-                read += self._paths(reading.files)
+                read += self.paths(reading.files)
             elif (files := find_changed(part.name, words[1:])) is not None:
-                read += self._paths(files.read)
-                changed += [*self._paths(files.changed), *self._placed(files)]
+                read += self.paths(files.read)
+                changed += [*self.paths(files.changed), *self._placed(files)]
             else:
-                paths = [path for path in self._read_paths(variant) if not path.startswith("-")]
+                paths = [path for path in self.read_paths(variant) if not path.startswith("-")]
                 read += paths
                 changed += paths
         return read, changed
 
     def _placed(self, files: FileWords) -> list[str]:
         """Return the places that files get in folders."""
-        names = [name for path in self._paths(files.moved) if (name := path.rstrip("/").rpartition("/")[2])]
+        names = [name for path in self.paths(files.moved) if (name := path.rstrip("/").rpartition("/")[2])]
         return [
             f"{folder.rstrip('/')}/{name}"
-            for folder in self._paths(files.folders)
+            for folder in self.paths(files.folders)
             for name in names
             if folder.endswith("/") or any(os.path.isdir(form) for forms in self.forms(folder) for form in forms)
         ]
-
-    def moved_files(self, part: CommandPart) -> tuple[list[str], list[str]]:
-        """Return all files in the folders that a part copies or moves, and in those that it changes.
-
-        Raises:
-            TooManyFilesError: There are too many.
-        """
-        budget, read, changed = EntryBudget(), list[str](), list[str]()
-        for words in part.variants or (part.words,):
-            files = find_changed(part.name, words[1:])
-            if files is None:
-                continue
-            targets = {*self._paths(files.folders)}
-            for paths, found in ((self._paths(files.read), read), (self._paths(files.changed), changed)):
-                for path, folder in itertools.product(paths, self.folders):
-                    for form in folder.forms(path)[-1:]:
-                        if path not in targets and os.path.isdir(form):
-                            found += list_tree(form, budget)
-        return read, changed
-
-    def searched_files(self, part: CommandPart) -> tuple[list[str], bool]:
-        """Return all files in the folders that a part may search, and whether it certainly reads them.
-
-        Raises:
-            TooManyFilesError: There are too many.
-        """
-        reading = judge_reading(part)
-        if find_changed(part.name, part.words[1:]) is not None:
-            return [], True
-        if reading.problem:
-            trees = [path for path in self._read_paths(part) if not path.startswith("-")]
-        elif reading.reads_objects:
-            # git prints the files of folders, or of the whole repository
-            trees = [path for path in self._paths(reading.files) if _exists(path, self.folders[0])] or ["."]
-        else:
-            trees = list(self._paths(reading.trees))
-        budget, found = EntryBudget(), list[str]()
-        for tree, folder in itertools.product(trees, self.folders):
-            for form in folder.forms(tree)[-1:]:
-                if os.path.isdir(form) and (not reading.problem or folder.is_inside(form)):
-                    found += list_tree(form, budget)
-        return found, not reading.problem and not reading.reads_objects
-
-    def copy_objection(self, part: CommandPart) -> str:
-        """Return why a program that copies whole folders may copy files with secrets; empty if it does not."""
-        if part.name not in ARCHIVERS:
-            return ""
-        budget = EntryBudget()
-        for path, folder in itertools.product(self._read_paths(part), self.folders):
-            for form in folder.forms(path)[-1:]:
-                if not os.path.isdir(form) or not folder.is_inside(form):
-                    continue
-                try:
-                    for entry in list_tree(form, budget):
-                        if is_secret_name(name := os.path.relpath(entry, form)):
-                            return f"it may copy {name}, which may contain secrets"
-                except TooManyFilesError:
-                    return ""
-        return ""
 
     def sees_files(self, part: CommandPart) -> bool:
         """Return whether the words of a part name all files that it reads or changes."""
@@ -261,19 +137,11 @@ class CommandFiles:
         """Return the files that options of a part name for its output, if it otherwise only reads."""
         return find_output(part.name, part.words[1:])[0] if judge_reading(part).problem else []
 
-    def _paths(self, words: Sequence[ShellWord]) -> Iterator[str]:
+    def paths(self, words: Sequence[ShellWord]) -> Iterator[str]:
         """Yield the paths that words name. Wildcards are replaced by the files that exist."""
         for word in words:
             for folder in self.folders:
-                yield from _paths_in(word, folder)
-
-    def change_objection(self, part: CommandPart) -> str:
-        """Return why nobody sees which files a program changes; empty if its words say it."""
-        for words in part.variants or (part.words,):
-            files = find_changed(part.name, words[1:])
-            if files is not None and any(UNKNOWN in word.text for word in words[1:] if not word.is_stream):
-                return f"{part.name} changes a file that is not known"
-        return ""
+                yield from paths_in(word, folder)
 
     def is_certain(self, part: CommandPart) -> bool:
         """Return whether it is known what a program does with the files that it gets."""
@@ -287,37 +155,37 @@ class CommandFiles:
         for item in self.split.redirections:
             check = ProtectedPaths.edit_problem if item.access == "write" else ProtectedPaths.read_problem
             # of a wildcard, the files that it matches now are judged
-            paths = [item.target.text] if item.target.is_known else list(self._paths([item.target]))
+            paths = [item.target.text] if item.target.is_known else list(self.paths([item.target]))
             for path, folder in itertools.product(paths, self.folders):
                 if problem := check(folder, path):
                     return problem
         return ""
 
-    def _read_paths(self, part: CommandPart) -> Iterator[str]:
+    def read_paths(self, part: CommandPart) -> Iterator[str]:
         """Yield the paths that a part may read."""
         if part.name in TEXT_PROGRAMS:
             return
         reading = judge_reading(part)
         if not reading.problem:
-            yield from self._paths(reading.files)
+            yield from self.paths(reading.files)
             return
         words = tuple(itertools.chain.from_iterable(words[1:] for words in part.variants or (part.words,)))
         if part.name in PATTERN_PROGRAMS and not any(PATTERN_OPTIONS.match(word.text) for word in words):
             first = next((word for word in words if not word.text.startswith("-")), None)
             words = tuple(word for word in words if word is not first)
-        yield from self._paths(words)
+        yield from self.paths(words)
 
     def _secret_problem(self, part: CommandPart) -> str:
         if part.name not in TEXT_PROGRAMS:
             for word in itertools.chain.from_iterable(part.variants or (part.words,)):
                 if UNKNOWN in word.text and _ends_secretly(word.text):
                     return f"{word.display} may contain secrets"
-        for path in self._read_paths(part):
+        for path in self.read_paths(part):
             if "\n" in path or "\0" in path:
                 continue
             for folder in self.folders:
                 problem = folder.read_problem(path)
-                if problem and (_is_named_like_file(path) or _exists(path, folder)):
+                if problem and (_is_named_like_file(path) or exists(path, folder)):
                     return problem
         return ""
 
@@ -328,7 +196,7 @@ class CommandFiles:
         options = [word for word in part.words[1:] if word.text.startswith("--") and "=" in word.text]
         if part.name in LINKERS:
             # a link to a protected file is that file
-            for path, folder in itertools.product(self._paths(files.read), self.folders):
+            for path, folder in itertools.product(self.paths(files.read), self.folders):
                 if problem := folder.own_problem(path) or folder.read_problem(path):
                     return problem
         placed = [literal(path) for path in self._placed(files)]
@@ -336,7 +204,7 @@ class CommandFiles:
 
     def _first_edit_problem(self, words: Sequence[ShellWord]) -> str:
         for word, folder in itertools.product(words, self.folders):
-            for path in _paths_in(word, folder):
+            for path in paths_in(word, folder):
                 # a piece of a word, such as that after a colon, is only judged if it is an option's value
                 is_whole = path == word.text or not word.is_known or word.text.startswith("--")
                 if is_whole and not path.startswith("-") and (problem := folder.edit_problem(path)):
@@ -352,7 +220,7 @@ class CommandFiles:
         if part.name == "git" or command_risk(part) == "low" or part.is_wrapper:
             return ""
         for word, folder in itertools.product(part.words[1:], self.folders):
-            for path in _paths_in(word, folder):
+            for path in paths_in(word, folder):
                 if folder.is_inside(path) and (problem := folder.own_problem(path)):
                     return problem
         return ""
@@ -373,7 +241,7 @@ def _candidate_paths(word: ShellWord) -> Iterator[str]:
         yield word.text.rpartition("@")[2]
 
 
-def _paths_in(word: ShellWord, folder: ProtectedPaths) -> list[str]:
+def paths_in(word: ShellWord, folder: ProtectedPaths) -> list[str]:
     """Return the paths that an argument may name. Wildcards are replaced by the files that exist."""
     paths = list[str]()
     for text in _candidate_paths(word):
@@ -399,7 +267,7 @@ def _is_named_like_file(text: str) -> bool:
     return " " not in text and not text.startswith("-") and bool(re.search(r"[./]", text)) and is_secret_path(text)
 
 
-def _exists(path: str, folder: ProtectedPaths) -> bool:
+def exists(path: str, folder: ProtectedPaths) -> bool:
     try:
         return bool(forms := folder.forms(path)) and Path(forms[-1]).exists()
     except OSError:

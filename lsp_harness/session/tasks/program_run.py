@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import UsageError
+from lsp_harness.process.command_shell import clean_environment
 from lsp_harness.process.process_tree import GRACE_S, ProcessTree
-from lsp_harness.process.shell import clean_environment
 from lsp_harness.session.tasks.task_output import TaskOutput
 from lsp_harness.session.tasks.task_request import ShellWork
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lsp_harness.process.shell import find_shell
+from lsp_harness.process.command_shell import find_shell
 from lsp_harness.session.tasks.task_output import TaskOutput
 
 Execution = Literal["inline", "background", "auto"]

@@ -24,7 +24,7 @@ FILES = (
     *("src/a.txt", "src/private_notes.txt", "src/env.py", "src/lock.py", "src/api/a.txt", "srcs/a.txt", "xsrc/b.txt"),
     *("locked/a.txt", "unlocked/a.txt", "uv.lock", "src/deps.lock", "gitconfig/a.txt", "notes/x.txt", "other/run.py"),
     *("db/dump.sql", "db/dump.sqlite", "db/dump.sql.txt", "sql/readme.txt", "server.key", ".env", "src/.env.local"),
-    *(".git/config", ".git/HEAD", ".git/hooks/x.sample", "../home/notes/diary.txt", "../home/notes2/x.txt"),
+    *(".git/config", ".git/HEAD", ".git/hooks/x.sample", "../user/notes/diary.txt", "../user/notes2/x.txt"),
 )
 LINKS = {
     "link_a": "private/a.txt",
@@ -37,7 +37,7 @@ LINKS = {
     "src/out": "../locked",
     "to_git": ".git",
     "to_env": ".env",
-    "to_notes": "../home/notes",
+    "to_notes": "../user/notes",
 }
 HARD_LINKS = {"hard_a": "private/a.txt", "hard_locked": "locked/a.txt", "hard_env": ".env"}
 
@@ -82,7 +82,7 @@ RULES = sorted({line.split(" | ", 1)[0] for line in PAIRS})
 
 @pytest.mark.parametrize("texts", RULES)
 def test_a_rule_holds(root: Path, monkeypatch: pytest.MonkeyPatch, texts: str) -> None:
-    home = root.parent / "home"
+    home = root.parent / "user"
     monkeypatch.setenv("HOME", str(home))
     wrong = list[str]()
     for line in PAIRS:

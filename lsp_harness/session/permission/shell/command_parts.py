@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from lsp_harness.process.code_variables import chooses_code, is_harmless
-from lsp_harness.process.shell import find_shell
+from lsp_harness.process.command_shell import find_shell
 from lsp_harness.session.permission.shell.command_wrappers import (
     SHELLS,
     WRAPPERS,

@@ -15,7 +15,8 @@ from lsp_harness.session.permission.shell.command_wrappers import (
 )
 from lsp_harness.session.permission.shell.git_reading import LISTS, judge_git, split_git
 from lsp_harness.session.permission.shell.option_reading import matches_option
-from lsp_harness.session.permission.shell.readers import READERS, Reading, judge_reader
+from lsp_harness.session.permission.shell.reader_table import READERS, judge_reader
+from lsp_harness.session.permission.shell.readers import Reading
 from lsp_harness.syntax.shell.shell_words import ShellWord
 
 Risk = Literal["low", "medium", "high"]

@@ -15,7 +15,8 @@ from lsp_harness.session.permission.shell.git_reading import (
     PROGRAM_OPTIONS,
 )
 from lsp_harness.session.permission.shell.option_reading import matches_option, may_become_option
-from lsp_harness.session.permission.shell.readers import AWK, SED, Reader
+from lsp_harness.session.permission.shell.reader_table import AWK, SED
+from lsp_harness.session.permission.shell.readers import Reader
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
 
 

@@ -1,0 +1,160 @@
+"""The folders that a command searches, copies or moves, and why they keep it from being one that only reads.
+
+These questions walk through folders, so they are asked only about commands for which it matters.
+"""
+
+import itertools
+import os
+import re
+import shutil
+from dataclasses import dataclass
+
+from lsp_harness.session.permission.file_search import EntryBudget, TooManyFilesError, list_tree
+from lsp_harness.session.permission.git_files import find_repository, find_tracked_secrets
+from lsp_harness.session.permission.protected_paths import is_secret_name
+from lsp_harness.session.permission.shell.command_parts import CommandPart
+from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS, judge_reading
+from lsp_harness.session.permission.shell.file_words import ARCHIVERS, find_changed
+from lsp_harness.session.permission.shell.readers import Reading
+from lsp_harness.session.permission.touched_files import CommandFiles, exists, paths_in
+from lsp_harness.syntax.shell.shell_words import UNKNOWN
+
+SHELL_BUILTINS = frozenset(
+    {"cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "type", "command", "dirs"}
+)
+SPLITTING = re.compile(r"[\s'\"\\*?\[]")
+"""Matches the characters of a name of which a shell or `xargs` makes other words."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandObjections:
+    """The searches for what a command may do beside what its words say.
+
+    Attributes:
+        files: The files of the command.
+    """
+
+    files: CommandFiles
+
+    def reading_objection(self, part: CommandPart, *, hides_secrets: bool) -> str:
+        """Return why a part that only reads by its words may do more in this folder; empty if it does not.
+
+        Args:
+            part: The part.
+            hides_secrets: Whether it runs where files with secrets are not there.
+        """
+        reading = judge_reading(part)
+        if part.name not in SHELL_BUILTINS and self._is_own_program(part):
+            return f"{part.name} is a program of the workspace"
+        if part.name == "git" and (reason := self._foreign_repository()):
+            return reason
+        try:
+            return self._tree_objection(reading, hides_secrets=hides_secrets)
+        except TooManyFilesError:
+            return "it searches more files than can be looked at for secrets"
+
+    def _tree_objection(self, reading: Reading, *, hides_secrets: bool) -> str:
+        budget = EntryBudget()
+        for word, folder in itertools.product(reading.trees, self.files.folders):
+            for form in [forms[-1] for path in paths_in(word, folder) if (forms := folder.forms(path))]:
+                base = folder.relative(form)
+                for path in list_tree(form, budget, shows_hidden=reading.shows_hidden):
+                    if not hides_secrets and is_secret_name(name := base + path[len(form) :]):
+                        return f"it may read {name.removeprefix('./')}, which may contain secrets"
+                    if word.is_split and SPLITTING.search(path[len(form) :]):
+                        return f"the name of {folder.relative(path)} may become several words"
+                    if reading.follows_links and os.path.islink(path):
+                        if not folder.is_inside(path):
+                            return f"the link {folder.relative(path)} leads out of the workspace"
+                        if folder.read_problem(path):
+                            return f"the link {folder.relative(path)} leads to a file that may contain secrets"
+        if reading.reads_objects:
+            for folder in self.files.folders:
+                for name in find_tracked_secrets(folder.folder):
+                    return f"git keeps {name}, which may contain secrets"
+        return ""
+
+    def _is_own_program(self, part: CommandPart) -> bool:
+        """Return whether the name of a program leads into the workspace, because `PATH` does."""
+        found = shutil.which(part.words[0].text)
+        return (
+            found is not None
+            and any(folder.is_inside(found) for folder in self.files.folders)
+            and not any(os.path.realpath(found).startswith(place) for place in SYSTEM_FOLDERS)
+        )
+
+    def _foreign_repository(self) -> str:
+        """Return why git would read a repository that the user did not choose; empty if it would not."""
+        first = self.files.folders[0]
+        own = find_repository(first.folder)
+        for folder in self.files.folders:
+            if (repository := find_repository(folder.folder)) != own:
+                return f"the repository {repository or folder.folder} may name programs"
+        return ""
+
+    def moved_files(self, part: CommandPart) -> tuple[list[str], list[str]]:
+        """Return all files in the folders that a part copies or moves, and in those that it changes.
+
+        Raises:
+            TooManyFilesError: There are too many.
+        """
+        budget, read, changed = EntryBudget(), list[str](), list[str]()
+        for words in part.variants or (part.words,):
+            files = find_changed(part.name, words[1:])
+            if files is None:
+                continue
+            targets = {*self.files.paths(files.folders)}
+            for paths, found in ((self.files.paths(files.read), read), (self.files.paths(files.changed), changed)):
+                for path, folder in itertools.product(paths, self.files.folders):
+                    for form in folder.forms(path)[-1:]:
+                        if path not in targets and os.path.isdir(form):
+                            found += list_tree(form, budget)
+        return read, changed
+
+    def searched_files(self, part: CommandPart) -> tuple[list[str], bool]:
+        """Return all files in the folders that a part may search, and whether it certainly reads them.
+
+        Raises:
+            TooManyFilesError: There are too many.
+        """
+        reading = judge_reading(part)
+        if find_changed(part.name, part.words[1:]) is not None:
+            return [], True
+        if reading.problem:
+            trees = [path for path in self.files.read_paths(part) if not path.startswith("-")]
+        elif reading.reads_objects:
+            # git prints the files of folders, or of the whole repository
+            trees = [path for path in self.files.paths(reading.files) if exists(path, self.files.folders[0])] or ["."]
+        else:
+            trees = list(self.files.paths(reading.trees))
+        budget, found = EntryBudget(), list[str]()
+        for tree, folder in itertools.product(trees, self.files.folders):
+            for form in folder.forms(tree)[-1:]:
+                if os.path.isdir(form) and (not reading.problem or folder.is_inside(form)):
+                    found += list_tree(form, budget)
+        return found, not reading.problem and not reading.reads_objects
+
+    def copy_objection(self, part: CommandPart) -> str:
+        """Return why a program that copies whole folders may copy files with secrets; empty if it does not."""
+        if part.name not in ARCHIVERS:
+            return ""
+        budget = EntryBudget()
+        for path, folder in itertools.product(self.files.read_paths(part), self.files.folders):
+            for form in folder.forms(path)[-1:]:
+                if not os.path.isdir(form) or not folder.is_inside(form):
+                    continue
+                try:
+                    for entry in list_tree(form, budget):
+                        if is_secret_name(name := os.path.relpath(entry, form)):
+                            return f"it may copy {name}, which may contain secrets"
+                except TooManyFilesError:
+                    return ""
+        return ""
+
+    def change_objection(self, part: CommandPart) -> str:
+        """Return why nobody sees which files a program changes; empty if its words say it."""
+        for words in part.variants or (part.words,):
+            files = find_changed(part.name, words[1:])
+            if files is not None and any(UNKNOWN in word.text for word in words[1:] if not word.is_stream):
+                return f"{part.name} changes a file that is not known"
+        return ""
