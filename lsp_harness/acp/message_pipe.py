@@ -13,7 +13,6 @@ from lsp_harness.text.surrogates import to_scalar_json
 from lsp_harness.wire import rpc_message
 from lsp_harness.wire.checked_messages import CheckedMessages
 from lsp_harness.wire.message_lines import LineTooLong, MessageLines
-from lsp_harness.wire.rpc_message import Id, InvalidRequest, Request
 
 
 class MessagePipe:
@@ -54,30 +53,20 @@ class MessagePipe:
                 continue
             if line is None:
                 return None
-            if line.strip() and (message := await self._accept(to_scalar_json(line))):
-                return message
+            if (message := await self._checked.accept(line)) is not None:
+                return _without_meta(message)
 
     async def close(self) -> None:
         """Do nothing: the process ends."""
 
-    # -- messages
-    async def _accept(self, line: bytes) -> dict[str, Any] | None:
-        """Return the message of a line for the library, or None if it has been dealt with."""
-        message = rpc_message.parse(line)
-        if line.lstrip().startswith(b"[") and isinstance(message, InvalidRequest):
-            await self._refuse_batch(line, message)
-            return None
-        return await self._checked.take(message)
 
-    async def _refuse_batch(self, line: bytes, refusal: InvalidRequest) -> None:
-        """Answer each request of a batch, and the batch itself if there is none."""
-        requests: list[Id] = []
-        if refusal.code == rpc_message.INVALID_REQUEST:
-            items: Any = json.loads(line)
-            messages = map(rpc_message.classify, cast("list[Any]", items))
-            requests = [message.id for message in messages if isinstance(message, Request)]
-        for id in requests or [None]:
-            await self._checked.refuse(id, refusal.code, refusal.message)
+def _without_meta(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message without the remarks of the client: the library would give them to a method as arguments."""
+    params = message.get("params")
+    if not isinstance(params, dict):
+        return message
+    members = cast("dict[str, Any]", params).items()
+    return {**message, "params": {name: value for name, value in members if name != "_meta"}}
 
 
 def _encode(message: Mapping[str, Any]) -> bytes:

@@ -15,8 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lsp_harness.disk.file_reading import is_regular_file, system_message
+from lsp_harness.disk.file_renaming import exchange
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.errors import FileError
+from lsp_harness.errors import FileError, StaleDocument
 
 DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 PERMISSION_ERRORS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY})
@@ -26,15 +27,26 @@ PROBE_BYTES = 65_536
 """Size of the file that `probe_folder` writes. A disk with less free space counts as full."""
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Replace the content of a file of the user. Raises FileError, and then the file is unchanged."""
+def replace_file(path: Path, data: bytes, expected: bytes | None = None) -> None:
+    """Replace the content of a file of the user.
+
+    Args:
+        path: The file.
+        data: Its new content.
+        expected: The content that is given up. It is compared after the file has got another name, so that no save of
+            the user in this moment is lost.
+
+    Raises:
+        StaleDocument: The file has another content than the expected one. It keeps it.
+        FileError: The file cannot be written. It is unchanged.
+    """
     target = Path(os.path.realpath(path))
     try:
         status = _stat_writable(target)
         if status and status.st_nlink > 1:
             _overwrite_in_place(target, data, status.st_size)
         else:
-            _replace(target, data, status)
+            _replace(target, data, status, expected=expected)
     except OSError as error:
         raise FileError(f"{path} was not changed: {_write_remedy(target, error)}") from error
 
@@ -108,14 +120,22 @@ def _stat_writable(target: Path) -> os.stat_result | None:
     return status
 
 
-def _replace(target: Path, data: bytes, status: os.stat_result | None, *, durable: bool = True) -> None:
+def _replace(
+    target: Path, data: bytes, status: os.stat_result | None, *, durable: bool = True, expected: bytes | None = None
+) -> None:
     with _temporary_file(target.parent) as (descriptor, new):
         write_all(descriptor, data)
         if status:
             _copy_attributes(target, descriptor, status)
         if durable:
             os.fsync(descriptor)
-        os.replace(new, target)
+        if expected is None or not status:
+            os.replace(new, target)
+        else:
+            exchange(new, target)
+            if new.read_bytes() != expected:
+                exchange(new, target)
+                raise StaleDocument(f"{target} was changed just now; read it again and repeat the edit")
         if not durable:
             return
         # the new name must survive a power cut too; not every file system can flush a folder

@@ -5,10 +5,12 @@ request wait for ever. One that is no valid message is answered with an error, a
 left out.
 """
 
+import json
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+from lsp_harness.text.surrogates import to_scalar_json
 from lsp_harness.wire import rpc_message
 from lsp_harness.wire.rpc_message import (
     Id,
@@ -41,13 +43,24 @@ class CheckedMessages:
         """Expect an answer to a request of ours."""
         self._is_open[id] = True
 
+    async def accept(self, line: bytes) -> dict[str, Any] | None:
+        """Return the message of a line in the form that a library can read, or None if it has been dealt with."""
+        line = to_scalar_json(line).strip()
+        if not line:
+            return None
+        message = rpc_message.parse(line)
+        if line.startswith(b"[") and isinstance(message, InvalidRequest):
+            await self._refuse_batch(line, message)
+            return None
+        return await self.take(message)
+
     async def take(self, message: Message) -> dict[str, Any] | None:
         """Return a message in the form that a library can read, or None if it has been dealt with."""
         match message:
             case Request(id, method, params):
-                return {"jsonrpc": "2.0", "id": id, "method": method, "params": _without_meta(params)}
+                return {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
             case Notification(method, params):
-                return {"jsonrpc": "2.0", "method": method, "params": _without_meta(params)}
+                return {"jsonrpc": "2.0", "method": method, "params": params}
             case Response():
                 return await self._take_answer(message)
             case InvalidRequest(id, code, reason):
@@ -73,17 +86,20 @@ class CheckedMessages:
             return message | {"error": _read_error(answer.error)}
         return message | {"result": answer.result}
 
+    async def _refuse_batch(self, line: bytes, refusal: InvalidRequest) -> None:
+        """Answer each request of a batch, and the batch itself if there is none."""
+        requests: list[Id] = []
+        if refusal.code == rpc_message.INVALID_REQUEST:
+            items: Any = json.loads(line)
+            messages = map(rpc_message.classify, cast("list[Any]", items))
+            requests = [message.id for message in messages if isinstance(message, Request)]
+        for id in requests or [None]:
+            await self.refuse(id, refusal.code, refusal.message)
+
     async def refuse(self, id: Id | None, code: int, reason: str) -> None:
         """Answer a message that is not valid."""
         LOG.info("refused a message: %s", reason)
         await self._send(rpc_message.error_response(id, code, reason))
-
-
-def _without_meta(params: Any) -> Any:
-    """Return parameters without the remarks of the client: the library would give them to a method as arguments."""
-    if not isinstance(params, dict):
-        return params
-    return {name: value for name, value in cast("dict[str, Any]", params).items() if name != "_meta"}
 
 
 def _read_error(error: Any) -> dict[str, Any]:

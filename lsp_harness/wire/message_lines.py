@@ -28,7 +28,7 @@ class MessageLines:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the end was reached. A last line that was returned then has no end, so that it may be cut off."""
+        """True after the end. A last line that was returned then has no end, so that it may be cut off."""
         return self._has_ended
 
     async def next(self) -> bytes | None:

@@ -68,7 +68,7 @@ class RawEditor:
                 await self._wait()
         return self.answers[key]
 
-    async def question(self) -> Json:
+    async def next_question(self) -> Json:
         async with asyncio.timeout(60):
             while not self.questions:
                 await self._wait()
@@ -228,7 +228,7 @@ async def test_an_answer_that_does_not_fit_counts_as_no(editor: Editor):
     async with raw_editor(editor, CHANGE, "Done.") as raw:
         for unfit in UNFIT:
             turn = await raw.prompt(await raw.open())
-            question = await raw.question()
+            question = await raw.next_question()
             for id in ([question["id"]], str(question["id"]), bool(question["id"]), 4711):
                 # an answer to another question is no answer to this one
                 await raw.write({"jsonrpc": "2.0", "id": id, "result": _allow()})
@@ -259,7 +259,7 @@ async def test_a_turn_that_waits_for_a_text_of_the_editor_can_be_stopped(editor:
         session = await raw.open()
         link = {"type": "resource_link", "uri": (editor.root / "geo.py").as_uri(), "name": "geo.py"}
         turn = await raw.prompt(session, {"type": "text", "text": "see"}, link)
-        await raw.question()
+        await raw.next_question()
         await raw.write({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}})
         [answer] = await raw.wait_for(turn)
         assert answer["result"]["stopReason"] == "cancelled"

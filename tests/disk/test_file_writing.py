@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.disk import file_writing
+from lsp_harness.disk import file_renaming, file_writing
 from lsp_harness.disk.file_writing import open_for_append, probe_folder, replace_file, write_all, write_own_file
-from lsp_harness.errors import FileError
+from lsp_harness.errors import FileError, StaleDocument
 
 OLD, NEW = b"the old text, which is longer\n", b"the new text\n"
 
@@ -135,3 +135,43 @@ def test_a_folder_is_tried_by_writing(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(OSError, match="full"):
         probe_folder(tmp_path)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("is_replaced", [True, False])
+def test_a_save_in_the_moment_of_the_change_is_not_lost(
+    file: Path, is_replaced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = file.read_bytes()
+    replace_file(file, b"new\n", before)
+    assert file.read_bytes() == b"new\n"
+
+    def save_first(new: Path, target: Path) -> None:
+        monkeypatch.undo()
+        if is_replaced:
+            (target.parent / "saved").write_bytes(b"by the user\n")
+            (target.parent / "saved").rename(target)
+        else:
+            target.write_bytes(b"by the user\n")
+        file_renaming.exchange(new, target)
+
+    monkeypatch.setattr(file_writing, "exchange", save_first)
+    with pytest.raises(StaleDocument, match="was changed just now"):
+        replace_file(file, b"newer\n", b"new\n")
+    assert file.read_bytes() == b"by the user\n"
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_two_files_change_their_names_also_where_the_system_cannot_do_it_in_one_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for renameat in (file_renaming._renameat2, None):
+        monkeypatch.setattr(file_renaming, "_renameat2", renameat)
+        one.write_text("1")
+        two.write_text("2")
+        file_renaming.exchange(one, two)
+        assert (one.read_text(), two.read_text()) == ("2", "1")
+        with pytest.raises(FileExistsError):
+            file_renaming.rename_new(one, two)
+        file_renaming.rename_new(one, tmp_path / "three")
+        (tmp_path / "three").unlink()

@@ -75,7 +75,7 @@ class ServerConnection:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the server may have other tools than those that it listed last."""
+        """True if the server may have other tools than those that it listed last."""
         return self.signs.tools_changed.is_set() or time.monotonic() >= self._next_look_s
 
     async def start(self) -> None:

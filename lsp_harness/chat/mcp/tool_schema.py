@@ -74,7 +74,7 @@ def _is_type(value: Any) -> bool:
 
 
 def _read_enum(value: Any, depth: int) -> Any:
-    return value if isinstance(value, list) and value else LEFT_OUT
+    return cast("list[Any]", value) if isinstance(value, list) and value else LEFT_OUT
 
 
 def _read_text(value: Any, depth: int) -> Any:

@@ -84,7 +84,7 @@ async def _write(environment: ToolEnvironment, new_text: NewText, change: Change
     _check_unchanged(new_text)
     if new_text.is_new:
         file.path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(file.path, change.after.data)
+    replace_file(file.path, change.after.data, None if new_text.is_new else new_text.before.data)
     if environment.index:
         environment.index.refresh(file.path)
     return "created" if new_text.is_new else "changed"

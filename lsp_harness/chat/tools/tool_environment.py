@@ -138,7 +138,7 @@ def can_read_all(path: Path, tool: str) -> bool:
     return True
 
 
-async def keep_no_copy(paths: Sequence[Path]) -> None:
+async def keep_no_copy(contents: Mapping[Path, bytes]) -> None:
     """Do nothing before an edit, for sessions without checkpoints."""
 
 

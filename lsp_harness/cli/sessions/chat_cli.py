@@ -59,8 +59,10 @@ def converse(flags: SessionFlags) -> int:
     # prompt_toolkit takes long to import, and the help of a command does not need it
     from lsp_harness.cli.sessions.terminal_lines import TerminalLines
 
-    has_person = sys.stdin.isatty() and sys.stdout.isatty()
-    lines = TerminalLines(_history_file()) if has_person else PipedLines()
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    # a person at a terminal whose output is redirected cannot see a question
+    has_person = is_terminal or not sys.stdin.isatty()
+    lines = TerminalLines(_history_file()) if is_terminal else PipedLines()
     termination = Termination()
     conversation = Conversation(flags, lines, termination, has_person=has_person)
     return asyncio.run(termination.guard(conversation.run()))
@@ -86,7 +88,6 @@ class Conversation:
     ) -> None:
         self._options = flags.options("cli", has_person=has_person)
         if not has_person:
-            # a person at a terminal whose output is redirected cannot see a question either
             self._options = replace(self._options, default_mode=UNATTENDED_MODE)
         self._lines = lines
         self._termination = termination or Termination()

@@ -38,7 +38,7 @@ class LineReader(Protocol):
 
 
 class PipedLines:
-    """Reads lines from standard input that is no terminal. Nobody answers questions there."""
+    """Reads lines from standard input that is no terminal: a script of a conversation, with its answers."""
 
     def __init__(self) -> None:
         self._reader: asyncio.StreamReader | None = None
@@ -58,8 +58,8 @@ class PipedLines:
         return line.decode("utf-8", "replace") if line else None
 
     async def answer(self, question: str) -> str | None:
-        """Return None: these lines were written before the question."""
-        return None
+        """Return the next line, or None at the end of the input. A script writes its answers in advance."""
+        return await self.read(question)
 
     def cancel(self) -> bool:
         """Return false: Ctrl-C ends the command."""

@@ -51,7 +51,7 @@ class SessionFlags:
         str,
         Parameter(
             help="ask, trust, deny, acceptEdits, plan, auto or bypassPermissions. The default is that of the settings, "
-            "else ask in a conversation, trust for one prompt in a terminal, and plan if standard input is no terminal."
+            "else ask in a conversation, trust for one prompt in a terminal, and plan for one without a terminal."
         ),
     ] = ""
     allowed_tools: Annotated[

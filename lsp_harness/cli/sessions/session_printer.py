@@ -106,6 +106,7 @@ class SessionPrinter:
 
 
 def shorten_input(value: Any) -> str:
-    """Return the input of a tool in one short line."""
+    """Return the input of a tool in one short line, which says how much it leaves out."""
     text = json.dumps(value, ensure_ascii=False, default=str) if value else ""
-    return text if len(text) <= MAX_INPUT_CHARS else f"{text[: MAX_INPUT_CHARS - 1]}…"
+    more = len(text) - MAX_INPUT_CHARS
+    return text if more <= 0 else f"{text[:MAX_INPUT_CHARS]}… {more} more characters"

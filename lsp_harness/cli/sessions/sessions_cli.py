@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -170,35 +170,43 @@ def export(
     return 0
 
 
-@app.command
-def undo(
-    id: SessionId = "",
-    /,
-    *,
-    turn: Annotated[
-        int | None, Parameter(help="The turn to undo. The default is the last one that changed files.")
-    ] = None,
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class UndoFlags:
+    """The options of an undo on the command line."""
+
+    turn: Annotated[int | None, Parameter(help="The turn to undo. The default is the last one that changed files.")] = (
+        None
+    )
     file: Annotated[
         tuple[str, ...], Parameter(help="Only this file, relative to the folder. May be given several times.")
-    ] = (),
+    ] = ()
     commands: Annotated[
-        bool,
-        Parameter(negative="", help="Also files that changed while commands of the turn ran."),
-    ] = False,
-    force: Annotated[
-        bool, Parameter(negative="", help="Also restore files that somebody changed after the turn.")
-    ] = False,
-    yes: Annotated[bool, Parameter(("--yes", "-y"), negative="", help="Do not ask.")] = False,
-    dry_run: Annotated[bool, Parameter(negative="", help="Change nothing, and show what would happen.")] = False,
-    all: AllFolders = False,
-    json: JsonOption = False,
-) -> int:
+        bool, Parameter(negative="", help="Also files that changed while commands of the turn ran.")
+    ] = False
+    force: Annotated[bool, Parameter(negative="", help="Also restore files that somebody changed after the turn.")] = (
+        False
+    )
+    yes: Annotated[bool, Parameter(("--yes", "-y"), negative="", help="Do not ask.")] = False
+    dry_run: Annotated[bool, Parameter(negative="", help="Change nothing, and show what would happen.")] = False
+    all: AllFolders = False
+
+
+@app.command
+def undo(id: SessionId = "", /, *, flags: UndoFlags | None = None, json: JsonOption = False) -> int:
     """Give the files that a turn changed the texts that they had before it.
 
     In a terminal, you see what happens, and are asked. Elsewhere, name the session or write --yes.
     """
-    wish = UndoWish(turn, file or None, with_commands=commands, force=force, is_preview=dry_run)
-    return _undo(id, wish, is_sure=yes or (bool(id) and not is_dialog()), all=all, json=json)
+    given = flags or UndoFlags()
+    wish = UndoWish(
+        given.turn,
+        given.file or None,
+        with_commands=given.commands,
+        force=given.force,
+        is_preview=given.dry_run,
+    )
+    return _undo(id, wish, is_sure=given.yes or (bool(id) and not is_dialog()), all=given.all, json=json)
 
 
 @app.command

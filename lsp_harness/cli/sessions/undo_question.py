@@ -1,4 +1,4 @@
-"""What an undo would do, shown to the person at a terminal, and the question whether it shall be done."""
+"""The preview of an undo for the person at a terminal, and the question whether it shall be done."""
 
 import sys
 from collections.abc import Awaitable, Callable

@@ -59,7 +59,9 @@ async def _serve(options: SessionOptions, port: int | None, token_file: Path | N
     try:
         server = create_server(project, sessions)
         if port is None:
-            await server.run_stdio_async()
+            from lsp_harness.mcp.stdio_serving import serve_stdio
+
+            await serve_stdio(server)
         else:
             from lsp_harness.mcp.http_serving import TOKEN_NAME, read_token, serve_http
 

@@ -35,4 +35,4 @@ def write_changes(files: Sequence[tuple[Path, Change]]) -> None:
     """
     require_unchanged(files)
     for path, change in files:
-        replace_file(path, change.after.data)
+        replace_file(path, change.after.data, change.before.data)

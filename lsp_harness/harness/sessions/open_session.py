@@ -321,7 +321,8 @@ class OpenSession:
         gate = parts.gate.answered_by(REQUESTING_USER) if is_confirmed else parts.gate
         guard = RestorationGuard(gate.check, self._find_undo_problem)
         history = list(read_history(self._store.folder, self.session.id)) if log.path.exists() else []
-        return await run_undo(parts.checkpoints, history, wish or UndoWish(), log.folder / TEXTS_FOLDER, guard)
+        checkpoints = parts.checkpoints.guarded_by(guard)
+        return await run_undo(checkpoints, history, wish or UndoWish(), log.folder / TEXTS_FOLDER)
 
     def _find_undo_problem(self, path: Path) -> str:
         """Return why no undo may change a file, or an empty text."""

@@ -22,6 +22,8 @@ from lsp_harness.session.permission.file_search import EntryBudget, TooManyFiles
 from lsp_harness.verify.project_tests.project_view import list_private_paths, list_program_folders
 
 GIT_LIMIT_S = 10.0
+# git reads the settings of a submodule in a process of its own, which does not get these
+SETTINGS = {**SAFE_SETTINGS, "diff.ignoreSubmodules": "all", "status.submoduleSummary": "false"}
 
 
 class ReadingCommands:
@@ -52,7 +54,7 @@ class ReadingCommands:
         Raises:
             UsageError: It cannot run like this. The message says why.
         """
-        variables = {**SAFE_VARIABLES, **override_variables({**SAFE_SETTINGS, **await _list_overrides(folder)})}
+        variables = {**SAFE_VARIABLES, **override_variables({**SETTINGS, **await _list_overrides(folder)})}
         choice = await asyncio.to_thread(machine_sandbox)
         if not can_confine(choice):
             return ConfinedCommand(tuple(argv), variables)

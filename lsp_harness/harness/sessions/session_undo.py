@@ -5,7 +5,7 @@ changed while a command ran may be the work of the user, so it is taken back onl
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ REQUESTING_USER = RequestingUser("the user asked for this undo")
 
 @dataclass(frozen=True, slots=True)
 class UndoWish:
-    """What is to be undone.
+    """The wish of a user to undo a turn, or to take such an undo back.
 
     Attributes:
         turn: The number of the turn. None means the last one that changed files and is not undone.
@@ -115,13 +115,7 @@ async def undo_saved(store: SessionStore, id: str, wish: UndoWish, confirm: Conf
         log.close()
 
 
-async def run_undo(
-    checkpoints: Checkpoints,
-    events: Iterable[Event],
-    wish: UndoWish,
-    texts: Path,
-    guard: RestorationGuard | None = None,
-) -> UndoResult:
+async def run_undo(checkpoints: Checkpoints, events: Iterable[Event], wish: UndoWish, texts: Path) -> UndoResult:
     """Undo a turn, or say what would happen.
 
     Args:
@@ -129,7 +123,6 @@ async def run_undo(
         events: The events of the session.
         wish: What is to be undone.
         texts: The folder for the texts of files that are kept.
-        guard: Decides instead of the guard of the checkpoints.
 
     Raises:
         UsageError: There is nothing to undo, or it is not allowed.
@@ -138,10 +131,10 @@ async def run_undo(
     plan = _plan(events, wish)
     ids, options = plan.checkpoints, {"force": wish.force, "with_commands": wish.with_commands}
     if wish.is_preview:
-        found = await checkpoints.preview(ids, wish.paths, guard=guard, **options)
+        found = await checkpoints.preview(ids, wish.paths, **options)
     else:
         found = await checkpoints.restore(
-            ids, wish.paths, turn=plan.turn, is_partial=True, is_redo=wish.is_redo, guard=guard, **options
+            ids, wish.paths, turn=plan.turn, is_partial=True, is_redo=wish.is_redo, **options
         )
     result = _result(plan, found)
     kept: dict[str, dict[str, str]] = {}
@@ -179,10 +172,14 @@ def describe_undo(result: UndoResult) -> list[str]:
 
 def undo_fields(result: UndoResult) -> dict[str, Any]:
     """Return a result for programs. What is empty or false is left out, but for the first members."""
-    fields = asdict(result)
-    first = ("turn", "paths", "skipped")
-    lists = {name: list(value) for name, value in fields.items() if isinstance(value, tuple)}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return {name: value for name, value in (fields | lists).items() if name in first or value}
+    fields: dict[str, Any] = {"turn": result.turn, "paths": list(result.paths), "skipped": dict(result.skipped)}
+    more: dict[str, Any] = {
+        "removed": list(result.removed),
+        "commands": list(result.commands),
+        "texts": {path: dict(files) for path, files in result.texts.items()},
+        "is_preview": result.is_preview,
+    }
+    return fields | {name: value for name, value in more.items() if value}
 
 
 def _plan(events: Iterable[Event], wish: UndoWish) -> UndoPlan:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from lsp_harness.harness.events import AgentReported, HarnessEvent, TurnReported
 from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.question_message import choose_in_message
 from lsp_harness.wire.event import Event
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ class AgentFeed:
         if kind == "auth":
             await self._ask_login(text, str(data.get("loginUrl") or ""))
         elif kind in ("permission", "trust"):
-            chosen, is_shown = await self._choose(text, [ALLOW, DENY])
+            chosen, is_shown = await choose_in_message(self._client, text, [ALLOW, DENY])
             reason = "the user denied it" if chosen else "the user closed the question without an answer"
             reason = reason if is_shown else "nobody can be asked in this editor"
             await self._answer(agent_id, data, is_allowed=chosen == ALLOW, reason="" if chosen == ALLOW else reason)
         elif options := [str(option) for option in data.get("options") or ()][:MAX_OPTIONS]:
             shown = {clean_line(option): option for option in options}
-            chosen, _ = await self._choose(text, list(shown))
+            chosen, _ = await choose_in_message(self._client, text, list(shown))
             if chosen:
                 await self._answer(agent_id, data, is_allowed=True, text=shown[chosen])
         else:
@@ -101,19 +101,9 @@ class AgentFeed:
                 types.ShowMessageParams(type=types.MessageType.Warning, message=message)
             )
             return
-        chosen, _ = await self._choose(f"{text} at {urlsplit(address).hostname}", [OPEN, LATER])
+        chosen, _ = await choose_in_message(self._client, f"{text} at {urlsplit(address).hostname}", [OPEN, LATER])
         if chosen == OPEN:
             await self._client.server.window_show_document_async(types.ShowDocumentParams(uri=address, external=True))
-
-    async def _choose(self, message: str, titles: list[str]) -> tuple[str, bool]:
-        """Return the chosen title, or an empty text, and whether the client could ask."""
-        actions = [types.MessageActionItem(title=title) for title in titles]
-        params = types.ShowMessageRequestParams(type=types.MessageType.Warning, message=message, actions=actions)
-        try:
-            chosen = await self._client.server.window_show_message_request_async(params)
-        except JsonRpcException:
-            return "", False
-        return (chosen.title if chosen and chosen.title in titles else ""), True
 
     async def _answer(
         self, agent_id: str, data: Mapping[str, Any], *, is_allowed: bool, reason: str = "", text: str = ""

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException
-
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.events import ConversationReported, HarnessEvent, TurnReported
 from lsp_harness.server.editor_client import EditorClient
+from lsp_harness.server.question_message import choose_in_message
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import encode_frame
 
@@ -62,18 +60,10 @@ class SessionFeed:
         """Ask with a standard message. Not every client can show one."""
         # without a rule, no answer can count for more than this time
         titles = [title for title in ANSWERS if title != FOR_SESSION or event.data["suggestions"]]
-        params = types.ShowMessageRequestParams(
-            type=types.MessageType.Warning,
-            message=f"lsp-harness asks:\n{event.data['text']}",
-            actions=[types.MessageActionItem(title=title) for title in titles],
-        )
-        try:
-            chosen = await self._client.server.window_show_message_request_async(params)
-        except JsonRpcException:
-            answer = NO_ANSWER
-        else:
-            closed = {"decision": "deny", "reason": "the user closed the question without an answer"}
-            answer = ANSWERS.get(chosen.title, closed) if chosen else closed
+        message = f"lsp-harness asks:\n{event.data['text']}"
+        chosen, is_shown = await choose_in_message(self._client, message, titles)
+        closed = {"decision": "deny", "reason": "the user closed the question without an answer"}
+        answer = ANSWERS.get(chosen, closed) if is_shown else NO_ANSWER
         try:
             self._client.harness.sessions.answer_question(str(event.data["request_id"]), answer)
         except UsageError:

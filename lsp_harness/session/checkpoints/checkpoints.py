@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from time import monotonic
@@ -18,9 +19,7 @@ from typing import Any, TypeVar
 
 from ulid import ULID
 
-from lsp_harness.disk.file_reading import system_message
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, StaleDocument, UsageError
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.session.artifacts import is_ulid
@@ -37,17 +36,14 @@ from lsp_harness.session.checkpoints.file_state import (
     FileState,
     list_folder,
     may_be_saved,
-    read_state,
     stat_state,
 )
-from lsp_harness.session.checkpoints.file_swap import left_files
 from lsp_harness.session.checkpoints.folder_contents import FolderContents
 from lsp_harness.session.checkpoints.turn_changes import (
-    CHANGED,
-    NOT_SAVED,
     UNKNOWN_END,
     UndoScope,
     UndoSteps,
+    confirm_written,
     find_changes,
     merge_changes,
     plan_steps,
@@ -95,6 +91,13 @@ class RestorationGuard:
     check: Callable[[Action], Awaitable[Decision]]
     find_problem: Callable[[Path], str] = lambda path: ""
 
+    async def require(self, root: Path, paths: Sequence[str]) -> None:
+        """Raise UsageError if files of a folder may not be restored."""
+        files = tuple(root / path for path in paths)
+        decision = await self.check(Action("undo", "edit", {"paths": list(paths)}, files))
+        if not decision.is_allowed:
+            raise UsageError(f"the files were not restored, because this is not allowed: {decision.reason}")
+
 
 class Checkpoints:
     """The checkpoints of one workspace folder. Contents are in a git directory of our own, or else in copies."""
@@ -130,6 +133,12 @@ class Checkpoints:
         self._is_pruned = False
         self._unusable: set[tuple[StoreKind, bool]] = set()
 
+    def guarded_by(self, guard: RestorationGuard) -> "Checkpoints":
+        """Return the same checkpoints, about whose restoration somebody else decides."""
+        guarded = copy(self)
+        guarded._guard = guard
+        return guarded
+
     async def capture(
         self, paths: Iterable[Path | str] | None = None, *, is_recorded: bool = True
     ) -> CheckpointCreated:
@@ -145,7 +154,7 @@ class Checkpoints:
             FileError: Nothing can be saved.
         """
         async with self._lock:
-            names = None if paths is None else self._relative_paths(paths)
+            names = None if paths is None else _relative_paths(self._root, paths)
             with suppress(OSError):
                 # saving reports what is wrong
                 self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -170,7 +179,7 @@ class Checkpoints:
             FileError: Nothing can be saved.
         """
         async with self._lock:
-            names = self._relative_paths(contents)
+            names = _relative_paths(self._root, contents)
             checkpoint = await self._take(names)
             after: dict[str, FileState] = {}
             for file, data in contents.items():
@@ -193,7 +202,10 @@ class Checkpoints:
         async with self._lock:
             checkpoint = await self._load(checkpoint_id)
             if checkpoint.is_exact:
-                return await self._confirm(checkpoint)
+                after, written = await asyncio.to_thread(confirm_written, self._root, checkpoint)
+                if after != checkpoint.after:
+                    await asyncio.to_thread(self._checkpoints.save, checkpoint.with_after(after, is_exact=True))
+                return written
             after = await asyncio.to_thread(find_changes, self._root, checkpoint, self._state_folder, self._limit_s)
             saved = await self._contents.save_after(checkpoint, after, monotonic() + self._limit_s)
             await self._save_sealed(checkpoint.with_after({**after, **saved}))
@@ -209,7 +221,6 @@ class Checkpoints:
         with_commands: bool = True,
         is_partial: bool = False,
         is_redo: bool = False,
-        guard: RestorationGuard | None = None,
     ) -> Restoration:
         """Give files the content that they had before a turn.
 
@@ -224,7 +235,6 @@ class Checkpoints:
             with_commands: Restores files that were changed while a command of the turn ran, too.
             is_partial: Whether files that somebody changed are left out. Otherwise, nothing is restored then.
             is_redo: Whether an undo of the turn is taken back, for the event.
-            guard: Decides instead of the guard of the folder.
 
         Raises:
             StaleDocument: Somebody has changed a file after the turn, or all of them.
@@ -234,13 +244,14 @@ class Checkpoints:
         ids = [checkpoint_ids] if isinstance(checkpoint_ids, str) else list(checkpoint_ids)
         scope = self._scope(paths, force=force, with_commands=with_commands)
         async with self._lock:
-            steps = await self._plan(ids, scope, guard)
+            steps = await self._plan(ids, scope)
             if steps.changed and not (is_partial and steps.paths):
                 path, reason = min(steps.changed.items())
                 raise StaleDocument(
                     f"{path} {reason.removeprefix('it ')}; undo other files only, or use force to lose the later change"
                 )
-            await self._ask(steps.paths, guard)
+            if self._guard and steps.paths:
+                await self._guard.require(self._root, steps.paths)
             backup, contents = await self._prepare(steps) if steps.paths else ("", dict[str, bytes]())
             event = await _complete(
                 self._take_steps(steps, contents, EditReverted(ids[0] if ids else "", (), turn, backup, (), is_redo))
@@ -254,12 +265,11 @@ class Checkpoints:
         *,
         force: bool = False,
         with_commands: bool = True,
-        guard: RestorationGuard | None = None,
     ) -> Restoration:
         """Return what `restore` would do now. Nothing is changed, and nobody is asked. See there for the arguments."""
         async with self._lock:
             scope = self._scope(paths, force=force, with_commands=with_commands)
-            steps = await self._plan(list(checkpoint_ids), scope, guard)
+            steps = await self._plan(list(checkpoint_ids), scope)
         return _describe(steps, EditReverted(checkpoint_ids[0] if checkpoint_ids else "", steps.paths))
 
     async def texts(
@@ -271,20 +281,11 @@ class Checkpoints:
             Path → `before` and `after` → the file with this text, as far as it was saved.
         """
         changes = merge_changes(await self._load_sealed(checkpoint_ids))
-        written: dict[str, dict[str, Path]] = {}
-        for path in paths:
-            if not (change := changes.get(path)):
-                continue
-            for name, state, kind in (
-                ("before", change.before, change.checkpoint.kind),
-                ("after", change.after, change.last.kind),
-            ):
-                if state.is_saved:
-                    file = folder / name / path
-                    data = await self._contents.read(state, kind)
-                    await asyncio.to_thread(_write_text, file, data)
-                    written.setdefault(path, {})[name] = file
-        return written
+        return {
+            path: files
+            for path in paths
+            if (change := changes.get(path)) and (files := await self._contents.write_texts(path, change, folder))
+        }
 
     async def prune(self, max_days: int = MAX_DAYS) -> int:
         """Remove the checkpoints of more than `max_days` days of use ago, and return their number."""
@@ -295,8 +296,8 @@ class Checkpoints:
         return len(removed)
 
     async def _take(self, paths: Sequence[str] | None) -> Checkpoint:
-        created_ns, deadline = await asyncio.to_thread(self._clock_ns), monotonic() + self._limit_s
-        states, is_complete = await asyncio.to_thread(self._list, paths, deadline)
+        created_ns, deadline = await asyncio.to_thread(_clock_ns, self._folder), monotonic() + self._limit_s
+        states, is_complete = await asyncio.to_thread(_list, self._root, paths, self._state_folder, deadline)
         known = await asyncio.to_thread(self._checkpoints.newest_whole) if paths is None else None
         # the listing of the folder has no private files
         private = PrivateFiles([self._root])
@@ -326,48 +327,12 @@ class Checkpoints:
             return checkpoint
         raise FileError(f"no checkpoint can be made: {problem}")
 
-    def _clock_ns(self) -> int:
-        """Return the time with which the times of files are compared."""
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return file_clock_ns(self._folder)
-        except OSError:
-            # saving reports what is wrong
-            return time.time_ns()
-
-    def _list(self, paths: Sequence[str] | None, deadline: float) -> tuple[dict[str, FileState], bool]:
-        if paths is None:
-            return list_folder(self._root, self._state_folder, deadline)
-        states: dict[str, FileState] = {}
-        for path in paths:
-            # folders that do not exist are removed with the file
-            for folder in [str(parent) for parent in PurePosixPath(path).parents if parent.parts]:
-                if not os.path.lexists(self._root / folder):
-                    states[folder] = ABSENT
-            states[path] = stat_state(self._root / path)
-        return states, True
-
-    async def _confirm(self, checkpoint: Checkpoint) -> tuple[str, ...]:
-        """Note the modes of the files that were written, and return those that have their new content."""
-        after = dict(checkpoint.after or {})
-        written: list[str] = []
-        for path, state in after.items():
-            now = await asyncio.to_thread(read_state, self._root, path)
-            is_new = now.digest == state.digest if state.digest else now.is_absent == state.is_absent
-            if stat.S_ISDIR(state.mode) or not is_new or now.is_same(checkpoint.state_before(path)):
-                continue
-            written.append(path)
-            after[path] = state._replace(mode=now.mode)
-        if after != checkpoint.after:
-            await asyncio.to_thread(self._checkpoints.save, checkpoint.with_after(after, is_exact=True))
-        return tuple(written)
-
     async def _save_sealed(self, checkpoint: Checkpoint) -> None:
         await self._contents.keep_after(checkpoint)
         await asyncio.to_thread(self._checkpoints.save, checkpoint)
 
     def _scope(self, paths: Iterable[Path | str] | None, *, force: bool, with_commands: bool) -> UndoScope:
-        return UndoScope(None if paths is None else set(self._relative_paths(paths)), with_commands, force)
+        return UndoScope(None if paths is None else set(_relative_paths(self._root, paths)), with_commands, force)
 
     async def _load_sealed(self, ids: Sequence[str]) -> list[Checkpoint]:
         """Read checkpoints with the states after the turn: for one without an end, these are the present states."""
@@ -380,7 +345,7 @@ class Checkpoints:
                 sealed.append(checkpoint)
         return sealed
 
-    async def _plan(self, ids: Sequence[str], scope: UndoScope, guard: RestorationGuard | None) -> UndoSteps:
+    async def _plan(self, ids: Sequence[str], scope: UndoScope) -> UndoSteps:
         open_ids = {checkpoint_id for checkpoint_id in ids if (await self._load(checkpoint_id)).after is None}
         changes = merge_changes(await self._load_sealed(ids))
         steps = await asyncio.to_thread(plan_steps, self._root, changes, scope)
@@ -389,7 +354,7 @@ class Checkpoints:
                 steps.keep(path, "")
                 del steps.skipped[path]
                 steps.changed[path] = UNKNOWN_END
-        if guard := guard or self._guard:
+        if guard := self._guard:
             for path in steps.paths:
                 if problem := guard.find_problem(self._root / path):
                     steps.keep(path, f"it may not be changed: {problem}")
@@ -397,16 +362,9 @@ class Checkpoints:
 
     async def _prepare(self, steps: UndoSteps) -> tuple[str, dict[str, bytes]]:
         """Return the id of a checkpoint with the texts before a restoration, and the contents to restore."""
-        await self._clear_left()
+        await self._contents.clear_left()
         backup = await self._take(steps.paths)
-        for path in steps.paths:
-            now = backup.state_before(path)
-            if not (now.is_absent or now.is_saved or stat.S_ISDIR(now.mode)):
-                # a file that could not be brought back is neither removed nor overwritten
-                steps.keep(path, NOT_SAVED)
-            elif not (now.is_same(steps.now[path]) or stat.S_ISDIR(now.mode)):
-                # somebody wrote it while the gate was asked
-                steps.keep(path, CHANGED)
+        steps.compare(backup)
         planned = {**dict.fromkeys(steps.created, ABSENT), **steps.writes}
         # noted before anything changes: an undo that is cut off can be taken back, too
         await self._save_sealed(backup.with_after(planned, is_exact=True))
@@ -415,54 +373,19 @@ class Checkpoints:
             self._record(CheckpointCreated(backup.id, backup.kind, steps.paths))
         return backup.id, contents
 
-    async def _clear_left(self) -> None:
-        """Remove the files that a killed restoration left, as far as their texts are saved."""
-        for file in await asyncio.to_thread(lambda: list(left_files(self._root))):
-            state = await asyncio.to_thread(read_state, file.parent, file.name)
-            if await self._contents.knows(state.digest):
-                with suppress(OSError):
-                    file.unlink()
-            else:
-                warn_once(f"{file} is what a restoration that was cut off left, and perhaps a text of yours")
-        # those that are empty now
-        await asyncio.to_thread(lambda: list(left_files(self._root)))
-
     async def _take_steps(self, steps: UndoSteps, contents: Mapping[str, bytes], event: EditReverted) -> EditReverted:
         """Restore files, and record it."""
         if steps.paths:
             await asyncio.to_thread(take_steps, self._root, steps, contents)
-        event = replace(event, paths=steps.paths, kept=tuple(sorted(steps.kept)))
-        if steps.paths or not steps.kept:
+        event = replace(event, paths=steps.paths, kept=tuple(sorted(steps.left_out)))
+        if steps.paths or not steps.left_out:
             self._record(event)
         return event
-
-    async def _ask(self, paths: Sequence[str], guard: RestorationGuard | None) -> None:
-        guard = guard or self._guard
-        if guard and paths:
-            files = tuple(self._root / path for path in paths)
-            decision = await guard.check(Action("undo", "edit", {"paths": list(paths)}, files))
-            if not decision.is_allowed:
-                raise UsageError(f"the files were not restored, because this is not allowed: {decision.reason}")
 
     async def _load(self, checkpoint_id: str) -> Checkpoint:
         if not is_ulid(checkpoint_id):
             raise UsageError("the id of a checkpoint has 26 letters and digits; list the checkpoints to see their ids")
         return await asyncio.to_thread(self._checkpoints.load, checkpoint_id)
-
-    def _relative_paths(self, paths: Iterable[Path | str]) -> list[str]:
-        """Return paths relative to the root. A link stands for itself and for its target. Raises UsageError."""
-        names: dict[str, None] = {}
-        for path in paths:
-            file = self._root / path
-            # the links in the folders of a file are followed, but not the file itself
-            folder = Path(os.path.realpath(file.parent))
-            for name in dict.fromkeys((folder / file.name, Path(os.path.realpath(file)))):
-                if name == self._root or not name.is_relative_to(self._root):
-                    raise UsageError(f"{path} is not a file in {self._root}, so it cannot be saved for an undo")
-                if name.is_dir() and not name.is_symlink():
-                    raise UsageError(f"{path} is a folder; name its files to save them for an undo")
-                names[str(name.relative_to(self._root))] = None
-        return list(names)
 
     async def _prune_once(self) -> None:
         if not self._is_pruned:
@@ -470,16 +393,49 @@ class Checkpoints:
             await self.prune()
 
 
-def _describe(steps: UndoSteps, event: EditReverted, backup: str = "") -> Restoration:
-    return Restoration(event, tuple(sorted(steps.created)), steps.kept, tuple(sorted(steps.unsure)), backup)
-
-
-def _write_text(file: Path, data: bytes) -> None:
+def _clock_ns(folder: Path) -> int:
+    """Return the time with which the times of files are compared."""
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_own_file(file, data)
-    except OSError as error:
-        raise FileError(f"{file} cannot be written: {system_message(error).lower()}") from error
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return file_clock_ns(folder)
+    except OSError:
+        # saving reports what is wrong
+        return time.time_ns()
+
+
+def _list(
+    root: Path, paths: Sequence[str] | None, excluded: Path, deadline: float
+) -> tuple[dict[str, FileState], bool]:
+    if paths is None:
+        return list_folder(root, excluded, deadline)
+    states: dict[str, FileState] = {}
+    for path in paths:
+        # folders that do not exist are removed with the file
+        for folder in [str(parent) for parent in PurePosixPath(path).parents if parent.parts]:
+            if not os.path.lexists(root / folder):
+                states[folder] = ABSENT
+        states[path] = stat_state(root / path)
+    return states, True
+
+
+def _relative_paths(root: Path, paths: Iterable[Path | str]) -> list[str]:
+    """Return paths relative to a folder. A link stands for itself and for its target. Raises UsageError."""
+    names: dict[str, None] = {}
+    for path in paths:
+        file = root / path
+        # the links in the folders of a file are followed, but not the file itself
+        folder = Path(os.path.realpath(file.parent))
+        for name in dict.fromkeys((folder / file.name, Path(os.path.realpath(file)))):
+            if name == root or not name.is_relative_to(root):
+                raise UsageError(f"{path} is not a file in {root}, so it cannot be saved for an undo")
+            if name.is_dir() and not name.is_symlink():
+                raise UsageError(f"{path} is a folder; name its files to save them for an undo")
+            names[str(name.relative_to(root))] = None
+    return list(names)
+
+
+def _describe(steps: UndoSteps, event: EditReverted, backup: str = "") -> Restoration:
+    return Restoration(event, tuple(sorted(steps.created)), steps.left_out, tuple(sorted(steps.unsure)), backup)
 
 
 async def _complete(work: Coroutine[Any, Any, T]) -> T:

@@ -1,14 +1,20 @@
 """The saved contents of one folder, in the stores that work on this machine."""
 
+import asyncio
 import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_warnings import warn_once
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
 from lsp_harness.session.checkpoints.checkpoint_file import Checkpoint, StoreKind
 from lsp_harness.session.checkpoints.content_store import ContentStore, CopyStore, GitStore, StoreUnavailable
-from lsp_harness.session.checkpoints.file_state import ABSENT, FileState, content_digest, may_be_saved
+from lsp_harness.session.checkpoints.file_state import ABSENT, FileState, content_digest, may_be_saved, read_state
+from lsp_harness.session.checkpoints.file_swap import left_files
+from lsp_harness.session.checkpoints.turn_changes import FileChange
 
 
 class FolderContents:
@@ -99,6 +105,33 @@ class FolderContents:
         """Return whether a content is saved in any store."""
         return any([await store.known([digest]) for store in self.stores()])
 
+    async def write_texts(self, path: str, change: FileChange, folder: Path) -> dict[str, Path]:
+        """Write the texts of a file before and after its change to a folder of ours. Raises FileError.
+
+        Returns:
+            `before` and `after` → the file with this text, as far as it was saved.
+        """
+        written: dict[str, Path] = {}
+        states = (("before", change.before, change.checkpoint), ("after", change.after, change.last))
+        for name, state, checkpoint in states:
+            if state.is_saved:
+                written[name] = folder / name / path
+                data = await self.read(state, checkpoint.kind)
+                await asyncio.to_thread(_write_text, written[name], data)
+        return written
+
+    async def clear_left(self) -> None:
+        """Remove the files that a killed restoration left, as far as their texts are saved."""
+        for file in await asyncio.to_thread(lambda: list(left_files(self._root))):
+            state = await asyncio.to_thread(read_state, file.parent, file.name)
+            if await self.knows(state.digest):
+                with suppress(OSError):
+                    file.unlink()
+            else:
+                warn_once(f"{file} is what a restoration that was cut off left, and perhaps a text of yours")
+        # those that are empty now
+        await asyncio.to_thread(lambda: list(left_files(self._root)))
+
     async def drop(self, checkpoint_ids: Collection[str], needed: Collection[str]) -> None:
         """Forget checkpoints, and remove the contents that no other one needs."""
         for store in self.stores():
@@ -108,3 +141,11 @@ class FolderContents:
     def _store(self, kind: StoreKind) -> ContentStore:
         """Return the store of a kind. Raises StoreUnavailable."""
         return GitStore(self._folder / "git", self._root) if kind == "git" else CopyStore(self._folder / "copies")
+
+
+def _write_text(file: Path, data: bytes) -> None:
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_own_file(file, data)
+    except OSError as error:
+        raise FileError(f"{file} cannot be written: {system_message(error).lower()}") from error

@@ -94,7 +94,7 @@ class UndoSteps:
         return tuple(sorted([*self.writes, *self.created]))
 
     @property
-    def kept(self) -> dict[str, str]:
+    def left_out(self) -> dict[str, str]:
         """Path → why a file is not restored."""
         return {**self.skipped, **self.changed, **dict.fromkeys(self.unsure, UNSURE)}
 
@@ -103,6 +103,22 @@ class UndoSteps:
         self.writes.pop(path, None)
         self.created.pop(path, None)
         self.skipped[path] = reason
+
+    def compare(self, backup: Checkpoint) -> None:
+        """Keep the files that could not be brought back, and those that changed since the plan was made.
+
+        Args:
+            backup: The checkpoint with the states before the restoration.
+        """
+        for path in self.paths:
+            now = backup.state_before(path)
+            if stat.S_ISDIR(now.mode):
+                continue
+            if not (now.is_absent or now.is_saved):
+                self.keep(path, NOT_SAVED)
+            elif not now.is_same(self.now[path]):
+                # somebody wrote it while the gate was asked
+                self.keep(path, CHANGED)
 
 
 def find_changes(root: Path, checkpoint: Checkpoint, excluded: Path, limit_s: float) -> dict[str, FileState]:
@@ -126,6 +142,25 @@ def find_changes(root: Path, checkpoint: Checkpoint, excluded: Path, limit_s: fl
         if not (now := read_state(root, path)).is_same(before):
             changes[path] = now
     return changes
+
+
+def confirm_written(root: Path, checkpoint: Checkpoint) -> tuple[dict[str, FileState], tuple[str, ...]]:
+    """Return the states after an edit with the modes that the files have now, and the files that were written.
+
+    Args:
+        root: The folder.
+        checkpoint: The checkpoint of an edit by this program.
+    """
+    after = dict(checkpoint.after or {})
+    written: list[str] = []
+    for path, state in after.items():
+        now = read_state(root, path)
+        is_new = now.digest == state.digest if state.digest else now.is_absent == state.is_absent
+        if stat.S_ISDIR(state.mode) or not is_new or now.is_same(checkpoint.state_before(path)):
+            continue
+        written.append(path)
+        after[path] = state._replace(mode=now.mode)
+    return after, tuple(written)
 
 
 def merge_changes(checkpoints: Sequence[Checkpoint]) -> dict[str, FileChange]:

@@ -110,7 +110,7 @@ class SessionStore:
         for id in self.ids() if ids is None else ids:
             found.setdefault(_resolve(self.root(id)), []).append(id)
         here = Path(_resolve(str(folder)))
-        return next((found[str(place)] for place in (here, *here.parents) if str(place) in found), [])
+        return next((found[str(place)] for place in (here, *here.parents) if str(place) in found), list[str]())
 
     def root(self, id: str) -> str:
         """Return the workspace folder of a session, or an empty text if its log names none."""

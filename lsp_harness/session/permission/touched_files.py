@@ -41,6 +41,8 @@ SHELL_BUILTINS = frozenset(
 )
 OWN_FOLDER = re.compile(r"^(?:~\+/|/proc/(?:self|thread-self|\d+)/cwd/)")
 """Matches other ways to write the current folder."""
+SPLITTING = re.compile(r"[\s'\"\\*?\[]")
+"""Matches the characters of a name of which a shell or `xargs` makes other words."""
 STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 
 
@@ -109,12 +111,14 @@ class CommandFiles:
 
     def _tree_objection(self, reading: Reading, *, hides_secrets: bool) -> str:
         budget = EntryBudget()
-        for tree, folder in itertools.product(self._paths(reading.trees), self.folders):
-            for form in folder.forms(tree)[-1:]:
+        for word, folder in itertools.product(reading.trees, self.folders):
+            for form in [forms[-1] for path in _paths_in(word, folder) if (forms := folder.forms(path))]:
                 base = folder.relative(form)
                 for path in list_tree(form, budget, shows_hidden=reading.shows_hidden):
                     if not hides_secrets and is_secret_name(name := base + path[len(form) :]):
                         return f"it may read {name.removeprefix('./')}, which may contain secrets"
+                    if word.is_split and SPLITTING.search(path[len(form) :]):
+                        return f"the name of {folder.relative(path)} may become several words"
                     if reading.follows_links and os.path.islink(path):
                         if not folder.is_inside(path):
                             return f"the link {folder.relative(path)} leads out of the workspace"

@@ -384,6 +384,9 @@ def _assignment(node: Node, reading: _Reading) -> tuple[str, ShellWord]:
         _check_arithmetic(name, reading)
     text = reading.text(name) if name is not None else UNKNOWN
     word = read_word(value, reading.source) if value is not None else literal("")
+    if re.match(r"[^=]*\+=", reading.text(node)):
+        # the text is put behind another one
+        word = UNKNOWN_WORD
     is_number = value is not None and value.type == "arithmetic_expansion"
     reading.values.setdefault(text.partition("[")[0], []).append("0" if is_number else word.loose)
     return text, word

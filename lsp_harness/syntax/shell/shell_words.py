@@ -36,11 +36,11 @@ class TextSource:
 
     Attributes:
         kind: The value of a variable, a part of one, the output of a command, a number, a stream that a command writes
-            or reads, the paths that a command lists, or something else.
+            or reads, the paths that a command lists, an argument that a program adds, or something else.
         text: The name of the variable, the command, or the folder in which listed paths are.
     """
 
-    kind: Literal["variable", "part", "output", "number", "stream", "files", "other"]
+    kind: Literal["variable", "part", "output", "number", "stream", "files", "added", "other"]
     text: str = ""
 
 
@@ -55,6 +55,7 @@ class ShellWord:
         sources: Where its unknown texts come from, in order.
         is_harmless: Whether an unknown text in it may be shown, because it is no text of the environment.
         is_tree: Whether it stands for any files in the folder that it names.
+        is_split: Whether blanks and quotes in the names of these files make other words of them.
     """
 
     text: str
@@ -63,6 +64,7 @@ class ShellWord:
     sources: tuple["TextSource", ...] = ()
     is_harmless: bool = False
     is_tree: bool = False
+    is_split: bool = False
 
     @property
     def is_stream(self) -> bool:

@@ -254,16 +254,13 @@ def test_ctrl_c_asks_again_and_twice_ends(shell: Shell, script: Script):
     assert talk(script(), None, None)[0] == 130
 
 
-def test_the_lines_of_a_pipe_answer_no_question(shell: Shell, script: Script):
+@pytest.mark.parametrize(
+    ("lines", "is_made"), [("go\ny\n/exit\n", True), ("go\nmaybe\ny\n", True), ("go\nn\n", False), ("go\nyep\n", False)]
+)
+def test_a_script_of_a_conversation_has_its_answers(shell: Shell, script: Script, lines: str, is_made: bool):
     call = tool_call("bash", command="touch made", execution="inline")
-    result = pipe("go\ny\n/exit\n", "chat", "--provider", script(call), "--permission-mode", "ask")
-    assert (result.returncode, (shell.folder / "made").exists()) == (0, False)
-    assert decisions() == [("bash", "deny nobody")]
-    # and nobody has to be there for reading
-    script(tool_call("read", path="replies.json"), call, "done")
-    assert pipe("go\n", "chat", "--provider", f"scripted:{shell.folder}/replies.json").returncode == 0
-    assert decisions() == [("read", "allow mode"), ("bash", "deny mode")]
-    assert not (shell.folder / "made").exists()
+    result = pipe(lines, "chat", "--provider", script(call, *["done"] * is_made))
+    assert (result.returncode, (shell.folder / "made").exists()) == (0, is_made)
 
 
 def pipe(lines: str, *arguments: str) -> "subprocess.CompletedProcess[str]":

@@ -75,6 +75,18 @@ def test_what_was_typed_before_a_question_does_not_answer_it(
     assert b"please answer" not in person.seen
 
 
+@QUESTIONS
+def test_the_rest_of_a_burst_of_keys_answers_no_question(shell: Shell, talk: Talk, call: dict[str, Any], question: str):
+    person = talk(call)
+    person.type("go\ry\ry\r")
+    person.wait_for(question)
+    person.type("n\r")
+    person.wait_for("you: ")
+    person.type("/exit\r")
+    assert person.wait() == 0
+    assert not is_changed(shell.folder)
+
+
 def test_a_line_that_was_typed_before_the_prompt_is_the_next_prompt(shell: Shell, talk: Talk):
     os.mkfifo(shell.folder / "gate")
     person = talk(WAIT, "done", "next")
@@ -158,6 +170,16 @@ def test_ctrl_c_stops_each_answer_and_not_the_conversation(talk: Talk):
     person.wait_for("you: ")
     person.type("\x04")
     assert person.wait() == 0
+
+
+def test_a_signal_at_the_prompt_leaves_the_terminal_as_it_was(talk: Talk):
+    person = talk()
+    person.type("half a line")
+    person.wait_for("half a line")
+    assert not person.is_echoing
+    person.process.send_signal(signal.SIGTERM)
+    assert person.wait() == 128 + signal.SIGTERM
+    assert person.is_echoing
 
 
 # -- the history

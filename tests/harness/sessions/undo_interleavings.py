@@ -3,8 +3,9 @@
     python -m tests.harness.sessions.undo_interleavings --count 300 --seed 0
 
 This process is the user, and its child is the process of a session with a scripted model. After each step, each file
-has a whole text, and an undo or redo has left each text of the user where it was. The exception is an undo that shall
-take more back (`with_commands`, `force`): then the text is in the checkpoints, from which a redo restores it.
+has a whole text, an edit is made in the text of the user, and an undo or redo has left each text of the user where it
+was. The exception is an undo that shall take more back (`with_commands`, `force`): then the text is in the checkpoints,
+from which a redo restores it.
 """
 
 import argparse
@@ -44,6 +45,7 @@ FILES = ("a.txt", "b.txt", "c.txt", "d/e.txt", "d/new.txt")
 WHOLE = re.compile(r"T:(?:edit-\d+\+)*(?:user|command|create)-\d+\n")
 """A text that somebody wrote as a whole, perhaps with edits before it."""
 STEP_LIMIT_S = 60.0
+SHOWN_EACH = 20
 
 
 @dataclass
@@ -262,6 +264,11 @@ class Interleaving:
         after = self.read()
         torn = {name: text for name, text in after.items() if not WHOLE.fullmatch(text)}
         assert not torn, f"{torn} after {step}"
+        if step.kind == "edits":
+            # an edit is made in the text of the user, or not at all
+            for name, text in {**before, **saved}.items():
+                is_there = after.get(name, "").endswith(text.removeprefix("T:"))
+                assert text not in self.texts_of_user or is_there, f"{name}: {text!r} became {after.get(name)!r}"
         if step.kind not in ("undo", "redo"):
             return
         self.counts["restored files"] += len(result.get("paths", ()))
@@ -314,6 +321,8 @@ async def _serve(root: Path, steps: list[Step], writer: int, goes: int) -> None:
     replies = [reply for step in steps if step.calls for reply in (*step.calls, say("done"))]
     options = SessionOptions(cwd=str(root), permission_mode="trust", resume=ids[-1] if ids else "", setting_sources=())
     opened = await open_session(options, models=[Model("scripted", ScriptedEngine(replies))])
+    # a turn about the end of a command would take the replies of others
+    opened.parts.on_task_end.clear()
     opened.record_start()
     for step in steps:
         if not await asyncio.to_thread(os.read, goes, 1):
@@ -345,6 +354,8 @@ def main(count: int, seed: int) -> Counter[str]:
             raise AssertionError(f"seed {number}, in {folder}: {error}") from error
         shutil.rmtree(folder)
         counts["interleavings"] += 1
+        if counts["interleavings"] % SHOWN_EACH == 0:
+            sys.stderr.write(f"{json.dumps(counts)}\n")
     return counts
 
 

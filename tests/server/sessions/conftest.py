@@ -45,6 +45,7 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         applies_edits: bool = True,
         has_index: bool = False,
         workspace: dict[str, Any] | None = None,
+        window: dict[str, Any] | None = None,
         **options: Any,
     ) -> Editor:
         script = tmp_path / f"script{len(editors)}.json"
@@ -61,6 +62,7 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             **capabilities(client),
             "experimental": {"lspHarness": announced or {}},
             "workspace": {"applyEdit": applies_edits, **(workspace or {})},
+            **({"window": window} if window else {}),
         }
         folders = [{"uri": root.as_uri(), "name": "work"}]
         await editor.initialize(

@@ -394,13 +394,13 @@ async def test_a_protected_file_is_kept_and_the_others_are_restored(kind: str, m
     for name in "ab":
         (root / name).write_text("old")
     guard = RestorationGuard(allow, lambda path: "it is protected" if path.name == "b" else "")
-    checkpoints = make()
+    checkpoints = make().guarded_by(guard)
     created = await checkpoints.capture()
     for name in "ab":
         (root / name).write_text("new")
     await checkpoints.seal(created.checkpoint_id)
 
-    done = await checkpoints.restore(created.checkpoint_id, guard=guard)
+    done = await checkpoints.restore(created.checkpoint_id)
     assert done.event.paths == ("a",)
     assert dict(done.skipped) == {"b": "it may not be changed: it is protected"}
     assert (root / "b").read_text() == "new"

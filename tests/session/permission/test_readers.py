@@ -94,6 +94,9 @@ def test_shortened_options_are_the_options(pattern: str, text: str, expected: bo
 
 
 READ = [
+    *("find . -name '*.py' | xargs wc -l", "find . -name '*.py' -exec head -1 {} +", "cat $(find sub -name b.py)"),
+    *("for f in *.py sub/*.py; do wc -l $f; done", "f=a.py; cat $f", "diff <(cat a.py) <(cat sub/b.py)", "echo $HOME"),
+    *("git ls-files | grep py | xargs wc -l", 'echo "$(git rev-parse HEAD)"', "cat {a.py,sub/b.py}"),
     *("cat a.py", "head -n 5 a.py", "head -5 a.py", "grep -rn x sub", "grep --include=*.py -r x .", "sed -n 1,5p a.py"),
     *("awk '$3 > 100 {print $1}' a.py", "jq '.a.b' a.json", "find . -name '*.py' -newer a.py", "git log --oneline -5"),
     *(
@@ -115,7 +118,16 @@ READ = [
     ),
     *("find . -name x -exec grep -n y a.py ;",),
 ]
+PATHS_OF_OTHER_PLACES = [
+    *("find . | xargs -I{} cat {}/../../x", "ls | timeout 5 cat $x", "find . | grep -o /x/y | xargs cat", "awk 1 $x"),
+    *("find . | tail -c 11 | xargs cat", "find . | xargs -d. cat", "git ls-files --format=/x/y | xargs cat"),
+    *("git diff --name-only --line-prefix=/x/ | xargs cat", "ls -d sub/../../* | xargs cat", "fd . .. | xargs cat"),
+    *("f=a; f+=/../../x; cat $f", "awk 'BEGIN{print SYMTAB[\"x\"]}'", "tree -R -L 1", "git config --list", "cat $x"),
+    *("find . | grep -h . ../x | xargs cat", "find . | sed s#^#/x/# | xargs cat", "cat $(echo ../x)", "f=$x; cat $f"),
+]
+"""Commands whose words are paths that nobody knows, although they look like paths of the workspace."""
 DENIED = [
+    *PATHS_OF_OTHER_PLACES,
     *(
         "sed --expr='e x' a.py",
         "sed -i s/a/b/ a.py",
@@ -206,6 +218,22 @@ def test_a_search_that_may_read_secrets_is_asked_unless_a_sandbox_hides_them(roo
     assert found is not None
     assert found.is_allowed
     assert found.only_reads
+
+
+def test_names_of_which_other_words_become_are_no_known_paths(root: Path) -> None:
+    assert decide(root, "find . | xargs cat") == "allow"
+    (root / "sub" / "x y").write_text("x\n")
+    assert decide(root, "find . | xargs cat") == "deny"
+    assert decide(root, "cat $(find .)") == "deny"
+    assert decide(root, "find . -exec cat {} +") == "allow"
+    (root / "sub" / "out").symlink_to("/etc")
+    assert decide(root, "find . -exec cat {} +") == "deny"
+
+
+def test_wildcards_in_variables_are_those_of_the_shell(root: Path) -> None:
+    (root / ".env").write_text("KEY=1\n")
+    assert decide(root, "f='.e*'; cat $f", "trust") == "deny"
+    assert decide(root, "f='.e*'; cat \"$f\"") == "allow"
 
 
 def test_git_prints_no_secret_file_that_it_keeps(root: Path) -> None:

@@ -191,7 +191,7 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
         if folders := listed_folders(command.before):
             files = TextSource("files", "\0".join(folders))
             inner_words = tuple(
-                replace(word, sources=(files,)) if word.text == UNKNOWN else word for word in inner_words
+                replace(word, sources=(files,), is_split=True) if _is_added(word) else word for word in inner_words
             )
         inner = ShellCommand(inner_words, unwrapped.assignments, command.has_text_input)
         if unwrapped.is_shell_text:
@@ -211,6 +211,11 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     if name == "eval" and all(word.is_known for word in words):
         # a denied command in it is denied at once and not only asked
         _split_text(" ".join(word.text for word in words[1:]), splitting, depth + 1)
+
+
+def _is_added(word: ShellWord) -> bool:
+    """Return whether a word is what `xargs` adds from its input."""
+    return [source.kind for source in word.sources] == ["added"]
 
 
 def _sets_shell(text: str) -> bool:

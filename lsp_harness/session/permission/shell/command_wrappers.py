@@ -269,11 +269,14 @@ def unwrap(name: str, words: Sequence[ShellWord]) -> Unwrapped | None:
 def _add_arguments(options: Sequence[ShellWord], command: Sequence[ShellWord]) -> tuple[ShellWord, ...]:
     """Return the command of `xargs` with a word for the arguments that it adds, or puts in place of a sign."""
     texts = [word.text for word in options]
-    added = ShellWord(UNKNOWN, UNKNOWN)
+    # with other options, it makes other words of its input
+    is_plain = all(re.fullmatch(r"-[0rt]+|-[nP]\d*|\d+|-I.*|\W+|--", text) for text in texts)
+    added = ShellWord(UNKNOWN, UNKNOWN, sources=(TextSource("added"),) if is_plain else ())
     for place, text in enumerate(texts):
         if match := re.match(r"-I(.*)$|--replace(?:=(.*))?$", text):
             sign = match[1] or match[2] or (texts[place + 1] if text == "-I" and place + 1 < len(texts) else "{}")
-            return tuple(added if sign in word.text else word for word in command)
+            other = ShellWord(UNKNOWN, UNKNOWN)
+            return tuple(added if word.text == sign else other if sign in word.text else word for word in command)
     return (*command, added)
 
 

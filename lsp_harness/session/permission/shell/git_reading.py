@@ -74,13 +74,13 @@ READING: Mapping[str, str] = {
     "rev-list": LOG,
     "ls-files": "-ctvdmoisukzf --cached --deleted --modified --others --ignored --stage --unmerged --killed "
     "--directory --no-empty-directory --eol -x= -X@ --exclude= --exclude-from@ --exclude-standard --error-unmatch "
-    "--full-name --recurse-submodules --abbrev? --debug --deduplicate --format= --sparse",
+    "--full-name --abbrev? --debug --deduplicate --format= --sparse",
     "ls-tree": "-drtlz --long --name-only --name-status --object-only --abbrev? --full-name --full-tree --format=",
     "cat-file": "-tsep --allow-unknown-type --batch? --batch-check? --batch-all-objects --unordered --buffer",
     "name-rev": "--tags --refs= --exclude= --all --name-only --no-undefined --always",
     "merge-base": "-a --all --octopus --independent --is-ancestor --fork-point",
     "grep": "-aIirwvEGFPnlLzochqpWHR -A= -B= -C= -e= -f@ -m= -# --cached --untracked --no-exclude-standard "
-    "--exclude-standard --recurse-submodules --text --ignore-case --max-depth= --recursive --no-recursive "
+    "--exclude-standard --text --ignore-case --max-depth= --recursive --no-recursive "
     "--word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings "
     "--line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count "
     "--color? --no-color --break --heading --show-function --context= --after-context= --before-context= "
@@ -96,7 +96,6 @@ READING: Mapping[str, str] = {
     "show-branch": "-ar --all --remotes --current --topo-order --date-order --sparse --more= --list --no-name",
     "cherry": "-v --abbrev?",
     "version": "--build-options",
-    "var": "-l",
     "stripspace": "-sc",
     "fsck": "--no-progress --full --connectivity-only --no-dangling --unreachable --verbose --name-objects",
     "verify-pack": "-vs --verbose --stat-only",
@@ -117,8 +116,8 @@ LISTS: Mapping[str, re.Pattern[str]] = {
     "remote": re.compile(r"|-v|--verbose|get-url [^-]\S*"),
     "stash": re.compile(r"list|show(?: -p| --stat| --name-only)?(?: stash@\{\d+\})?"),
     "config": re.compile(
-        r"(?:(?:(?:--get|--get-all|get|--get-regexp) )?[a-z]+\.[\w.-]+|--list|-l|list)"
-        r"(?: --show-origin)?"
+        r"(?:(?:--get|--get-all|get) )?(?!\S*(?:token|header|pass|secret|credential|cookie))[a-z]+\.[\w.-]+",
+        re.IGNORECASE,
     ),
     "reflog": re.compile(
         r"(?!expire|delete|exists|drop|write)(?:show)?(?:(?:^| )(?:-\d+|-n ?\d+))?(?:(?:^| )[^-]\S*)?"

@@ -37,8 +37,18 @@ HARMLESS_NAMES = frozenset(
 """Variables whose value is no secret, although the script does not set them."""
 INPUT_BUILTINS = frozenset({"read", "mapfile", "readarray", "getopts"})
 """Builtins of bash that set variables to texts of their input."""
-FILTERS = frozenset({"grep", "egrep", "fgrep", "sort", "head", "tail", "uniq", "shuf"})
-"""Programs that print some of the lines that they read, if they read no file."""
+FILTER = re.compile(
+    r"(?:grep|egrep|fgrep)(?: -[ivEFwx]+)*(?: -e)? [^ -][^ ]*"
+    r"|sort(?: -[urnfVz]+)*|uniq|(?:head|tail)(?: -\d+| -n ?\d+)?"
+)
+"""Matches programs that print some whole lines of those which they read, and read no file."""
+LISTING_GIT: Mapping[str, tuple[str, frozenset[str]]] = {
+    "ls-files": ("", frozenset({"-z", "-c", "-o", "-m", "-d", "--cached", "--others", "--exclude-standard", "--"})),
+    "grep": ("-l", frozenset({"-l", "-i", "-w", "-E", "-F", "-z", "-e", "--"})),
+    "diff": ("--name-only", frozenset({"--name-only", "--cached", "--staged", "-z", "--"})),
+}
+"""Subcommand of git that lists files → the option that it needs for that, and all that it may have."""
+WILDCARD = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +91,11 @@ class KnownValues:
 
     def _choices(self, word: ShellWord) -> list[ShellWord]:
         if UNKNOWN not in word.text:
-            return expand_braces(word.text) or [word]
+            return [word]
         if len(word.sources) == 1 and word.text == UNKNOWN:
-            if listed := _listed_words(word.sources[0]):
+            # a shell splits the output of a command
+            is_split = word.is_split or word.sources[0].kind == "output"
+            if listed := _listed_words(word.sources[0], is_split=is_split):
                 return listed
             if words := expand_braces(word.sources[0].text if word.sources[0].kind == "other" else ""):
                 return words
@@ -97,9 +109,9 @@ class KnownValues:
 
     @staticmethod
     def _put(word: ShellWord, value: ShellWord) -> ShellWord:
-        text, loose = (
-            form.replace(UNKNOWN, other) for form, other in ((word.text, value.text), (word.loose, value.loose))
-        )
+        # a wildcard in the value of a variable that is not quoted stands for files, too
+        inner = value.loose if word.is_quoted else WILDCARD.sub(UNKNOWN, value.loose)
+        text, loose = word.text.replace(UNKNOWN, value.text), word.loose.replace(UNKNOWN, inner)
         if re.search(r"\s", value.text) and not word.is_quoted:
             # a shell makes several words of it
             return ShellWord(UNKNOWN, UNKNOWN)
@@ -140,32 +152,35 @@ def listed_folders(commands: Sequence[ShellCommand]) -> tuple[str, ...]:
     if not commands or not commands[0].words or any(not word.is_known for word in commands[0].words[:1]):
         return ()
     for command in commands[1:]:
-        if not command.words or command.words[0].text not in FILTERS or command.assignments:
+        words = " ".join(word.text for word in command.words)
+        if command.assignments or not FILTER.fullmatch(words):
             return ()
     name, *arguments = (word.text for word in commands[0].words)
     if commands[0].assignments or any(UNKNOWN in text for text in arguments):
         return ()
+    options = {text for text in arguments if text.startswith("-")}
     if name == "find":
         end = next((place for place, text in enumerate(arguments) if re.match(r"[-!(]", text)), len(arguments))
         if any(text.startswith(("-printf", "-exec", "-ok", "-fprint", "-ls")) for text in arguments):
             return ()
         return tuple(arguments[:end]) or (".",)
     if name == "git":
-        is_list = arguments[:1] == ["ls-files"] or (arguments[:1] == ["grep"] and "-l" in arguments)
-        return ("",) if is_list or (arguments[:1] == ["diff"] and "--name-only" in arguments) else ()
-    if name in ("fd", "fdfind") or (name == "rg" and {"-l", "--files", "--files-with-matches"} & {*arguments}):
-        paths = [text for text in arguments if "/" in text]
-        return tuple(paths) or ("",)
-    if name == "ls" and not any("/" in text and text.startswith(("/", "~", "..")) for text in arguments):
-        return ("",)
+        subcommand = next(iter(arguments), "")
+        needed, allowed = LISTING_GIT.get(subcommand, (None, frozenset[str]()))
+        return ("",) if needed is not None and needed in {"", *options} and options <= allowed else ()
+    operands = [text for text in arguments if not text.startswith("-")]
+    is_inside = not any(text.startswith(("/", "~")) or ".." in text for text in operands)
+    lists = {"-l", "--files", "--files-with-matches"}
+    if name in ("fd", "fdfind") or (name == "rg" and lists & options) or name == "ls":
+        return ("",) if is_inside else ()
     return ()
 
 
-def _listed_words(source: TextSource) -> list[ShellWord]:
+def _listed_words(source: TextSource, *, is_split: bool) -> list[ShellWord]:
     """Return words for the paths that a source stands for, or nothing."""
     folders = tuple(source.text.split("\0")) if source.kind == "files" else _output_folders(source)
     # a path without its folder may begin with a hyphen
-    return [ShellWord(folder or ".", folder or UNKNOWN, is_tree=True) for folder in folders]
+    return [ShellWord(folder or ".", folder or UNKNOWN, is_tree=True, is_split=is_split) for folder in folders]
 
 
 def _output_folders(source: TextSource) -> tuple[str, ...]:

@@ -104,7 +104,8 @@ class Reader:
         if arguments.has(*self.tree_options) or "recurse" in arguments.values("-d", "--directories"):
             follows = self.follows_links or arguments.has("-R", "--dereference-recursive")
             return Reading(tuple(files), tuple(files) or (literal("."),), follows_links=follows)
-        return Reading(tuple(files), trees)
+        # a program follows a link that it gets as a path
+        return Reading(tuple(files), trees, follows_links=bool(trees))
 
 
 def _texts(words: Sequence[ShellWord]) -> Reading:
@@ -152,7 +153,7 @@ def _judge_sed(arguments: Arguments) -> str:
 
 
 AWK_EFFECTS = re.compile(
-    r"\bsystem\b|\bgetline\b|(?<!\|)\|(?!\|)|@|\bENVIRON\b|\bPROCINFO\b|\bARGV\b|\bprintf?\b[\s\S]*>"
+    r"\bsystem\b|\bgetline\b|(?<!\|)\|(?!\|)|@|\bENVIRON\b|\b(?:PROCINFO|SYMTAB|FUNCTAB)\b|\bARGV\b|\bprintf?\b[\s\S]*>"
 )
 """Words of a program of awk that run a command, write or read other files, or read the environment."""
 
@@ -539,7 +540,7 @@ READERS: Mapping[str, Reader | Judge] = {
         judge=_judge_date,
     ),
     "tree": Reader(
-        "-adfilxDFJXNQQpsughCnrtcUvSAqR -L= -P= -I= -H= -T= --noreport --dirsfirst --filesfirst --prune "
+        "-adfilxDFJXNQpsughCnrtcUvSAq -L= -P= -I= -H= -T= --noreport --dirsfirst --filesfirst --prune "
         "--gitignore --du --si --inodes --device --ignore-case --matchdirs --sort? --charset? --filelimit= "
         "--timefmt= --metafirst --info"
     ),
@@ -570,7 +571,7 @@ READERS: Mapping[str, Reader | Judge] = {
     ),
     "look": Reader("-abdf -t=", "text files"),
     "pip": Reader(
-        "-vqV -f= --format= --outdated --uptodate --local --user --not-required --verbose --files "
+        "-vqV -f= --format= --local --user --not-required --verbose --files "
         "--exclude= --all --path@ --disable-pip-version-check",
         "texts",
         judge=lambda arguments: (
