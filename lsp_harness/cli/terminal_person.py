@@ -1,6 +1,7 @@
 """The person at the terminal of a command, who is asked before code of a folder runs that is not trusted."""
 
 import asyncio
+import shlex
 import sys
 from contextlib import suppress
 
@@ -27,11 +28,11 @@ def is_terminal() -> bool:
 
 
 def _ask(question: PermissionQuestion) -> Answer:
-    lines = [f"{question.reason}:", *(f"  {name}: {value}" for name, value in question.action.input.items())]
-    lines.append(f"  ({trust_remedy()})")
+    facts = {"command": shlex.join(question.action.argv), **question.action.input}
+    lines = [f"{question.reason}:", *(f"  {name}: {value}" for name, value in facts.items()), f"  ({trust_remedy()})"]
+    _forget_typed_lines()
     sys.stderr.write("".join(f"{encodable(escape_controls(line), sys.stderr)}\n" for line in lines) + ONCE_PROMPT)
     sys.stderr.flush()
-    _forget_typed_lines()
     answer = sys.stdin.readline().strip().casefold()
     return Answer("once") if answer in ("y", "yes") else Answer("reject", f"you said no; {trust_remedy()}")
 

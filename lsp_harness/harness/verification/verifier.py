@@ -1,6 +1,5 @@
 """The checks of a workspace, and the programs that they use."""
 
-import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,9 +142,8 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
         if not confinement.program:
             # one of our own programs, which runs nothing of the folder
             return Action(tool, "execute", shown, argv=argv)
-        shown = {"command": shlex.join(command), "program": confinement.program, "folder": str(folder), **shown}
-        shown["sandbox"] = confinement.sandbox.name
-        return Action(tool, "execute", shown, argv=argv, untrusted=folder)
+        about = {"program": confinement.program, "folder": str(folder), "sandbox": confinement.sandbox.name}
+        return Action(tool, "execute", {**about, **shown}, argv=argv, untrusted=folder)
 
     async def find_test_objection(
         command: Sequence[str], confinement: Confinement | None, facts: Mapping[str, str]

@@ -36,9 +36,9 @@ else:
 sockets: Any = importlib.import_module("_socket")
 RECEIVE, SEND, IS_VALID = 0xC0502100, 0xC0182101, 0x40082102
 """Requests of `ioctl` (linux/seccomp.h)."""
-SECCOMP_NOTICE = struct.Struct("=QIIiIQ6Q")
+NOTIFICATION = struct.Struct("=QIIiIQ6Q")
 """`struct seccomp_notif`: a number, the thread, flags, the system call, the processor, an address, the arguments."""
-ANSWER = struct.Struct("=QqiI")
+RESPONSE = struct.Struct("=QqiI")
 AT_FDCWD, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH = -100, 0x100, 0x1000
 UTIMENSAT, FCHOWNAT = (280, 88), (260, 54)
 MAX_PATH_BYTES = 4096
@@ -83,10 +83,10 @@ class FileChangeGuard:
 
     def answer(self) -> None:
         """Answer one question of the kernel. The caller of the system call may have ended meanwhile."""
-        buffer = ctypes.create_string_buffer(SECCOMP_NOTICE.size)
+        buffer = ctypes.create_string_buffer(NOTIFICATION.size)
         if kernel.libc.ioctl(self._listener, ctypes.c_ulong(RECEIVE), buffer):
             return
-        number, thread, _, call, _, _, *arguments = SECCOMP_NOTICE.unpack(buffer.raw)
+        number, thread, _, call, _, _, *arguments = NOTIFICATION.unpack(buffer.raw)
         try:
             self._change(self._names[call], number, thread, arguments)
             error = 0
@@ -94,7 +94,7 @@ class FileChangeGuard:
             error = failure.errno or errno.EPERM
         except Exception:  # noqa: BLE001 - a program that sends nonsense must not end the guard
             error = errno.EPERM
-        kernel.libc.ioctl(self._listener, ctypes.c_ulong(SEND), ANSWER.pack(number, 0, -error, 0))
+        kernel.libc.ioctl(self._listener, ctypes.c_ulong(SEND), RESPONSE.pack(number, 0, -error, 0))
 
     def _change(self, name: str, number: int, thread: int, arguments: Sequence[int]) -> None:
         folder, path, flags = PLACES[name]

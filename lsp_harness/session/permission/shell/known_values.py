@@ -137,7 +137,7 @@ class KnownValues:
             case "output" | "number" | "stream" | "files":
                 # the command is judged for itself
                 return True
-            case "other":
+            case "added" | "other":
                 return False
 
 
