@@ -26,11 +26,12 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lsp_harness.harness.sessions.reading_commands import ReadingCommands
+from lsp_harness.harness.sessions.reading_commands import SETTINGS, ReadingCommands
 from lsp_harness.process.command_shell import clean_environment, find_shell
+from lsp_harness.process.safe_git import LISTING, SAFE_VARIABLES, override_variables, read_overrides
 from lsp_harness.process.sandbox.private_view import PrivateView
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.session.permission.action import Action
@@ -38,6 +39,7 @@ from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.permission_gate import PermissionGate
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.reader_table import READERS
+from lsp_harness.session.tasks.task_request import ShellWork
 
 MODES = ("plan", "deny", "ask")
 SECRET = "tops3cretvalue"
@@ -446,6 +448,12 @@ def decide(gates: dict[str, PermissionGate], line: str) -> list[str]:
     return found
 
 
+def list_overrides(root: Path) -> dict[str, str]:
+    """Return the settings that take the place of those of the repository which name programs."""
+    result = subprocess.run(["git", *LISTING], cwd=root, capture_output=True, check=True)
+    return read_overrides(result.stdout)
+
+
 async def main(arguments: argparse.Namespace) -> int:
     """Make, decide and run the lines, and print the figures."""
     listener = Listener()
@@ -473,13 +481,15 @@ async def main(arguments: argparse.Namespace) -> int:
         sample = random.Random(arguments.seed).sample(refused, min(SAMPLE, len(refused)))
         commands = ReadingCommands([root])
         base = {**clean_environment(os.environ), "API_KEY": SECRET, "HOME": str(box / "home")}
+        variables = {**SAFE_VARIABLES, **override_variables({**SETTINGS, **list_overrides(root)})}
         entries = list[dict[str, object]]()
         for line in allowed:
-            argv: Sequence[str] = find_shell().command(line)
-            confined = await commands.confine(argv, root)
-            entries.append(
-                {"argv": list(confined.argv if arguments.view else argv), "env": {**base, **confined.variables}}
-            )
+            work = ShellWork(line, root, base)
+            if arguments.view:
+                work = await commands.confine(work)
+            else:
+                work = replace(work, env={**base, **variables})
+            entries.append({"argv": work.argv, "env": dict(work.env or {})})
         sampled = [{"argv": find_shell().command(line), "env": base} for line in sample]
         sprung = (
             list(run_lines(box, entries, listener, is_alone=False))

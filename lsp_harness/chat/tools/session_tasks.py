@@ -1,8 +1,6 @@
 """The tasks of a session, as the tools for commands use them."""
 
-import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from lsp_harness.chat.tool import CallContext
@@ -14,19 +12,6 @@ from lsp_harness.session.tasks.task_runner import TaskRunner
 MAX_TITLE_CHARS = 80
 
 
-@dataclass(frozen=True, slots=True)
-class ConfinedCommand:
-    """A command that runs where it can only read.
-
-    Attributes:
-        argv: The program and its arguments.
-        variables: Variables that are added to its environment.
-    """
-
-    argv: tuple[str, ...]
-    variables: Mapping[str, str]
-
-
 class SessionTasks:
     """Runs the commands of tool calls as tasks of a session.
 
@@ -34,8 +19,8 @@ class SessionTasks:
         runner: The tasks of the session.
         folder: The folder in which commands run.
         environment: The whole environment of commands. The default is that of this process.
-        confine: Returns the program that runs a command which is allowed because it only reads. It gets the command
-            and the folder. The default changes nothing.
+        confine: Returns the work of a command, which is allowed because it only reads, so that it can do nothing else.
+            The default changes nothing.
     """
 
     def __init__(
@@ -43,7 +28,7 @@ class SessionTasks:
         runner: TaskRunner,
         folder: Path,
         environment: Mapping[str, str] | None = None,
-        confine: Callable[[Sequence[str], Path], Awaitable[ConfinedCommand]] | None = None,
+        confine: Callable[[ShellWork], Awaitable[ShellWork]] | None = None,
     ) -> None:
         self._runner = runner
         self._folder = folder
@@ -55,9 +40,7 @@ class SessionTasks:
         title = " ".join(command.split())[:MAX_TITLE_CHARS]
         work = ShellWork(command, self._folder, self._environment)
         if context.only_reads and self._confine:
-            confined = await self._confine(work.argv, self._folder)
-            environment = {**(os.environ if self._environment is None else self._environment), **confined.variables}
-            work = replace(work, command=confined.argv, env=environment)
+            work = await self._confine(work)
         return await self._runner.run(TaskRequest("shell", title, work, execution, call_id=context.call_id))
 
     def read(self, task_id: str, since: int, /) -> TaskRead:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lsp_harness.files.secret_search import TooManyFilesError
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.session.permission.action import Action, ActionKind
 from lsp_harness.session.permission.command_objections import CommandObjections
-from lsp_harness.session.permission.file_search import TooManyFilesError
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_parts import (
     CommandPart,

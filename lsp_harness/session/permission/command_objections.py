@@ -9,7 +9,8 @@ import re
 import shutil
 from dataclasses import dataclass
 
-from lsp_harness.session.permission.file_search import EntryBudget, TooManyFilesError, list_tree
+from lsp_harness.files.secret_search import TooManyFilesError
+from lsp_harness.session.permission.file_search import EntryBudget, list_tree
 from lsp_harness.session.permission.git_files import find_repository, find_tracked_secrets
 from lsp_harness.session.permission.protected_paths import is_secret_name
 from lsp_harness.session.permission.shell.command_parts import CommandPart

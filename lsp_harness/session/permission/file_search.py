@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from lsp_harness.files.secret_search import TooManyFilesError
+
 MAX_ENTRIES = 20_000
 """Most entries of folders that are looked at for one question."""
 GROUP = re.compile(r"[@!?*+]\(.*?\)")
 SET = re.compile(r"\[[!^]?\]?(?:\[[:.=][^\]]*[:.=]\]|[^\]])*\]")
-
-
-class TooManyFilesError(Exception):
-    """There are more files than can be looked at."""
 
 
 @dataclass(slots=True)
@@ -26,7 +24,7 @@ class EntryBudget:
         """Count an entry. Raises TooManyFilesError."""
         self.left -= 1
         if self.left < 0:
-            raise TooManyFilesError
+            raise TooManyFilesError(f"there are more than {MAX_ENTRIES:,} files and folders to look at")
 
 
 def expand_wildcard(pattern: str, budget: EntryBudget | None = None) -> Iterator[str]:

@@ -141,7 +141,7 @@ class Desk:
         editor.texts[path] = Document.from_text(path.as_uri(), text.encode())
         return editor
 
-    async def keep(self, paths: Sequence[Path]) -> None:
+    async def keep(self, paths: Mapping[Path, bytes]) -> None:
         self.kept += [(path, path.read_bytes() if path.exists() else None) for path in paths]
 
     async def run(self, tool: str, **input: object) -> ToolResult:
