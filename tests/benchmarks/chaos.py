@@ -92,6 +92,7 @@ class Playground:
             "context_tokens": WINDOW_TOKENS,
             "permission_mode": "trust",
             "resume": resume,
+            "source": "sdk",
         }
         point = point or KillPoint()
         reader, writer = os.pipe()

@@ -72,7 +72,9 @@ class _SessionHost:
                 options, first = first.get("options") or {}, None
         try:
             is_ready = isinstance(options, SessionOptions)
-            await self._open(options if is_ready else SessionOptions.from_mapping(options or {}))
+            # options as a mapping are those of a program
+            given = options if is_ready else SessionOptions.from_mapping({"source": "sdk", **(options or {})})
+            await self._open(given)
         except HarnessError as error:
             self._send({"type": "error", **_error_fields(error), "recoverable": False})
             return

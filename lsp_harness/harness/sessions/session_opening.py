@@ -204,10 +204,15 @@ def _closer(engine: Engine) -> Callable[..., Awaitable[None]]:
     return close
 
 
+PERSONS = frozenset({"cli", "acp"})
+"""Sources of sessions that a person opens, often only to close them. A program knows the name, and may come back."""
+
+
 def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
     if not options.resume:
         log = store.create(is_saved=options.session_persistence)
-        log.hold_prelude()
+        if options.source in PERSONS:
+            log.hold_prelude()
         return OpenedSession(log, 0)
     # a part of a name is about the sessions of this folder: another one would change other files
     return store.open(store.find(options.resume, options.root, is_strict=True))
