@@ -21,10 +21,10 @@ from tests.support import markup
 from tests.support.markup import Source
 
 FAR = "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(11))
-"""About 220 tokens: what is evaluated again, up to 48 tokens, must be less than `KEPT_SHARE` of the whole prompt."""
+"""About 220 tokens: what is evaluated again, up to 64 tokens, must be less than `KEPT_SHARE` of the whole prompt."""
 HOT = FAR + "def area(r):\n    return r * <|>\n" + FAR
 COLD = "x = 1\n<|>"
-KEPT_SHARE = 0.1
+KEPT_SHARE = 0.15
 """Share of a prompt that is evaluated at most, if the rest of it is on disk or in memory: its healing, and its end."""
 
 
