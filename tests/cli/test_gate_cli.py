@@ -2,13 +2,14 @@
 
 import pytest
 
+from lsp_harness.harness.sessions.reading_commands import ReadingCommands
 from tests.cli.conftest import Shell
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
-        (["--", "git", "log"], 0, "allow by mode: the permission mode ask allows it\n  git log  [execute, risk low]\n"),
+        (["--", "git", "log"], 0, "allow by mode: the permission mode ask allows it, because it only reads\n  git log  [execute, risk low]\n"),
         (["--mode", "trust", "--", "git push"], 0, "allow by mode: the permission mode trust allows it\n"),
         (
             ["--mode", "deny", "--", "flake8"],
@@ -26,7 +27,11 @@ from tests.cli.conftest import Shell
         (["--tool", "helper", "--kind", "agent", "--mode", "auto"], 0, "allow by mode: "),
     ],
 )
-def test_the_decision_and_its_exit_status(shell: Shell, arguments: list[str], code: int, text: str) -> None:
+def test_the_decision_and_its_exit_status(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, text: str
+) -> None:
+    # the words of a machine without a sandbox
+    monkeypatch.setattr(ReadingCommands, "can_confine", staticmethod(bool))
     shell.file(
         "lsp-harness.toml",
         '[[permissions.rules]]\ndecision = "deny"\ntool = "Bash"\npattern = "rm *"\njustification = "no removal"\n',

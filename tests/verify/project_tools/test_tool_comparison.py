@@ -134,7 +134,7 @@ async def test_why_there_is_no_answer(bench: Workbench) -> None:
     with pytest.raises(NothingComparedError, match="a rule denies it"):
         await compare(bench, "x\n")
     assert bench.asked[-1] == (sys.executable, "check")
-    assert bench.confinements[-1] == machine_sandbox().confine(bench.root)
+    assert bench.confinements[-1] == machine_sandbox().confine(bench.root, sys.executable)
     bench.objection, bench.sandbox = "", SandboxChoice(NoSandbox(), {"landlock": "it is too old"})
     with pytest.raises(
         NothingComparedError, match=r"only in a sandbox, and none works here \(landlock: it is too old\)"
