@@ -9,7 +9,11 @@ from tests.cli.conftest import Shell
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
-        (["--", "git", "log"], 0, "allow by mode: the permission mode ask allows it, because it only reads\n  git log  [execute, risk low]\n"),
+        (
+            ["--", "git", "log"],
+            0,
+            "allow by mode: the permission mode ask allows it, because it only reads\n  git log  [execute, risk low]\n",
+        ),
         (["--mode", "trust", "--", "git push"], 0, "allow by mode: the permission mode trust allows it\n"),
         (
             ["--mode", "deny", "--", "flake8"],
