@@ -109,6 +109,9 @@ async def open_task(task: EvalTask, config: Config, engine: Engine, token_limit:
     record = TurnRecord()
     meter = MeteredEngine(engine, token_limit, lambda: record.state)
     sessions: list[Path] = []
+    # this function has written the folder, so its tests may run
+    trusted = replace(config.permissions, trusted_folders=(*config.permissions.trusted_folders, str(root)))
+    config = replace(config, permissions=trusted)
     try:
         await asyncio.to_thread(write_files, root, _visible_files(task))
         async with open_ready_index(root, config, QuietOutput(), creates_index=True) as index:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from lsp_harness.files.secret_search import TooManyFilesError
 from lsp_harness.session.permission.file_search import EntryBudget, list_tree
-from lsp_harness.session.permission.git_files import find_repository, find_tracked_secrets
+from lsp_harness.session.permission.git_files import find_odd_settings, find_repository, find_tracked_secrets
 from lsp_harness.session.permission.protected_paths import is_secret_name
-from lsp_harness.session.permission.shell.command_parts import CommandPart
-from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS, judge_reading
+from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS, CommandPart
+from lsp_harness.session.permission.shell.command_risk import judge_reading
 from lsp_harness.session.permission.shell.file_words import ARCHIVERS, find_changed
 from lsp_harness.session.permission.shell.readers import Reading
 from lsp_harness.session.permission.touched_files import CommandFiles, exists, paths_in
-from lsp_harness.syntax.shell.shell_words import UNKNOWN
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord
 
 SHELL_BUILTINS = frozenset(
     {"cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "type", "command", "dirs"}
@@ -45,6 +45,9 @@ class CommandObjections:
             hides_secrets: Whether it runs where files with secrets are not there.
         """
         reading = judge_reading(part)
+        for word in (*reading.files, *reading.trees):
+            if reason := self._wildcard_objection(word):
+                return reason
         if part.name not in SHELL_BUILTINS and self._is_own_program(part):
             return f"{part.name} is a program of the workspace"
         if part.name == "git" and (reason := self._foreign_repository()):
@@ -54,13 +57,31 @@ class CommandObjections:
         except TooManyFilesError:
             return "it searches more files than can be looked at for secrets"
 
+    def _wildcard_objection(self, word: ShellWord) -> str:
+        """Return why the files that a wildcard matches may be other words; empty if they are not."""
+        if word.is_known or word.is_tree:
+            return ""
+        if re.search(r"[*?\[(].*/\.\.(?:/|$)", word.text):
+            return f"the path {word.display} goes back from a wildcard"
+        for path in self.files.paths([word]):
+            if path != word.text and word.text[:1] in "*?[" and os.path.basename(path).startswith("-"):
+                return f"the file {os.path.basename(path)} becomes an option"
+            if path != word.text and word.is_split and SPLITTING.search(path):
+                return f"the name of {path} may become several words"
+        return ""
+
     def _tree_objection(self, reading: Reading, *, hides_secrets: bool) -> str:
         budget = EntryBudget()
-        for word, folder in itertools.product(reading.trees, self.files.folders):
+        trees = reading.trees
+        if reading.reads_objects and not find_repository(self.files.folders[0].folder):
+            # without a repository, git compares folders as they are
+            trees = reading.files
+        for word, folder in itertools.product(trees, self.files.folders):
             for form in [forms[-1] for path in paths_in(word, folder) if (forms := folder.forms(path))]:
                 base = folder.relative(form)
                 for path in list_tree(form, budget, shows_hidden=reading.shows_hidden):
-                    if not hides_secrets and is_secret_name(name := base + path[len(form) :]):
+                    name = base + path[len(form) :]
+                    if not hides_secrets and (is_secret_name(name) or (_has_names(path) and folder.read_problem(path))):
                         return f"it may read {name.removeprefix('./')}, which may contain secrets"
                     if word.is_split and SPLITTING.search(path[len(form) :]):
                         return f"the name of {folder.relative(path)} may become several words"
@@ -71,6 +92,8 @@ class CommandObjections:
                             return f"the link {folder.relative(path)} leads to a file that may contain secrets"
         if reading.reads_objects:
             for folder in self.files.folders:
+                if reason := find_odd_settings(folder.folder):
+                    return reason
                 for name in find_tracked_secrets(folder.folder):
                     return f"git keeps {name}, which may contain secrets"
         return ""
@@ -159,3 +182,11 @@ class CommandObjections:
             if files is not None and any(UNKNOWN in word.text for word in words[1:] if not word.is_stream):
                 return f"{part.name} changes a file that is not known"
         return ""
+
+
+def _has_names(path: str) -> bool:
+    """Return whether a file has several names."""
+    try:
+        return os.lstat(path).st_nlink > 1
+    except OSError:
+        return False

@@ -1,6 +1,7 @@
 """The repository of a folder, and the files that it tracks, without running git."""
 
 import os
+import re
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
@@ -10,6 +11,11 @@ from lsp_harness.files.secrets import is_secret_path
 
 MAX_INDEX_BYTES = 64 << 20
 ENTRY_BYTES = 62
+ODD_KEYS = re.compile(
+    r"^\s*(worktree|path|ignorerevsfile|attributesfile|excludesfile|objectformat|splitindex)\s*=",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Settings of a repository that name files of other places, or another format of the index."""
 EXTENDED_FLAG, NAME_MASK = 0x4000, 0x0FFF
 
 
@@ -39,6 +45,23 @@ def find_tracked_secrets(folder: str) -> tuple[str, ...]:
     except OSError:
         return ()
     return _read_secrets(index, state.st_mtime_ns, state.st_size)
+
+
+def find_odd_settings(folder: str) -> str:
+    """Return why git may show files of another place than the repository of a folder; empty if it does not."""
+    repository = find_repository(folder)
+    if not repository:
+        return ""
+    try:
+        place = Path(_git_folder(repository))
+        if (place / "objects" / "info" / "alternates").exists():
+            return "the repository takes contents from another one"
+        text = (place / "config").read_text(encoding="utf-8", errors="replace") if (place / "config").exists() else ""
+    except OSError:
+        return "the settings of the repository cannot be read"
+    if found := ODD_KEYS.search(text):
+        return f"the setting {found[1]} of the repository names another file"
+    return ""
 
 
 @lru_cache(maxsize=8)

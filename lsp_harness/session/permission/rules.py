@@ -15,7 +15,8 @@ from typing import Literal
 from lsp_harness.session.permission.action_parts import ActionPart
 from lsp_harness.session.permission.glob_patterns import matches, may_match
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
-from lsp_harness.session.permission.shell.command_risk import SYSTEM_FOLDERS, list_inner_commands
+from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS
+from lsp_harness.session.permission.shell.command_risk import list_inner_commands
 from lsp_harness.session.permission.shell.git_reading import OPTIONS_WITH_VALUE
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
 

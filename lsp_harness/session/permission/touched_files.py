@@ -33,7 +33,7 @@ PATTERN_PROGRAMS = frozenset({"grep", "egrep", "fgrep", "rg", "sed", "gsed", "aw
 """Programs whose first argument is a text, unless an option gives it."""
 PATTERN_OPTIONS = re.compile(r"-[a-zA-Z]*[ef]|--reg|--exp|--file|--from-file")
 FILE_OPTION = re.compile(r"--?[\w-]+=(.*)|-[a-zA-Z](/.*|\./.*|~/.*)", re.DOTALL)
-OWN_FOLDER = re.compile(r"^(?:~\+/|/proc/(?:self|thread-self|\d+)/cwd/)")
+OWN_FOLDER = re.compile(r"^/proc/(?:self|thread-self)/cwd/")
 """Matches other ways to write the current folder."""
 STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 
@@ -57,8 +57,10 @@ class CommandFiles:
         for target in split.folders[:MAX_FOLDERS]:
             # the command may fail to change its folder, or change it in a subshell only
             for folder in tuple(folders):
-                if (forms := folder.forms(target)) and len(folders) < MAX_FOLDERS:
-                    folders.append(replace(folder, base=forms[-1]))
+                # a shell keeps the name of a link as its folder, and `..` is the folder above this name
+                for form in folder.forms(target):
+                    if len(folders) < MAX_FOLDERS:
+                        folders.append(replace(folder, base=form))
         return cls(split, tuple({folder.folder: folder for folder in folders}.values()))
 
     @property
@@ -72,7 +74,7 @@ class CommandFiles:
 
     def is_inside(self, text: str) -> bool:
         """Return whether a path is in the workspace, whichever folder it belongs to."""
-        return all(folder.is_inside(text) for folder in self.folders)
+        return all(folder.is_inside(form) for folder in self.folders for form in (text, *folder.forms(text)))
 
     def reads_inside(self, part: CommandPart) -> bool:
         """Return whether all files of a part that only reads are in the workspace."""
@@ -182,7 +184,7 @@ class CommandFiles:
                 if UNKNOWN in word.text and _ends_secretly(word.text):
                     return f"{word.display} may contain secrets"
         for path in self.read_paths(part):
-            if "\n" in path or "\0" in path:
+            if "\0" in path:
                 continue
             for folder in self.folders:
                 problem = folder.read_problem(path)
@@ -250,9 +252,11 @@ def paths_in(word: ShellWord, folder: ProtectedPaths) -> list[str]:
         if not word.is_known:
             forms = folder.forms(text)
             try:
-                paths += itertools.islice(expand_wildcard(forms[0]), MAX_GLOB_FILES) if forms else ()
+                found = list(itertools.islice(expand_wildcard(forms[0]), MAX_GLOB_FILES + 1)) if forms else []
             except (OSError, ValueError, re.error, TooManyFilesError):
-                continue
+                found = [""] * (MAX_GLOB_FILES + 1)
+            # of more files than can be looked at, one may be anywhere
+            paths += found if len(found) <= MAX_GLOB_FILES else ["/"]
     return [path for path in paths if path and path != "-"]
 
 

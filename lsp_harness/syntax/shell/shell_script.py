@@ -37,7 +37,7 @@ EVALUATING_COMMANDS = frozenset({"test", "[", "printf", "read", "unset", "let", 
 """Commands of bash that evaluate subscripts in their arguments."""
 PLAIN_EXPANSION = re.compile(
     r"\$\{#?(?:\w+|[@*#?!$-])(?:\[(?:\d+|[@*])\])?(?:(?::?[-+?]|##?|%%?|//?|\^\^?|,,?)[\w ./:,@%*?^+=~-]*"
-    r"|:[\w :]+)?\}"
+    r"|:[\d :]+)?\}"
 )
 """Matches `${name}` with an operator and a text of ordinary characters. Others may run commands or set variables."""
 ARITHMETIC_NAME = re.compile(r"(?<![\w-])[A-Za-z_]\w*")
@@ -88,11 +88,13 @@ class ShellScript:
         commands: All simple commands, also those in substitutions, in the order of the text.
         redirections: All files that are read or written by redirections.
         opaque: Why a part of the script cannot be seen; empty if all of it can.
+        shown_variables: The variables that stand in other parts than the words of commands, such as a herestring.
     """
 
     commands: tuple[ShellCommand, ...] = ()
     redirections: tuple[Redirection, ...] = ()
     opaque: tuple[str, ...] = ()
+    shown_variables: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -104,6 +106,7 @@ class _Reading:
     opaque: list[str] = field(default_factory=list[str])
     values: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     evaluated: set[str] = field(default_factory=set[str])
+    shown: set[str] = field(default_factory=set[str])
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -144,13 +147,17 @@ def read_script(text: str, *, is_posix: bool = False) -> ShellScript:
     except RecursionError:
         reading.opaque.append("it is nested too deeply")
     _check_evaluated(reading)
-    return ShellScript(tuple(reading.commands), tuple(reading.redirections), tuple(dict.fromkeys(reading.opaque)))
+    opaque = tuple(dict.fromkeys(reading.opaque))
+    return ShellScript(tuple(reading.commands), tuple(reading.redirections), opaque, frozenset(reading.shown))
 
 
 def _join_lines(text: str) -> str | None:
     """Join lines where a backslash at the end continues a word. Return None if the quoting there is not clear."""
     if "\\\n" not in text:
         return text
+    if "<<" in text:
+        # it may join the lines of a heredoc, or its end
+        return None
     if not re.search(r"['#]|<<", text):
         return re.sub(r"(?<!\\)((?:\\\\)*)\\\n", r"\1", text)
     return None if re.search(r"(?<![ \t])\\\n|\\[ \t]+\\\n", text) else text
@@ -170,10 +177,17 @@ def _visit(node: Node, reading: _Reading) -> None:
             _visit_children(node, reading)
         case "test_command":
             _check_arithmetic(node, reading)
-            if re.search(r"-(?:eq|ne|lt|le|gt|ge|v)\b", reading.text(node)):
+            _note_shown(node, reading)
+            if re.search(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b", reading.text(node)):
                 _note_evaluated(node, reading)
             _visit_children(node, reading)
+        case "case_statement":
+            if (value := node.child_by_field_name("value")) is not None:
+                _note_shown(value, reading)
+            _visit_children(node, reading)
         case "for_statement":
+            if reading.text(node).startswith("select"):
+                _note_shown(node, reading)
             if (name := node.child_by_field_name("variable")) is not None:
                 values = [read_word(value, reading.source) for value in node.children_by_field_name("value")]
                 values = values or [UNKNOWN_WORD]
@@ -189,9 +203,8 @@ def _visit(node: Node, reading: _Reading) -> None:
             _read_pipeline(node, reading)
         case "heredoc_redirect":
             _read_heredoc(node, reading)
-        case "herestring_redirect":
-            _visit_children(node, reading)
-        case "heredoc_body":
+        case "herestring_redirect" | "heredoc_body":
+            _note_shown(node, reading)
             _visit_children(node, reading)
         case "comment":
             before = reading.source[: node.start_byte][-2:].decode("utf-8", "replace")
@@ -205,6 +218,12 @@ def _visit(node: Node, reading: _Reading) -> None:
                 _note_evaluated(node, reading)
             _visit_children(node, reading)
         case kind if kind in WORDS:
+            if kind == "translated_string":
+                reading.opaque.append("a string that is translated")
+            if kind == "array" and "[" in reading.text(node):
+                reading.opaque.append("an array has subscripts")
+            if kind == "file_descriptor" and reading.text(node).startswith("{"):
+                reading.opaque.append("a redirection sets a variable")
             if kind == "word" and re.search(r"\s", re.sub(r"\\.", "", reading.text(node), flags=re.DOTALL)):
                 reading.opaque.append("a word contains a blank")
             if kind in ("arithmetic_expansion", "subscript"):
@@ -258,7 +277,20 @@ def _foreign_to_posix(node: Node, reading: _Reading) -> str:
 
 def _note_evaluated(node: Node, reading: _Reading) -> None:
     """Note the variables that bash evaluates as arithmetic: their texts may contain commands."""
-    reading.evaluated.update(ARITHMETIC_NAME.findall(reading.text(node)))
+    text = reading.text(node)
+    if re.search(r"`|\$\(|\$[^A-Za-z_{(]|\$\{[^A-Za-z_#]", text.removeprefix("$((").removeprefix("$[")):
+        reading.opaque.append("a text that nobody sees is evaluated as arithmetic")
+    reading.evaluated.update(ARITHMETIC_NAME.findall(re.sub(r"-(?:eq|ne|lt|le|gt|ge|v|R|[a-zA-Z])\b", "", text)))
+    for name in re.findall(r"([A-Za-z_]\w*)\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|([A-Za-z_]\w*)(?:\+\+|--)", text):
+        # a number that nobody computes here
+        word = ShellCommand(assignments=((name[0] or name[1], UNKNOWN_WORD),))
+        if node.type != "test_command":
+            reading.commands.append(word)
+
+
+def _note_shown(node: Node, reading: _Reading) -> None:
+    """Note the variables in a node whose texts a command or a message may show."""
+    reading.shown.update(re.findall(r"\$\{?[#!]?(\w+|[@*?$!-])", reading.text(node)))
 
 
 def _check_evaluated(reading: _Reading) -> None:
@@ -271,7 +303,7 @@ def _check_evaluated(reading: _Reading) -> None:
     )
     for name in sorted(reading.evaluated):
         values = reading.values.get(name, [])
-        if (sets_unseen and name not in READING_BUILTINS) or any(not re.fullmatch(r"-?\d+", text) for text in values):
+        if sets_unseen or not values or any(not re.fullmatch(r"-?\d+", text) for text in values):
             reading.opaque.append(f"the text of {name} is evaluated as arithmetic")
             return
 
@@ -314,7 +346,11 @@ def _read_command(node: Node, reading: _Reading) -> None:
     if (
         words
         and words[0].text in EVALUATING_COMMANDS
-        and any("[" in word.text and re.search(rf"[$`{UNKNOWN}]", word.text) for word in words[1:])
+        and (
+            any("[" in word.text for word in words[1:] if words[0].text not in ("test", "[", "printf"))
+            or any("[" in word.text and re.search(rf"[$`{UNKNOWN}]", word.text) for word in words[1:])
+            or (words[0].text in ("test", "[", "printf") and any(word.text in ("-v", "-R") for word in words[1:]))
+        )
     ):
         reading.opaque.append("a subscript may run a command")
     _check_gaps(node, reading)
@@ -331,7 +367,8 @@ def _read_pipeline(node: Node, reading: _Reading) -> None:
     for child in node.named_children:
         place = len(reading.commands)
         _visit(child, reading)
-        if child.type != "command" or len(reading.commands) != place + 1:
+        has_other_input = any("redirect" in part.type for part in child.named_children)
+        if child.type != "command" or len(reading.commands) != place + 1 or has_other_input:
             before = []
             continue
         if before:
@@ -366,6 +403,8 @@ def _read_declaration(node: Node, reading: _Reading) -> None:
             words.append(read_word(child, reading.source))
             _visit(child, reading)
     _check_arithmetic(node, reading)
+    if any(child.type in ("string", "raw_string", "concatenation", "array") for child in node.named_children):
+        reading.opaque.append("a declaration has a text that is read as another assignment")
     reading.commands.append(ShellCommand(tuple(words), tuple(assignments)))
 
 
@@ -427,7 +466,7 @@ def _read_heredoc(node: Node, reading: _Reading) -> None:
     lines = [line.lstrip("\t") if may_indent else line for line in text.split("\n")]
     if word in lines or reading.text(end).strip("\t" if may_indent else "") != word:
         reading.opaque.append("the end of a heredoc is not clear")
-    if raw == word and re.search(r"`|\$\(|\$\{", text):
+    if raw == word and re.search(r"`|\$", text):
         reading.opaque.append("a heredoc contains substitutions")
     for child in node.named_children:
         if child.type not in ("heredoc_start", "heredoc_end"):

@@ -99,7 +99,8 @@ def read_word(node: Node, source: bytes) -> ShellWord:
         # a list in braces is several words
         text = loose = UNKNOWN
     if raw.startswith("~") and not is_quoted and not raw.startswith(("~/",)) and raw != "~":
-        loose = UNKNOWN
+        # the folder before, one of the stack, or the home of another user
+        text = loose = UNKNOWN
     return ShellWord(text, loose, is_quoted, tuple(_find_sources(node, source)) if UNKNOWN in text else ())
 
 
@@ -224,12 +225,14 @@ def decode_ansi(raw: str) -> str:
     def decode(match: re.Match[str]) -> str:
         hexadecimal, octal, short, long, control, other = match.groups()
         if control is not None:
-            return chr(ord(control.upper()) ^ 64) if control.isascii() else UNKNOWN
+            return UNKNOWN
         if other is not None:
-            return ANSI_ESCAPES.get(other, "\\" + other)
-        number = int(octal, 8) & 0xFF if octal else int(hexadecimal or short or long, 16)
-        # a NUL ends the string
-        return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else UNKNOWN
+            # an escape that is not in the list, such as `\\x{…}`, depends on the version of the shell
+            return ANSI_ESCAPES.get(other, UNKNOWN)
+        number = int(octal, 8) if octal else int(hexadecimal or short or long, 16)
+        # a NUL ends the string, and single bytes are no characters
+        limit = 0x110000 if short or long else 0x80
+        return chr(number) if 0 < number < limit and not 0xD800 <= number < 0xE000 else UNKNOWN
 
     return ANSI_ESCAPE.sub(decode, raw)
 

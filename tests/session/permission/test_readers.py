@@ -211,7 +211,7 @@ def test_a_search_that_may_read_secrets_is_asked_unless_a_sandbox_hides_them(roo
     for command in ("grep -r KEY .", "grep -r KEY", "rg -uu KEY", "diff -r sub ."):
         assert decide(root, command, "ask") == "ask"
         assert decide(root, command) == "deny"
-    assert decide(root, "rg KEY") == "allow"
+    assert decide(root, "rg KEY") == "deny"
     assert decide(root, "cat sub/.en[[:alpha:]]") == "deny"
     confined = GatePolicy(mode="plan", protected=ProtectedPaths((root,)), can_confine=lambda: True)
     found = Gate(confined).explain(bash("grep -r KEY .")).decision

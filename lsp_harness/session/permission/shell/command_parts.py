@@ -36,6 +36,8 @@ SETTING_BUILTINS = frozenset(
 )
 """Builtins of bash that set variables which they name among their arguments."""
 FOLDER_PROGRAMS = frozenset({"cd", "pushd", "popd", "chdir"})
+STREAM_DEVICES = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
+SYSTEM_FOLDERS = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/")
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
 
 
@@ -129,7 +131,17 @@ def split_arguments(argv: Sequence[str]) -> CommandSplit:
     return _finish(splitting)
 
 
+def is_found_by_name(program: str) -> bool:
+    """Return whether a program is found by its name alone, or is one of the system by its path."""
+    if "/" not in program:
+        return True
+    return program.startswith(SYSTEM_FOLDERS) and ".." not in program and program.count("/") <= 4
+
+
 def _finish(splitting: _Splitting) -> CommandSplit:
+    writes = {item.target.text for item in splitting.redirections if item.access == "write"} & STREAM_DEVICES
+    if "/dev/stdin" in writes or (writes and any(item.target.text not in DEVICES for item in splitting.redirections)):
+        splitting.opaque.append("it writes to a stream that may be a file")
     redirections = tuple(item for item in splitting.redirections if item.target.text not in DEVICES)
     opaque = list(splitting.opaque)
     opaque += ["a redirection goes to a file that is not known" for item in redirections if not item.target.is_known]
@@ -150,12 +162,13 @@ def _changed_folder(part: CommandPart) -> str | None:
     return arguments[0].text
 
 
-def _split_text(text: str, splitting: _Splitting, depth: int) -> None:
-    script = read_script(text, is_posix=find_shell().dialect == "posix")
+def _split_text(text: str, splitting: _Splitting, depth: int, *, is_posix: bool = False) -> None:
+    script = read_script(text, is_posix=is_posix or find_shell().dialect == "posix")
     splitting.opaque += script.opaque
     splitting.redirections += script.redirections
     outer = splitting.values
     splitting.values = KnownValues.of(script.commands)
+    splitting.opaque += splitting.values.list_shown(script.shown_variables)
     for command in script.commands:
         _split_words(command, splitting, depth)
     splitting.values = outer
@@ -177,7 +190,8 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     if reason := _program_reason(words[0]):
         splitting.add(CommandPart(words, reason))
         return
-    name = base_name(words[0].text)
+    # a program of the workspace may have the name of a wrapper or a shell
+    name = base_name(words[0].text) if is_found_by_name(words[0].text) else ""
     part = CommandPart(words)
     unwrapped = unwrap(name, words)
     if unwrapped is not None:
@@ -188,7 +202,8 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
             return
         splitting.add(replace(part, is_wrapper=bool(unwrapped.words) and not needs_permission))
         inner_words = unwrapped.words
-        if folders := listed_folders(command.before):
+        has_nul = any(re.fullmatch(r"-[rt]*0[rt]*|--null", word.text) for word in words[1:])
+        if folders := listed_folders(command.before, has_nul=has_nul):
             files = TextSource("files", "\0".join(folders))
             inner_words = tuple(
                 replace(word, sources=(files,), is_split=True) if _is_added(word) else word for word in inner_words
@@ -196,7 +211,8 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
         inner = ShellCommand(inner_words, unwrapped.assignments, command.has_text_input)
         if unwrapped.is_shell_text:
             if all(word.is_known for word in unwrapped.words):
-                _split_text(" ".join(word.text for word in unwrapped.words), splitting, depth + 1)
+                text = " ".join(word.text for word in unwrapped.words)
+                _split_text(text, splitting, depth + 1, is_posix=True)
             else:
                 splitting.opaque.append(f"{name} runs a text that is not known")
         else:
@@ -230,8 +246,11 @@ def _split_shell(part: CommandPart, splitting: _Splitting, depth: int) -> None:
     elif script == "file":
         splitting.add(part)
     else:
-        splitting.add(replace(part, is_wrapper=True))
-        _split_text(script.text, splitting, depth + 1)
+        is_bash = part.name in ("bash", "rbash")
+        is_posix = part.name in ("sh", "dash", "ash")
+        reason = "" if is_bash or is_posix else f"{part.name} has a grammar of its own"
+        splitting.add(replace(part, is_wrapper=not reason, opaque=reason))
+        _split_text(script.text, splitting, depth + 1, is_posix=is_posix)
 
 
 def _program_reason(word: ShellWord) -> str:
@@ -252,8 +271,10 @@ def _program_reason(word: ShellWord) -> str:
 def _assignment_reasons(command: ShellCommand) -> list[str]:
     reasons = list[str]()
     is_exported = bool(command.words)
-    for name, _ in command.assignments:
-        if is_exported and not is_harmless(name):
+    for name, value in command.assignments:
+        if is_exported and is_harmless(name) and not re.fullmatch(r"[\w.,:@%+ -]*", value.text):
+            reasons.append(f"the variable {name} may name a file")
+        elif is_exported and not is_harmless(name):
             reasons.append(f"the variable {name} may change what a program does")
         elif not is_exported and chooses_code(name):
             reasons.append(f"the variable {name} changes the commands after it")

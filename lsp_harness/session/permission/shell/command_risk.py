@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from lsp_harness.session.permission.shell.command_parts import CommandPart
+from lsp_harness.session.permission.shell.command_parts import CommandPart, is_found_by_name
 from lsp_harness.session.permission.shell.command_wrappers import (
     EXECUTING_OPTIONS,
     INTERPRETERS,
@@ -22,10 +22,35 @@ from lsp_harness.syntax.shell.shell_words import ShellWord
 Risk = Literal["low", "medium", "high"]
 """How much harm an action can do: it only reads, it changes something, or it can destroy much or cannot be seen."""
 RISKS: tuple[Risk, ...] = ("low", "medium", "high")
-SYSTEM_FOLDERS = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/")
 
 RUFF_READING = re.compile(r"check (?:--no-cache |--quiet |--select [\w,]+ |--output-format \w+ )*-")
 """The arguments with which ruff only checks its standard input."""
+VERSION_WORDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        (
+            "python",
+            "pypy",
+            "pip",
+            "lua",
+            "gcc",
+            "g++",
+            "clang",
+            "cmake",
+            "make",
+            "uv",
+            "ruff",
+            "pytest",
+            "jq",
+            "curl",
+            "rg",
+        ),
+        ("--version",),
+    ),
+    **dict.fromkeys(("node", "npm", "ruby", "perl", "php"), ("--version", "-v")),
+    **dict.fromkeys(("bash", "docker", "tsc", "git"), ("--version",)),
+    "java": ("-version", "--version"),
+}
+"""Program → the arguments with which it only prints its version. Others look for settings in the folder first."""
 VERSION_PROGRAMS = re.compile(
     r"(python|pypy|node|ruby|perl|php|lua|go|cargo|rustc|gcc|g\+\+|clang|cmake|make|npm|npx|yarn|pnpm|pip|uv|ruff|pytest|"
     r"git|java|javac|mvn|gradle|dotnet|docker|bash|tsc|deno|bun|mypy|pyright|black|terraform)[\d.]*$"
@@ -152,7 +177,7 @@ def command_risk(part: CommandPart) -> Risk:
 def judge_reading(part: CommandPart) -> Reading:
     """Return what a command reads, or why it does not only read, so that it needs a permission for itself."""
     program = part.words[0].text
-    if "/" in program and not is_system_program(program):
+    if not is_found_by_name(program):
         return Reading(problem="the program is not one of the system")
     first, *others = part.variants or (part.words,)
     found = _judge_words(part.name, first[1:])
@@ -177,22 +202,13 @@ def _judge_words(name: str, words: Sequence[ShellWord]) -> Reading:
 
 
 def shows_version(name: str, arguments: Sequence[str]) -> bool:
-    """Return whether a command only prints the version or the help of a program."""
-    if name in ("go", "docker", "kubectl", "helm", "terraform") and list(arguments) == ["version"]:
-        return True
-    words = {"java": ["-version"], "node": ["-v"], "npm": ["-v"], "ruby": ["-v"], "perl": ["-v"], "php": ["-v"]}
-    is_asked = list(arguments) in (["--version"], ["-V"], ["--help"], words.get(name, [""]))
-    return is_asked and VERSION_PROGRAMS.match(name) is not None
+    """Return whether a command only prints the version of a program that reads no file of the folder for that."""
+    return " ".join(arguments) in VERSION_WORDS.get(name.rstrip("0123456789."), ())
 
 
 def is_read_only(part: CommandPart) -> bool:
     """Return whether a command only reads, so that it needs no permission for itself. Its files are not judged here."""
     return not judge_reading(part).problem
-
-
-def is_system_program(program: str) -> bool:
-    """Return whether the path of a program is that of a folder of the system."""
-    return program.startswith(SYSTEM_FOLDERS) and ".." not in program and program.count("/") <= 4
 
 
 def is_known_program(name: str) -> bool:
@@ -214,7 +230,7 @@ def is_known_program(name: str) -> bool:
 def list_inner_commands(part: CommandPart) -> list[CommandPart]:
     """Return the commands that an unknown program may run: each word may be the name of another program."""
     program = part.words[0].text if part.words else ""
-    if not program or is_known_program(part.name) or ("/" in program and not is_system_program(program)):
+    if not program or is_known_program(part.name) or ("/" in program and not is_found_by_name(program)):
         # a program of the workspace does what it likes
         return []
     places = (place for place, word in enumerate(part.words) if place and re.match(r"[\w./]", word.text))

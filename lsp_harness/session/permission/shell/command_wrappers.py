@@ -16,7 +16,7 @@ from lsp_harness.session.permission.shell.git_reading import (
 )
 from lsp_harness.session.permission.shell.option_reading import matches_option, may_become_option
 from lsp_harness.session.permission.shell.reader_table import AWK, SED
-from lsp_harness.session.permission.shell.readers import Reader
+from lsp_harness.session.permission.shell.readers import Reader, find_exec_end
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
 
 
@@ -68,7 +68,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "exec": Wrapper("-c -l", "-a"),
     "xargs": Wrapper(
         "-0 -r -t -p -x --null --no-run-if-empty --verbose --exit -o --open-tty",
-        "-n -P -L -s -d -E -I --max-args --max-procs --max-lines --max-chars --delimiter --replace",
+        "-n -P -L -s -d -E -I --max-args --max-procs --max-chars --delimiter",
         adds_arguments=True,
     ),
     "watch": Wrapper(
@@ -152,7 +152,7 @@ SCRIPT_READERS: Mapping[str, Reader] = {
 }
 """Programs that run a script of their own language, and how the script and the options must look."""
 EXECUTING_OPTIONS: Mapping[str, str] = {
-    "tar": r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]",
+    "tar": r"[a-zA-Z]*[IF]|--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]",
     "rg": r"--pre\b|--pre=|--hostname-bin",
     "fd": r"-x|-X|--exec",
     "fdfind": r"-x|-X|--exec",
@@ -319,9 +319,7 @@ def inner_commands(name: str, words: Sequence[ShellWord]) -> list[tuple[ShellWor
     commands, position = list[tuple[ShellWord, ...]](), 1
     while position < len(words):
         if words[position].text in ("-exec", "-execdir", "-ok", "-okdir"):
-            end = position + 1
-            while end < len(words) and words[end].text not in (";", "+"):
-                end += 1
+            end = find_exec_end(words, position + 1, is_ok=words[position].text.startswith("-ok"))
             inner = words[position + 1 : end]
             start = next(
                 (place for place, word in enumerate(words[1:], 1) if re.match(r"[-!(]", word.text)), len(words)

@@ -22,12 +22,12 @@ PLAIN_OPTIONS = frozenset(
 DIFF = (
     "-puszBMCDRabwWX -O@ -U= -G= -S= -l= -M? -C? -B? --patch --no-patch --unified= --raw --patch-with-raw --minimal "
     "--patience --histogram --anchored= --diff-algorithm= --stat? --compact-summary --numstat --shortstat --dirstat? "
-    "--cumulative --summary --patch-with-stat --name-only --name-status --submodule? --color? --no-color "
+    "--cumulative --summary --patch-with-stat --name-only --name-status --color? --no-color "
     "--color-moved? --no-color-moved --word-diff? --word-diff-regex= --color-words? --no-renames --rename-empty "
     "--check --full-index --binary --abbrev? --break-rewrites? --find-renames? --find-copies? --find-copies-harder "
     "--irreversible-delete --diff-filter= --pickaxe-all --pickaxe-regex --relative? --text --ignore-cr-at-eol "
     "--ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines --inter-hunk-context= "
-    "--function-context --exit-code --quiet --no-ext-diff --no-textconv --ignore-submodules? --src-prefix= "
+    "--function-context --exit-code --quiet --no-ext-diff --no-textconv --src-prefix= "
     "--dst-prefix= --no-prefix --line-prefix= --ita-invisible-in-index --merge-base --cached --staged "
     "--indent-heuristic "
     "--cc -c -m --combined-all-paths --no-relative --default-prefix -z"
@@ -50,7 +50,7 @@ LOG = (
 )
 READING: Mapping[str, str] = {
     "status": "-sbvuz -u? --short --branch --show-stash --porcelain? --long --verbose --untracked-files? "
-    "--ignore-submodules? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames",
+    "--ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames",
     "log": f"{LOG} {DIFF}",
     "whatchanged": f"{LOG} {DIFF}",
     "show": f"{LOG} {DIFF}",
@@ -79,7 +79,7 @@ READING: Mapping[str, str] = {
     "cat-file": "-tsep --allow-unknown-type --batch? --batch-check? --batch-all-objects --unordered --buffer",
     "name-rev": "--tags --refs= --exclude= --all --name-only --no-undefined --always",
     "merge-base": "-a --all --octopus --independent --is-ancestor --fork-point",
-    "grep": "-aIirwvEGFPnlLzochqpWHR -A= -B= -C= -e= -f@ -m= -# --cached --untracked --no-exclude-standard "
+    "grep": "-aIirwvEGFPnlLzochqpWHR -A= -B= -C= -e= -f@ -m= -# --cached "
     "--exclude-standard --text --ignore-case --max-depth= --recursive --no-recursive "
     "--word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings "
     "--line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count "

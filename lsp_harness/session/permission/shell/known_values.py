@@ -6,9 +6,10 @@ They only serve to see that a command reads: a rule that allows is never compare
 import itertools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from lsp_harness.session.permission.shell.readers import find_roots
 from lsp_harness.syntax.shell.shell_script import ShellCommand, read_script
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
 
@@ -32,7 +33,7 @@ HARMLESS_NAMES = frozenset(
         "PPID",
     }
     | {"RANDOM", "SECONDS", "LINENO", "BASH_VERSION", "OSTYPE", "HOSTTYPE", "COLUMNS", "LINES", "VIRTUAL_ENV", "EDITOR"}
-    | {"?", "#", "$", "!", "-", "0", "_", "@", "*"}
+    | {"?", "#", "$", "!", "-"}
 )
 """Variables whose value is no secret, although the script does not set them."""
 INPUT_BUILTINS = frozenset({"read", "mapfile", "readarray", "getopts"})
@@ -48,6 +49,7 @@ LISTING_GIT: Mapping[str, tuple[str, frozenset[str]]] = {
     "diff": ("--name-only", frozenset({"--name-only", "--cached", "--staged", "-z", "--"})),
 }
 """Subcommand of git that lists files → the option that it needs for that, and all that it may have."""
+LS_OPTION = re.compile(r"-[1aAdtrS]+")
 WILDCARD = re.compile(r"[*?\[]")
 
 
@@ -65,6 +67,9 @@ class KnownValues:
     def of(cls, commands: Sequence[ShellCommand]) -> "KnownValues":
         """Return the values that the commands of a script give to variables."""
         found = dict[str, list[ShellWord]]()
+        if any(map(_sets_unseen, commands)):
+            # any variable may have any value
+            return cls()
         for command in commands:
             for name, value in command.assignments:
                 found.setdefault(name, []).append(value)
@@ -75,6 +80,11 @@ class KnownValues:
                             ShellWord(UNKNOWN, UNKNOWN, sources=(TextSource("output"),))
                         )
         return cls(found)
+
+    def list_shown(self, names: Iterable[str]) -> list[str]:
+        """Return why variables that are shown by other parts of a script than the words of commands may be secrets."""
+        shown = sorted(name for name in names if not self._is_harmless(TextSource("variable", name)))
+        return [f"it may show the variable {name}" for name in shown[:1]]
 
     def variants(self, words: Sequence[ShellWord]) -> list[tuple[ShellWord, ...]]:
         """Return the ways in which the words of a command may look, with the values in place of the variables.
@@ -115,7 +125,9 @@ class KnownValues:
         if re.search(r"\s", value.text) and not word.is_quoted:
             # a shell makes several words of it
             return ShellWord(UNKNOWN, UNKNOWN)
-        return ShellWord(text, loose, word.is_quoted)
+        # so it does of the name of a file
+        is_split = UNKNOWN in value.loose and not word.is_quoted
+        return ShellWord(text, loose, word.is_quoted, is_split=is_split)
 
     def _is_harmless(self, source: TextSource, depth: int = 0) -> bool:
         """Return whether a text of a source may be shown: it comes from the script, or is no secret."""
@@ -141,13 +153,23 @@ class KnownValues:
                 return False
 
 
-def listed_folders(commands: Sequence[ShellCommand]) -> tuple[str, ...]:
+def _sets_unseen(command: ShellCommand) -> bool:
+    """Return whether a command may set a variable that it does not name."""
+    for place, word in enumerate(command.words):
+        if word.text in INPUT_BUILTINS:
+            names = [item.text for item in command.words[place + 1 :] if not item.text.startswith("-")]
+            return place > 0 or not all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names)
+    return False
+
+
+def listed_folders(commands: Sequence[ShellCommand], *, has_nul: bool = False) -> tuple[str, ...]:
     """Return the folders in which all paths are that a pipeline prints, or nothing if it may print others.
 
     An empty name is the current folder, if the paths do not begin with it.
 
     Args:
         commands: The commands of the pipeline.
+        has_nul: Whether the reader of the paths expects a NUL after each.
     """
     if not commands or not commands[0].words or any(not word.is_known for word in commands[0].words[:1]):
         return ()
@@ -160,19 +182,24 @@ def listed_folders(commands: Sequence[ShellCommand]) -> tuple[str, ...]:
         return ()
     options = {text for text in arguments if text.startswith("-")}
     if name == "find":
-        end = next((place for place, text in enumerate(arguments) if re.match(r"[-!(]", text)), len(arguments))
         if any(text.startswith(("-printf", "-exec", "-ok", "-fprint", "-ls")) for text in arguments):
             return ()
-        return tuple(arguments[:end]) or (".",)
+        # a link may lead out of the folder, and names after a NUL are other words for a shell
+        if {"-L", "-H", "-follow"} & options or has_nul != ("-print0" in options):
+            return ()
+        return tuple(find_roots(arguments))
     if name == "git":
         subcommand = next(iter(arguments), "")
         needed, allowed = LISTING_GIT.get(subcommand, (None, frozenset[str]()))
-        return ("",) if needed is not None and needed in {"", *options} and options <= allowed else ()
+        if needed is None or needed not in {"", *options} or not options <= allowed or has_nul != ("-z" in options):
+            return ()
+        return ("",)
     operands = [text for text in arguments if not text.startswith("-")]
     is_inside = not any(text.startswith(("/", "~")) or ".." in text for text in operands)
     lists = {"-l", "--files", "--files-with-matches"}
-    if name in ("fd", "fdfind") or (name == "rg" and lists & options) or name == "ls":
-        return ("",) if is_inside else ()
+    is_list = (name in ("fd", "fdfind") and not options) or (name == "rg" and lists & options and options <= lists)
+    if not has_nul and is_inside and (is_list or (name == "ls" and all(LS_OPTION.fullmatch(text) for text in options))):
+        return ("",)
     return ()
 
 

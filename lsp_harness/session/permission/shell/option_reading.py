@@ -92,6 +92,7 @@ def read_arguments(
     permutes: bool = True,
     wildcards_are_safe: bool = False,
     shows_texts: bool = False,
+    has_clusters: bool = True,
 ) -> Arguments:
     """Return the options and operands of a command.
 
@@ -101,6 +102,7 @@ def read_arguments(
         permutes: Whether options may stand after operands.
         wildcards_are_safe: Whether a file name that is taken for an option does no harm.
         shows_texts: Whether operands that are not known may be shown, and do no harm as options.
+        has_clusters: Whether several options, or an option and its value, can stand in one word after one hyphen.
     """
     found, position = Arguments(), 0
     while position < len(words):
@@ -131,6 +133,9 @@ def read_arguments(
                     found.problem = "an argument is not known"
                 return found
             continue
+        if not has_clusters and re.match(r"-[^-]..*", word.text) and word.text not in options.words:
+            found.problem = f"the options {word.text} stand in one word"
+            return found
         name, sign, value = _split_option(options, word.text, found)
         if found.problem:
             return found

@@ -129,6 +129,7 @@ READERS: Mapping[str, Reader | Judge] = {
         "--color? --palette=",
         tree_options=("-r", "--recursive"),
         follows_links=True,
+        searches_operands=True,
     ),
     "stat": Reader("-Lfgtx -c= --dereference --file-system --cached= --format= --printf= --terse", is_harmless=True),
     "du": Reader(
@@ -167,6 +168,7 @@ READERS: Mapping[str, Reader | Judge] = {
         "~seek= ~groupsize=",
         max_operands=1,
         permutes=False,
+        has_clusters=False,
     ),
     "uniq": Reader(
         "-cdDiuz -f= -s= -w= --count --repeated --all-repeated? --skip-fields= --group? --ignore-case "
@@ -174,19 +176,23 @@ READERS: Mapping[str, Reader | Judge] = {
         max_operands=1,
         permutes=False,
     ),
-    "strings": Reader("-afow -n= -t= -e= -U= -# --all --print-file-name --bytes= --radix= --encoding="),
+    "strings": Reader(
+        "-afow -n= -t= -e= -U= -# --all --print-file-name --bytes= --radix= --encoding=", takes_lists=True
+    ),
     "column": Reader(
         "-tnexLl -c= -s= -o= -N= -R= -T= -H= -O= -E= -W= -l= -J --table --separator= --output-separator= "
         "--table-columns= --json --fillrows"
     ),
-    "size": Reader("-ABGdotx -# --format= --radix= --totals"),
+    "size": Reader("-ABGdotx -# --format= --radix= --totals", takes_lists=True),
     "nm": Reader(
         "-AaBCDfglnoPprSsuvV -t= --demangle? --dynamic --extern-only --defined-only --undefined-only "
-        "--numeric-sort --no-sort --size-sort --print-size --reverse-sort"
+        "--numeric-sort --no-sort --size-sort --print-size --reverse-sort",
+        takes_lists=True,
     ),
     "readelf": Reader(
         "-aehlSsrdVnuW --all --file-header --program-headers --segments --section-headers --symbols --syms "
-        "--relocs --dynamic --notes --wide --headers --version-info"
+        "--relocs --dynamic --notes --wide --headers --version-info",
+        takes_lists=True,
     ),
     **dict.fromkeys(("which", "type"), Reader("-aftpPs", "texts", is_harmless=True)),
     **dict.fromkeys(("less", "more"), Reader("-eEFiIMNnRrSswX", judge=judge_pager)),
@@ -205,6 +211,7 @@ READERS: Mapping[str, Reader | Judge] = {
         "--block-buffered",
         "text files",
         text_options=("-e", "--regexp", "-f", "--file", "--files", "--type-list"),
+        searches_operands=True,
     ),
     **dict.fromkeys(
         ("fd", "fdfind"),
@@ -244,7 +251,8 @@ READERS: Mapping[str, Reader | Judge] = {
     "tree": Reader(
         "-adfilxDFJXNQpsughCnrtcUvSAq -L= -P= -I= -H= -T= --noreport --dirsfirst --filesfirst --prune "
         "--gitignore --du --si --inodes --device --ignore-case --matchdirs --sort? --charset? --filelimit= "
-        "--timefmt= --metafirst --info"
+        "--timefmt= --metafirst --info",
+        has_clusters=False,
     ),
     "sort": Reader(
         "-bdfgiMhnRrVcCmsuz -k= -t= -S= --ignore-leading-blanks --dictionary-order --ignore-case "
@@ -284,7 +292,6 @@ READERS: Mapping[str, Reader | Judge] = {
     ),
 }
 """Name of each program that only reads → its options and operands, or the function that judges its words."""
-HIDDEN_OPTIONS = re.compile(r"-[a-zA-Z0-9]*[u.]|--hidden|--unrestricted|--no-ignore")
 
 
 def judge_reader(name: str, words: Sequence[ShellWord]) -> Reading | None:
@@ -303,8 +310,7 @@ def judge_reader(name: str, words: Sequence[ShellWord]) -> Reading | None:
         texts = [word.text for word in words]
         return Reading(
             reading.files,
-            reading.files or (literal("."),),
+            reading.trees or (literal("."),),
             follows_links=any(re.match(r"-[a-zA-Z0-9]*L|--follow", text) for text in texts),
-            shows_hidden=any(HIDDEN_OPTIONS.match(text) for text in texts),
         )
     return reading

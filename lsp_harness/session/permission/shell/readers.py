@@ -64,6 +64,9 @@ class Reader:
         permutes: Whether options may stand after operands.
         is_harmless: Whether it does no harm with any option, so that wildcards may become options.
         follows_links: Whether it follows links in the folders that it searches.
+        searches_operands: Whether it searches an operand that is a folder without an option.
+        takes_lists: Whether `@file` stands for the words in a file.
+        has_clusters: Whether several options can stand in one word.
         judge: Judges the operands, too: returns why they do more than read.
     """
 
@@ -75,6 +78,9 @@ class Reader:
     permutes: bool = True
     is_harmless: bool = False
     follows_links: bool = False
+    searches_operands: bool = False
+    takes_lists: bool = False
+    has_clusters: bool = True
     judge: Callable[[Arguments], str] = field(default=lambda arguments: "")
 
     def read(self, words: Sequence[ShellWord]) -> Reading:
@@ -85,26 +91,39 @@ class Reader:
             permutes=self.permutes,
             wildcards_are_safe=self.is_harmless,
             shows_texts=self.is_harmless and self.operands == "texts",
+            has_clusters=self.has_clusters,
         )
         if arguments.problem:
             return Reading(problem=arguments.problem)
         operands = arguments.operands
         if self.operands == "none" and operands:
             return Reading(problem=f"the argument {operands[0].display} is not understood")
-        if self.max_operands is not None and len(operands) > self.max_operands:
-            return Reading(problem=f"it may write {operands[self.max_operands].display}")
+        if self.max_operands is not None and (len(operands) > self.max_operands or not all(map(_is_one, operands))):
+            return Reading(problem="it may write a second file")
+        if self.takes_lists and any(word.loose.startswith(("@", UNKNOWN)) for word in operands):
+            return Reading(problem="a word may be the name of a file with options")
         if problem := self.judge(arguments):
             return Reading(problem=problem)
         files = list(operands) if self.operands in ("files", "text files") else []
         if self.operands == "text files" and not arguments.has(*self.text_options):
             files = files[1:]
-        files += arguments.files
-        trees = tuple(word for word in files if word.is_tree)
-        if arguments.has(*self.tree_options) or "recurse" in arguments.values("-d", "--directories"):
+        searched, files = tuple(files), [*files, *arguments.files]
+        trees = tuple(word for word in searched if word.is_tree)
+        ways = set(arguments.values("-d", "--directories"))
+        if self.tree_options and not ways <= {"read", "skip", "recurse"}:
+            return Reading(problem="the way to read folders is not clear")
+        if arguments.has(*self.tree_options) or "recurse" in ways:
             follows = self.follows_links or arguments.has("-R", "--dereference-recursive")
-            return Reading(tuple(files), tuple(files) or (literal("."),), follows_links=follows)
+            return Reading(tuple(files), searched or (literal("."),), follows_links=follows)
+        if self.searches_operands:
+            return Reading(tuple(files), searched, follows_links=True)
         # a program follows a link that it gets as a path
         return Reading(tuple(files), trees, follows_links=bool(trees))
+
+
+def _is_one(word: ShellWord) -> bool:
+    """Return whether a word is one operand, and does not stand for several."""
+    return word.is_known and not (word.is_tree or word.is_split)
 
 
 def judge_texts(words: Sequence[ShellWord]) -> Reading:
@@ -152,9 +171,7 @@ def judge_sed(arguments: Arguments) -> str:
     return ""
 
 
-AWK_EFFECTS = re.compile(
-    r"\bsystem\b|\bgetline\b|(?<!\|)\|(?!\|)|@|\bENVIRON\b|\b(?:PROCINFO|SYMTAB|FUNCTAB)\b|\bARGV\b|\bprintf?\b[\s\S]*>"
-)
+AWK_EFFECTS = re.compile(r"system|getline|(?<!\|)\|(?!\|)|@|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|print[\s\S]*>")
 """Words of a program of awk that run a command, write or read other files, or read the environment."""
 
 
@@ -176,7 +193,7 @@ def judge_jq(arguments: Arguments) -> str:
     """Return why a filter of jq reads more than its input. Empty if it does not."""
     programs = [word.text for word in arguments.operands[:1]]
     if any(
-        re.search(r"\benv\b|\$ENV|\b(?:import|include|input_line_number|get_search_list)\b|\$__", text)
+        re.search(r"\benv\b|\$\s*(?:ENV|__)|\b(?:import|include|input_line_number|get_search_list)\b|\$__", text)
         for text in programs
     ):
         return "the filter may read the environment or other files"
@@ -264,6 +281,30 @@ FIND_VALUES = frozenset(
 FIND_FILES = re.compile(r"-(?:newer(?:[aBcmt][aBcmt])?|anewer|cnewer|samefile)$")
 
 
+def find_roots(arguments: Sequence[str]) -> list[str]:
+    """Return the folders in which find searches."""
+    start = 0
+    while start < len(arguments) and re.fullmatch(r"-[HLP]+|-O\d|-D", arguments[start]):
+        start += 1
+    end = next((p for p in range(start, len(arguments)) if re.match(r"[-!(),]", arguments[p])), len(arguments))
+    return list(arguments[start:end]) or ["."]
+
+
+def find_exec_end(words: Sequence[ShellWord], start: int, *, is_ok: bool) -> int:
+    """Return the place of the word that ends the command of `find -exec`: `;`, or `+` directly after `{}`.
+
+    Args:
+        words: The arguments of find.
+        start: The first word of the command.
+        is_ok: Whether find asks before each command, so that `+` does not end it.
+    """
+    for place in range(start, len(words)):
+        text = words[place].text
+        if text == ";" or (text == "+" and not is_ok and place > start and words[place - 1].text == "{}"):
+            return place
+    return len(words)
+
+
 def judge_find(words: Sequence[ShellWord]) -> Reading:
     """Judge `find`: its folders, and an expression of tests and prints. `-exec` is judged elsewhere."""
     roots, files, position = list[ShellWord](), list[ShellWord](), 0
@@ -290,9 +331,7 @@ def judge_find(words: Sequence[ShellWord]) -> Reading:
             position += 1
             continue
         if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
-            while position < len(words) and words[position].text not in (";", "+"):
-                position += 1
-            position += 1
+            position = find_exec_end(words, position, is_ok=word.text.startswith("-ok")) + 1
             continue
         return Reading(problem=f"the option {word.display} is not one of those that only read")
     return Reading((*roots, *files))
