@@ -106,6 +106,8 @@ INTERPRETERS = re.compile(
     r"irb|groovy|scala|jshell|gdb|lldb|fish|csh|tcsh|pwsh|powershell|elvish|nu|xonsh)[\d.]*$",
     re.IGNORECASE,
 )
+RUNNING_MODULES = frozenset({"timeit", "pdb", "cProfile", "profile", "trace", "code", "runpy", "doctest"})
+"""Modules of Python that run code of their arguments."""
 INLINE_CODE = re.compile(
     r"-[a-zA-Z0-9]*[cCeEprBRxFM]$|--?(?:eval|exec|execute|command|print|run|require|import|init-command|ex|batch)(?:=|$)"
 )
@@ -152,7 +154,7 @@ SCRIPT_READERS: Mapping[str, Reader] = {
 }
 """Programs that run a script of their own language, and how the script and the options must look."""
 EXECUTING_OPTIONS: Mapping[str, str] = {
-    "tar": r"[a-zA-Z]*[IF]|--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]",
+    "tar": r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]",
     "rg": r"--pre\b|--pre=|--hostname-bin",
     "fd": r"-x|-X|--exec",
     "fdfind": r"-x|-X|--exec",
@@ -171,6 +173,14 @@ EXECUTING_OPTIONS: Mapping[str, str] = {
     "apt-get": r"-o|--option",
     "make": r"--eval|-$|-f-|--(?:make)?file=(?:-|/dev/)|/dev/",
     "ctags": r"--options",
+    "install": r"--strip-program",
+    "gcc": r"-wrapper|-fplugin|-B",
+    "g++": r"-wrapper|-fplugin|-B",
+    "cc": r"-wrapper|-fplugin|-B",
+    "clang": r"-fplugin|-Xclang|-B",
+    "ld": r"--plugin",
+    "nm": r"--plugin",
+    "cmake": r"-E|-P",
 }
 """Program → options that name a program or a text to run."""
 
@@ -365,6 +375,9 @@ def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool
         return f"{name}: {problem}"
     if name == "git":
         return _git_reason(words[1:])
+    if name == "tar" and words[1:] and re.match(r"[a-zA-Z]*[IF]", words[1].text):
+        # its options may stand in the first word without a hyphen
+        return f"tar {words[1].display} may run another program"
     if pattern := EXECUTING_OPTIONS.get(name):
         return _option_reason(name, pattern, words[1:])
     return ""
@@ -420,7 +433,8 @@ def _interpreter_reason(name: str, words: Sequence[ShellWord], *, has_text_input
         if not word.text.startswith("-"):
             return f"{name} gets code from a heredoc" if has_text_input and word.text == "/dev/stdin" else ""
         if word.text in ("-m",) and name.startswith(("python", "pypy")):
-            return ""
+            module = next((other.text for other in words[words.index(word) + 1 :]), "")
+            return f"{name} -m {module} runs code" if module in RUNNING_MODULES else ""
         if word.text in ("-V", "--version", "-h", "--help", "-v") and len(words) == 2:
             return ""
         if INLINE_CODE.match(word.text) or JOINED_CODE.match(word.text):
