@@ -87,7 +87,7 @@ export class ApiClient {
   sessionEvents = (session, lastId, signal) => this.stream(`sessions/${id(session)}/events`, lastId, signal);
   prompt = (session, prompt) => this.request("POST", `sessions/${id(session)}/turns?wait=0`, { prompt });
   interruptSession = (session) => this.request("POST", `sessions/${id(session)}/interrupt`, {});
-  undo = (session, turn) => this.request("POST", `sessions/${id(session)}/undo`, turn === undefined ? {} : { turn });
+  undo = (session, fields = {}) => this.request("POST", `sessions/${id(session)}/undo`, fields);
   fork = (session, seq) => this.request("POST", `sessions/${id(session)}/fork`, seq === undefined ? {} : { at_seq: seq });
   artifact = (session, artifact, since) => this.request("GET", `sessions/${id(session)}/artifacts/${id(artifact)}?since=${since}`);
   permissions = () => this.request("GET", "permissions");

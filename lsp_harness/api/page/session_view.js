@@ -93,7 +93,7 @@ export class SessionView {
       "div",
       { class: "actions", role: "group", "aria-label": "Actions" },
       this.stopButton,
-      button("Undo the last turn", () => this.#act(() => this.page.api.undo(this.id), "undone")),
+      button("Undo the last turn", () => this.#act(() => this.#undo(), "undone")),
       button("Fork", () => this.#fork(), { title: "Begin a session that continues this one" }),
     );
     this.list = new VirtualList({
@@ -288,6 +288,14 @@ export class SessionView {
     if (!prompt) return;
     this.prompt.value = "";
     await this.#act(() => this.page.api.prompt(this.id, prompt), "sent");
+  }
+
+  /** Undo the last turn. What changed while a command ran may be the work of somebody else, so it is asked about. */
+  async #undo() {
+    const { commands } = await this.page.api.undo(this.id, { preview: true });
+    const names = commands.map((path) => shownText(path, 200)).join("\n");
+    const takesAll = commands.length > 0 && window.confirm(`These files changed while a command of the turn ran. Take them back, too?\n\n${names}`);
+    return this.page.api.undo(this.id, takesAll ? { commands: true } : {});
   }
 
   async #fork() {

@@ -70,6 +70,10 @@ describe("the inspector in a browser", { skip, timeout }, () => {
   });
 
   test("the edits of a turn are undone", async () => {
+    page.once("dialog", (dialog) => {
+      assert.match(dialog.message(), /made\.txt/u);
+      dialog.accept();
+    });
     await page.getByRole("button", { name: "Undo the last turn" }).click();
     await row("edit.reverted").waitFor();
     assert.ok(!fs.existsSync(path.join(rig.project, "made.txt")));
