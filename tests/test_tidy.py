@@ -212,7 +212,10 @@ LANGUAGE_WORDS = {
     "lsp_harness/harness/sessions/saved_tasks.py": {"shell"},
     "lsp_harness/session/events/event_schema.py": {"ts"},
     "lsp_harness/session/permission/gate_policy.py": {"bash"},
-    "lsp_harness/session/permission/shell/command_risk.py": {"c++", "go", "java", "perl", "php", "ruby", "swift"},
+    "lsp_harness/session/permission/shell/command_parts.py": {"bash", "sh"},
+    "lsp_harness/session/permission/shell/command_risk.py": {
+        *("bash", "c++", "go", "java", "lua", "perl", "php", "python", "ruby", "swift"),
+    },
     "lsp_harness/process/command_shell.py": {"bash"},
     "lsp_harness/session/permission/person.py": {"go"},
     "lsp_harness/session/permission/rules.py": {"bash"},
