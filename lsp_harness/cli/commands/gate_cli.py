@@ -13,7 +13,6 @@ from lsp_harness.cli.console import JsonOption, print_json, say, warn
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.load import Problem
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.sessions.reading_commands import ReadingCommands
 from lsp_harness.session.permission.action import Action, ActionKind
 from lsp_harness.session.permission.action_parts import ActionPart
 from lsp_harness.session.permission.gate_policy import READING_TOOLS, make_policy
@@ -65,10 +64,18 @@ def _make_gate(mode: PermissionMode | None) -> PermissionGate:
     policy, problems = make_policy(read_settings(folder), [folder])
     for problem in problems:
         warn(describe_problem(problem))
-    gate = PermissionGate(replace(policy, can_confine=ReadingCommands.can_confine))
+    gate = PermissionGate(replace(policy, can_confine=_can_confine))
     if mode:
         gate.set_mode(mode)
     return gate
+
+
+def _can_confine() -> bool:
+    """Return whether commands that only read run in a sandbox."""
+    # most questions need no sandbox, and the import takes long
+    from lsp_harness.harness.sessions.reading_commands import ReadingCommands
+
+    return ReadingCommands.can_confine()
 
 
 def describe_problem(problem: Problem) -> str:

@@ -1,7 +1,7 @@
 """The parts of an action that rules and modes judge each: commands, files that are read or changed, and the rest."""
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,11 +129,11 @@ class FileRules:
 
     Attributes:
         tells_apart: Whether rules that ask or deny are about some files, so that the files of commands matter.
-        hides_secrets: Whether commands that only read run where files with secrets are not there.
+        hides_secrets: Returns whether commands that only read run where files with secrets are not there.
     """
 
     tells_apart: bool = False
-    hides_secrets: bool = False
+    hides_secrets: Callable[[], bool] = bool
 
 
 def split_action(action: Action, protected: ProtectedPaths, rules: FileRules = FileRules()) -> SplitAction:

@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lsp_harness.files.secret_search import TooManyFilesError
@@ -37,12 +38,12 @@ class CommandObjections:
 
     files: CommandFiles
 
-    def reading_objection(self, part: CommandPart, *, hides_secrets: bool) -> str:
+    def reading_objection(self, part: CommandPart, *, hides_secrets: Callable[[], bool]) -> str:
         """Return why a part that only reads by its words may do more in this folder; empty if it does not.
 
         Args:
             part: The part.
-            hides_secrets: Whether it runs where files with secrets are not there.
+            hides_secrets: Returns whether it runs where files with secrets are not there. It may try a sandbox.
         """
         reading = judge_reading(part)
         for word in (*reading.files, *reading.trees):
@@ -53,7 +54,7 @@ class CommandObjections:
         if part.name == "git" and (reason := self._foreign_repository()):
             return reason
         try:
-            return self._tree_objection(reading, hides_secrets=hides_secrets)
+            return self._tree_objection(reading, hides_secrets=bool(reading.trees) and hides_secrets())
         except TooManyFilesError:
             return "it searches more files than can be looked at for secrets"
 

@@ -101,7 +101,7 @@ class SettingsJudge:
         if not self.policy.is_complete:
             # a rule that cannot be read might deny this check, so the mode does not allow it
             action = replace(action, confinement=None)
-        files = FileRules(self.policy.has_file_rules, self.hides_secrets)
+        files = FileRules(self.policy.has_file_rules, lambda: self.confines_reading)
         split, rules = split_action(action, self.policy.protected, files), self.rules
         return GateCheck(action, split, [rules.judge(part) for part in split.parts])
 
@@ -147,11 +147,6 @@ class SettingsJudge:
     def confines_reading(self) -> bool:
         """Return whether commands that only read run in a sandbox: in modes that do not allow other commands."""
         return MODE_TABLE[self.mode].verdicts["command"] != "allow" and self.policy.can_confine()
-
-    @property
-    def hides_secrets(self) -> bool:
-        """Return whether files with secrets are not there for commands that only read."""
-        return self.confines_reading
 
     @property
     def mode(self) -> PermissionMode:
