@@ -3,9 +3,9 @@
 import asyncio
 import shlex
 import sys
-from contextlib import suppress
 
 from lsp_harness.cli.console import encodable, escape_controls
+from lsp_harness.cli.yes_or_no import NO, YES, forget_typed_lines
 from lsp_harness.config.load import trust_remedy
 from lsp_harness.session.permission.person import Answer, PermissionQuestion
 
@@ -30,16 +30,14 @@ def is_terminal() -> bool:
 def _ask(question: PermissionQuestion) -> Answer:
     facts = {"command": shlex.join(question.action.argv), **question.action.input}
     lines = [f"{question.reason}:", *(f"  {name}: {value}" for name, value in facts.items()), f"  ({trust_remedy()})"]
-    _forget_typed_lines()
-    sys.stderr.write("".join(f"{encodable(escape_controls(line), sys.stderr)}\n" for line in lines) + ONCE_PROMPT)
-    sys.stderr.flush()
-    answer = sys.stdin.readline().strip().casefold()
-    return Answer("once") if answer in ("y", "yes") else Answer("reject", f"you said no; {trust_remedy()}")
-
-
-def _forget_typed_lines() -> None:
-    """Drop what was typed before the question was there: it is no answer to it."""
-    with suppress(ImportError, OSError):
-        import termios
-
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    forget_typed_lines()
+    sys.stderr.write("".join(f"{encodable(escape_controls(line), sys.stderr)}\n" for line in lines))
+    while True:
+        sys.stderr.write(ONCE_PROMPT)
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        answer = line.strip().casefold()
+        if answer in YES:
+            return Answer("once")
+        if not line or answer in NO:
+            return Answer("reject", f"you said no; {trust_remedy()}")

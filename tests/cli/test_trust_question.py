@@ -23,7 +23,17 @@ ACTION = Action(
 QUESTION_ABOUT_TESTS = PermissionQuestion("1", ACTION, "you do not trust it")
 
 
-@pytest.mark.parametrize(("typed", "choice"), [("y\n", "once"), ("n\n", "reject"), ("\n", "reject"), ("", "reject")])
+@pytest.mark.parametrize(
+    ("typed", "choice"),
+    [
+        ("y\n", "once"),
+        ("maybe\ny\n", "once"),
+        ("maybe\n", "reject"),
+        ("n\n", "reject"),
+        ("\n", "reject"),
+        ("", "reject"),
+    ],
+)
 async def test_only_a_yes_lets_it_run(
     typed: str, choice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
+from lsp_harness.cli.yes_or_no import forget_typed_lines
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError
 from lsp_harness.harness.sessions.session_export import ExportFormat, export_events, render_transcript
@@ -266,6 +267,7 @@ def _print_undo(session_id: str, result: UndoResult, *, json: bool) -> None:
 
 
 async def _read_answer(question: str) -> str | None:
+    forget_typed_lines()
     try:
         return await asyncio.to_thread(input, question)
     except EOFError:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from lsp_harness.cli.yes_or_no import NO, YES
+
 MAX_LINES, MAX_CHARS = 120, 6_000
 """A longer text is folded, so that what stands around it stays on the screen."""
 HEAD_PART = 2 / 3
@@ -11,10 +13,10 @@ EDIT_TOOLS = frozenset(
     {"edit", "create", "write", "undo", "replace_symbol_body", "insert_before_symbol", "insert_after_symbol"}
 )
 Reading = Literal["once", "session", "always", "no", "show", "unknown"]
-"""What a line means: how long a yes counts, or no, or that all of the text is to be shown. Others are asked again."""
+"""The meaning of a line: how long a yes counts, or no, or to show all of the text. Other lines are asked again."""
 ANSWERS: Mapping[str, Reading] = {
-    **dict.fromkeys(("y", "yes"), "once"),
-    **dict.fromkeys(("n", "no"), "no"),
+    **dict.fromkeys(YES, "once"),
+    **dict.fromkeys(NO, "no"),
     "s": "session",
     "a": "always",
     "v": "show",

@@ -4,9 +4,8 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from lsp_harness.cli.yes_or_no import NO, YES
 from lsp_harness.harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
-
-AGREE, REFUSE = frozenset({"y", "yes"}), frozenset({"n", "no"})
 
 
 def is_dialog() -> bool:
@@ -39,9 +38,9 @@ async def ask_undo(
         answer = line.strip().casefold()
         if answer == "a" and seen.commands:
             return replace(wish, paths=(*seen.paths, *seen.commands), with_commands=True)
-        if answer in AGREE:
+        if answer in YES:
             return replace(wish, paths=seen.paths) if seen.paths else None
-        if answer in REFUSE:
+        if answer in NO:
             return None
         # another word is no answer
         write("Write y or n.")
