@@ -45,7 +45,7 @@ UNDO_WISHES = {
     f"{UNDO} force": UndoWish(force=True),
     "/redo": UndoWish(is_redo=True),
 }
-"""What a user can write instead of a prompt → what is undone then."""
+"""Words that a user can write instead of a prompt → the undo that they ask for."""
 
 
 class ClientSession:
@@ -66,7 +66,7 @@ class ClientSession:
         self._questions: set[asyncio.Task[None]] = set()
         self._preparing: set[asyncio.Task[None]] = set()
         self._remarks = [*opened.parts.warnings, *opened.parts.server_remarks]
-        """What the user is told before the first turn, because editors do not show the standard error."""
+        """Remarks for the user before the first turn, because editors do not show the standard error."""
         self._usage = [0, 0, 0]
         opened.session.log.listeners.append(self._follow)
 

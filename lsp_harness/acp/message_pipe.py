@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from lsp_harness.text.surrogates import to_scalar_json
-from lsp_harness.wire import rpc_message
 from lsp_harness.wire.checked_messages import CheckedMessages
-from lsp_harness.wire.message_lines import LineTooLong, MessageLines
+from lsp_harness.wire.message_lines import MessageLines
 
 
 class MessagePipe:
@@ -45,16 +44,8 @@ class MessagePipe:
 
     async def receive(self) -> dict[str, Any] | None:
         """Return the next message, or None after the last one."""
-        while True:
-            try:
-                line = await self._lines.next()
-            except LineTooLong as error:
-                await self._checked.refuse(None, rpc_message.INVALID_REQUEST, error.message)
-                continue
-            if line is None:
-                return None
-            if (message := await self._checked.accept(line)) is not None:
-                return _without_meta(message)
+        message = await self._checked.next(self._lines)
+        return _without_meta(message) if message is not None else None
 
     async def close(self) -> None:
         """Do nothing: the process ends."""

@@ -19,7 +19,7 @@ from mcp_types import JSONRPCRequest, jsonrpc_message_adapter
 from lsp_harness.text.surrogates import to_scalar_value
 from lsp_harness.wire import rpc_message
 from lsp_harness.wire.checked_messages import CheckedMessages
-from lsp_harness.wire.message_lines import LineTooLong, MessageLines
+from lsp_harness.wire.message_lines import MessageLines
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -58,16 +58,8 @@ class _ServerPipe:
     async def read(self, incoming: Any) -> None:
         """Give the messages of the client to the library until there are no more."""
         with incoming, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            while True:
-                try:
-                    line = await self._lines.next()
-                except LineTooLong as error:
-                    await self._checked.refuse(None, rpc_message.INVALID_REQUEST, error.message)
-                    continue
-                if line is None:
-                    return
-                if (message := await self._checked.accept(line)) is not None:
-                    await self._give(message, incoming)
+            while (message := await self._checked.next(self._lines)) is not None:
+                await self._give(message, incoming)
 
     async def write(self, outgoing: Any) -> None:
         """Write the messages of the library until it closes. A client that is gone is told nothing."""

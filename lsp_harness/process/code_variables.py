@@ -56,8 +56,8 @@ CODE_VARIABLES: Mapping[str, str] = {
     "*_CONFIG_FILE *_CONFIG_DIR *_CONFIG_HOME *_CONFIG_CONTENT *_CONF *_HOME *_INIT *_STARTUP *_BASE_URL *_API_BASE "
     "*_ENDPOINT *_CA_BUNDLE *_CA_FILE",
 }
-"""Who reads variables → those that decide which code runs: a program, a folder of settings with commands in it, a file
-that is loaded, or the machine that answers. `*` is anything, and `[…]` one of some characters."""
+"""The readers of variables → those that decide which code runs: a program, a folder of settings with commands in it, a
+file that is loaded, or the machine that answers. `*` is anything, and `[…]` one of some characters."""
 
 
 def _compile(table: Mapping[str, str]) -> re.Pattern[str]:

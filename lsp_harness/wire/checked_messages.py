@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from lsp_harness.text.surrogates import to_scalar_json
 from lsp_harness.wire import rpc_message
+from lsp_harness.wire.message_lines import LineTooLong, MessageLines
 from lsp_harness.wire.rpc_message import (
     Id,
     InvalidRequest,
@@ -42,6 +43,19 @@ class CheckedMessages:
     def note_request(self, id: Id) -> None:
         """Expect an answer to a request of ours."""
         self._is_open[id] = True
+
+    async def next(self, lines: MessageLines) -> dict[str, Any] | None:
+        """Return the next message that a library can read, or None after the last line."""
+        while True:
+            try:
+                line = await lines.next()
+            except LineTooLong as error:
+                await self.refuse(None, rpc_message.INVALID_REQUEST, error.message)
+                continue
+            if line is None:
+                return None
+            if (message := await self.accept(line)) is not None:
+                return message
 
     async def accept(self, line: bytes) -> dict[str, Any] | None:
         """Return the message of a line in the form that a library can read, or None if it has been dealt with."""

@@ -13,7 +13,7 @@ from lsp_harness.runtime.question_gate import AskingAgent
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.hooks import Hooks
 from lsp_harness.session.permission.permission_gate import PermissionGate, Record
-from lsp_harness.session.permission.person import Answer, PermissionQuestion
+from lsp_harness.session.permission.person import Answer, PermissionQuestion, RequestingUser
 
 PERSON_WAIT_S = 300.0
 """Time for a person to answer. After it nobody is there, and the agent is denied."""
@@ -37,13 +37,6 @@ class GateParts:
     record: Record
     is_trusted: Callable[[], bool]
     wait_s: float = PERSON_WAIT_S
-
-
-class _RequestingUser:
-    """The user who asked for an agent: the request is the answer to the question whether it may be started."""
-
-    async def ask(self, question: PermissionQuestion) -> Answer:
-        return Answer("once", "the user asked for this agent")
 
 
 @dataclass(eq=False, slots=True)
@@ -101,7 +94,8 @@ class AgentGate:
         """
         self.require_trust()
         policy = self._parts.read_policy(order.spec.workdir)
-        gate = PermissionGate(policy, self._parts.record, self._parts.create_hooks(), person=_RequestingUser())
+        person = RequestingUser("the user asked for this agent")
+        gate = PermissionGate(policy, self._parts.record, self._parts.create_hooks(), person=person)
         decision = await gate.check(make_spawn_action(order.spec))
         if not decision.is_allowed:
             raise SpawnDenied(f"the agent is not started: {decision.reason}", "change the rules in your settings")

@@ -7,13 +7,13 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from lsp_harness.files.secret_search import TooManyFilesError
 from lsp_harness.session.permission.file_search import EntryBudget, list_tree
 from lsp_harness.session.permission.git_files import find_odd_settings, find_repository, find_tracked_secrets
-from lsp_harness.session.permission.protected_paths import is_secret_name
+from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
 from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS, CommandPart
 from lsp_harness.session.permission.shell.command_risk import judge_reading
 from lsp_harness.session.permission.shell.file_words import ARCHIVERS, find_changed
@@ -80,7 +80,7 @@ class CommandObjections:
         for word, folder in itertools.product(trees, self.files.folders):
             for form in [forms[-1] for path in paths_in(word, folder) if (forms := folder.forms(path))]:
                 base = folder.relative(form)
-                for path in list_tree(form, budget, shows_hidden=reading.shows_hidden):
+                for path in list_tree(form, budget):
                     name = base + path[len(form) :]
                     if not hides_secrets and (is_secret_name(name) or (_has_names(path) and folder.read_problem(path))):
                         return f"it may read {name.removeprefix('./')}, which may contain secrets"
@@ -130,10 +130,8 @@ class CommandObjections:
                 continue
             targets = {*self.files.paths(files.folders)}
             for paths, found in ((self.files.paths(files.read), read), (self.files.paths(files.changed), changed)):
-                for path, folder in itertools.product(paths, self.files.folders):
-                    for form in folder.forms(path)[-1:]:
-                        if path not in targets and os.path.isdir(form):
-                            found += list_tree(form, budget)
+                for form, _ in self._find_folders(path for path in paths if path not in targets):
+                    found += list_tree(form, budget)
         return read, changed
 
     def searched_files(self, part: CommandPart) -> tuple[list[str], bool]:
@@ -153,10 +151,9 @@ class CommandObjections:
         else:
             trees = list(self.files.paths(reading.trees))
         budget, found = EntryBudget(), list[str]()
-        for tree, folder in itertools.product(trees, self.files.folders):
-            for form in folder.forms(tree)[-1:]:
-                if os.path.isdir(form) and (not reading.problem or folder.is_inside(form)):
-                    found += list_tree(form, budget)
+        for form, folder in self._find_folders(trees):
+            if not reading.problem or folder.is_inside(form):
+                found += list_tree(form, budget)
         return found, not reading.problem and not reading.reads_objects
 
     def copy_objection(self, part: CommandPart) -> str:
@@ -164,17 +161,21 @@ class CommandObjections:
         if part.name not in ARCHIVERS:
             return ""
         budget = EntryBudget()
-        for path, folder in itertools.product(self.files.read_paths(part), self.files.folders):
-            for form in folder.forms(path)[-1:]:
-                if not os.path.isdir(form) or not folder.is_inside(form):
-                    continue
-                try:
-                    for entry in list_tree(form, budget):
-                        if is_secret_name(name := os.path.relpath(entry, form)):
-                            return f"it may copy {name}, which may contain secrets"
-                except TooManyFilesError:
-                    return ""
+        try:
+            for form, folder in self._find_folders(self.files.read_paths(part)):
+                for entry in list_tree(form, budget) if folder.is_inside(form) else ():
+                    if is_secret_name(name := os.path.relpath(entry, form)):
+                        return f"it may copy {name}, which may contain secrets"
+        except TooManyFilesError:
+            return ""
         return ""
+
+    def _find_folders(self, paths: Iterable[str]) -> Iterator[tuple[str, ProtectedPaths]]:
+        """Yield the folders among the paths of a command, without links, each with the rules of the place."""
+        for path, folder in itertools.product(paths, self.files.folders):
+            for form in folder.forms(path)[-1:]:
+                if os.path.isdir(form):
+                    yield form, folder
 
     def change_objection(self, part: CommandPart) -> str:
         """Return why nobody sees which files a program changes; empty if its words say it."""

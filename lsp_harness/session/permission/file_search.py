@@ -80,13 +80,12 @@ def _list(folder: str, budget: EntryBudget) -> list[str]:
     return names
 
 
-def list_tree(folder: str, budget: EntryBudget, *, shows_hidden: bool = True, only_files: bool = True) -> Iterator[str]:
+def list_tree(folder: str, budget: EntryBudget, *, only_files: bool = True) -> Iterator[str]:
     """Yield the path of each file and folder below a folder, or the file itself. Links are not followed.
 
     Args:
         folder: The folder, or a file.
         budget: How many entries may be looked at.
-        shows_hidden: Whether names that begin with a dot are listed.
         only_files: Whether only files are yielded. Otherwise folders are, too.
 
     Raises:
@@ -103,8 +102,6 @@ def list_tree(folder: str, budget: EntryBudget, *, shows_hidden: bool = True, on
             continue
         for entry in entries:
             budget.take()
-            if not shows_hidden and entry.name.startswith("."):
-                continue
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)
                 if only_files:

@@ -14,7 +14,7 @@ from lsp_harness.files.secret_search import TooManyFilesError
 from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.session.permission.file_search import expand_wildcard
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
-from lsp_harness.session.permission.shell.command_parts import CommandPart, CommandSplit
+from lsp_harness.session.permission.shell.command_parts import STREAM_DEVICES, CommandPart, CommandSplit
 from lsp_harness.session.permission.shell.command_risk import command_risk, judge_reading
 from lsp_harness.session.permission.shell.file_words import (
     LINKERS,
@@ -35,7 +35,7 @@ PATTERN_OPTIONS = re.compile(r"-[a-zA-Z]*[ef]|--reg|--exp|--file|--from-file")
 FILE_OPTION = re.compile(r"--?[\w-]+=(.*)|-[a-zA-Z](/.*|\./.*|~/.*)", re.DOTALL)
 OWN_FOLDER = re.compile(r"^/proc/(?:self|thread-self)/cwd/")
 """Matches other ways to write the current folder."""
-STREAMS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
+STREAMS = STREAM_DEVICES | {"/dev/null"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,8 @@ class CommandFiles:
 
     def is_inside(self, text: str) -> bool:
         """Return whether a path is in the workspace, whichever folder it belongs to."""
-        return all(folder.is_inside(form) for folder in self.folders for form in (text, *folder.forms(text)))
+        found = [(folder, folder.forms(text)) for folder in self.folders]
+        return all(forms and all(map(folder.is_inside, forms)) for folder, forms in found)
 
     def reads_inside(self, part: CommandPart) -> bool:
         """Return whether all files of a part that only reads are in the workspace."""
@@ -97,10 +98,9 @@ class CommandFiles:
         for words in part.variants or (part.words,):
             variant = replace(part, words=words, variants=())
             reading = judge_reading(variant)
-            output, rest = find_output(part.name, words[1:])
-            if reading.problem and output:
+            if reading.problem and (output := self.written_by_options(variant)):
                 changed += output
-                variant = replace(variant, words=(words[0], *rest))
+                variant = _without_output(variant)
                 reading = judge_reading(variant)
             if not reading.problem:
                 read += self.paths(reading.files)
@@ -130,9 +130,7 @@ class CommandFiles:
             part.is_wrapper
             or part.name in TEXT_PROGRAMS
             or (find_changed(part.name, words) is not None and all(UNKNOWN not in word.text for word in words))
-            or not judge_reading(
-                replace(part, words=(part.words[0], *find_output(part.name, words)[1]), variants=())
-            ).problem
+            or not judge_reading(_without_output(part)).problem
             or not judge_reading(part).problem
         )
 
@@ -272,7 +270,13 @@ def _is_named_like_file(text: str) -> bool:
     return " " not in text and not text.startswith("-") and bool(re.search(r"[./]", text)) and is_secret_path(text)
 
 
+def _without_output(part: CommandPart) -> CommandPart:
+    """Return a part without the options that name a file for its output."""
+    return replace(part, words=(part.words[0], *find_output(part.name, part.words[1:])[1]), variants=())
+
+
 def exists(path: str, folder: ProtectedPaths) -> bool:
+    """Return whether there is a file at a path of a command."""
     try:
         return bool(forms := folder.forms(path)) and Path(forms[-1]).exists()
     except OSError:

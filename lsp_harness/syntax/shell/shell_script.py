@@ -41,7 +41,9 @@ PLAIN_EXPANSION = re.compile(
 )
 """Matches `${name}` with an operator and a text of ordinary characters. Others may run commands or set variables."""
 ARITHMETIC_NAME = re.compile(r"(?<![\w-])[A-Za-z_]\w*")
-READING_BUILTINS = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "declare", "typeset", "local"})
+INPUT_BUILTINS = frozenset({"read", "mapfile", "readarray", "getopts"})
+"""Builtins of bash that set variables to texts of their input."""
+READING_BUILTINS = INPUT_BUILTINS | {"printf", "declare", "typeset", "local"}
 """Builtins of bash that set variables to texts which nobody sees."""
 BASH_NODES = frozenset(
     {"ansi_c_string", "translated_string", "herestring_redirect", "process_substitution", "array", "subscript"}

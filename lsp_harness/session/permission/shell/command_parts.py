@@ -20,7 +20,7 @@ from lsp_harness.session.permission.shell.command_wrappers import (
     unwrap,
 )
 from lsp_harness.session.permission.shell.known_values import KnownValues, listed_folders
-from lsp_harness.syntax.shell.shell_script import Redirection, ShellCommand, read_script
+from lsp_harness.syntax.shell.shell_script import READING_BUILTINS, Redirection, ShellCommand, read_script
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
 
 MAX_DEPTH = 8
@@ -30,15 +30,12 @@ RESERVED_WORDS = frozenset(
 )
 """Words of the grammar of a shell. If one is read as the name of a program, the text was understood in another way than
 by a shell."""
-SETTING_BUILTINS = frozenset(
-    {"read", "mapfile", "readarray", "getopts", "printf", "unset", "export", "declare", "typeset", "local", "readonly"}
-    | {"let", "wait", "set", "shopt"}
-)
+SETTING_BUILTINS = READING_BUILTINS | {"unset", "export", "readonly", "let", "wait", "set", "shopt"}
 """Builtins of bash that set variables which they name among their arguments."""
 FOLDER_PROGRAMS = frozenset({"cd", "pushd", "popd", "chdir"})
 STREAM_DEVICES = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
 SYSTEM_FOLDERS = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/")
-DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
+DEVICES = STREAM_DEVICES | {"/dev/null", "/dev/tty"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lsp_harness.session.permission.shell.readers import find_roots
-from lsp_harness.syntax.shell.shell_script import ShellCommand, read_script
+from lsp_harness.syntax.shell.shell_script import INPUT_BUILTINS, ShellCommand, read_script
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
 
 MAX_VARIANTS = 16
@@ -36,8 +36,6 @@ HARMLESS_NAMES = frozenset(
     | {"?", "#", "$", "!", "-"}
 )
 """Variables whose value is no secret, although the script does not set them."""
-INPUT_BUILTINS = frozenset({"read", "mapfile", "readarray", "getopts"})
-"""Builtins of bash that set variables to texts of their input."""
 FILTER = re.compile(
     r"(?:grep|egrep|fgrep)(?: -[ivEFwx]+)*(?: -e)? [^ -][^ ]*"
     r"|sort(?: -[urnfVz]+)*|uniq|(?:head|tail)(?: -\d+| -n ?\d+)?"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord
 
 NO_VALUE, TEXT, FILE, OPTIONAL = "", "=", "@", "?"
-"""What follows an option: nothing, a text, a file that is read, or a text in the same word."""
+"""The signs for the value of an option: none, a text, a file that is read, or a text in the same word."""
 COMMON_OPTIONS = "--help --version"
 
 
@@ -68,6 +68,7 @@ class Arguments:
     Attributes:
         operands: The words that are no options.
         options: Each option with its value, in order.
+        files: The files that values of options name.
         problem: Why they cannot be read; empty if they can.
     """
 

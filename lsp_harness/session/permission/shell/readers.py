@@ -13,7 +13,7 @@ from lsp_harness.session.permission.shell.option_reading import Arguments, parse
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 
 Operands = Literal["files", "texts", "text files", "none"]
-"""What the operands are: files that are read, texts, a text and then files, or nothing."""
+"""The meaning of operands: files that are read, texts, a text and then files, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,6 @@ class Reading:
         problem: Why it does not only read; empty if it does.
         reads_objects: Whether it reads the contents of files in a repository of git.
         follows_links: Whether it follows links within `trees`.
-        shows_hidden: Whether it reads files in `trees` whose names begin with a dot.
     """
 
     files: tuple[ShellWord, ...] = ()
@@ -34,7 +33,6 @@ class Reading:
     problem: str = ""
     reads_objects: bool = False
     follows_links: bool = False
-    shows_hidden: bool = True
 
     def join(self, other: "Reading") -> "Reading":
         """Return what two commands read together."""
@@ -44,7 +42,6 @@ class Reading:
             self.problem or other.problem,
             reads_objects=self.reads_objects or other.reads_objects,
             follows_links=self.follows_links or other.follows_links,
-            shows_hidden=self.shows_hidden or other.shows_hidden,
         )
 
 
