@@ -35,7 +35,7 @@ _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 class SupervisorRequest(TypedDict):
-    """What a supervisor is asked to run.
+    """A program that a supervisor starts.
 
     Attributes:
         command: The command.
