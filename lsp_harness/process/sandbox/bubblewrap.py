@@ -64,7 +64,7 @@ def _is_seen(path: Path, policy: SandboxPolicy, empty: Sequence[Path]) -> bool:
     hiding = [len(folder.parts) for folder in empty if path.is_relative_to(folder)]
     shown = (*policy.visible, policy.folder, *policy.writable)
     showing = [len(folder.parts) for folder in shown if path.is_relative_to(folder)]
-    return path.exists() and max(showing, default=0) >= max(hiding, default=0)
+    return os.path.exists(path) and max(showing, default=0) >= max(hiding, default=0)
 
 
 @cache
