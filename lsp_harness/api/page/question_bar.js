@@ -7,8 +7,11 @@ import { shownLine, shownText } from "./shown_text.js";
 const SESSION_CHOICES = [
   ["Allow once", { decision: "allow", remember: "once" }, "primary"],
   ["Allow for this session", { decision: "allow", remember: "session" }, ""],
+  ["Always allow", { decision: "allow", remember: "always" }, ""],
   ["Deny", { decision: "deny" }, "danger"],
 ];
+/** Answers that count for more than this time. */
+const LASTING = new Set(["session", "always"]);
 const AGENT_CHOICES = [
   ["Allow", { decision: "allow" }, "primary"],
   ["Deny", { decision: "deny" }, "danger"],
@@ -39,7 +42,7 @@ export class QuestionBar {
       risk: question.risk,
       text: question.text,
       // without a rule, no answer can count for more than this time
-      choices: SESSION_CHOICES.filter(([, fields]) => fields.remember !== "session" || question.suggestions?.length > 0),
+      choices: SESSION_CHOICES.filter(([, fields]) => !LASTING.has(fields.remember) || question.suggestions?.length > 0),
       answer: (fields) => this.page.api.answerPermission(String(question.request_id), fields),
     }]));
   }
