@@ -1,6 +1,6 @@
 // The questions that wait for an answer: those of sessions and of agents, in one place above everything else.
 
-import { diffLineKind } from "./diff_view.js";
+import { diffLineKinds } from "./diff_view.js";
 import { badge, button, element, show } from "./dom.js";
 import { shownLine, shownText } from "./shown_text.js";
 
@@ -127,6 +127,11 @@ export class QuestionBar {
 /** Returns an element with all of a question. The lines of a change have the colours of a diff. */
 function questionText(text) {
   const lines = shownText(text, Infinity).split("\n");
-  const rows = lines.map((line, number) => element("span", { class: `diff-${/^ {2}[-+@]/u.test(line) ? diffLineKind(line.slice(2)) : "same"}` }, number < lines.length - 1 ? `${line}\n` : line));
+  let kindOf = diffLineKinds();
+  const rows = lines.map((line, number) => {
+    const isIndented = line.startsWith("  ");
+    if (!isIndented) kindOf = diffLineKinds();
+    return element("span", { class: `diff-${isIndented ? kindOf(line.slice(2)) : "same"}` }, number < lines.length - 1 ? `${line}\n` : line);
+  });
   return element("pre", { class: "question-text", tabindex: "0", role: "region", "aria-label": "What it wants to do" }, rows);
 }
