@@ -16,7 +16,8 @@ from lsp_harness.session.permission.git_files import find_odd_settings, find_rep
 from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
 from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS, CommandPart
 from lsp_harness.session.permission.shell.command_risk import judge_reading
-from lsp_harness.session.permission.shell.file_words import ARCHIVERS, find_changed
+from lsp_harness.session.permission.shell.file_words import ARCHIVERS, LINKERS, find_changed
+from lsp_harness.session.permission.shell.option_reading import matches_option
 from lsp_harness.session.permission.shell.readers import Reading
 from lsp_harness.session.permission.touched_files import CommandFiles, exists, paths_in
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord
@@ -176,6 +177,41 @@ class CommandObjections:
             for form in folder.forms(path)[-1:]:
                 if os.path.isdir(form):
                     yield form, folder
+
+    def link_objection(self, *, is_loop: bool) -> str:
+        """Return why paths of a command may lead elsewhere, because it makes or moves a link; empty if they do not.
+
+        Args:
+            is_loop: Whether its parts may run again, so that the last one is before the others.
+        """
+        parts = [part for part in self.files.split.parts if not part.is_wrapper]
+        for place, part in enumerate(parts):
+            if place == len(parts) - 1 and not self.files.split.redirections and not (is_loop and place):
+                # nothing uses the link
+                return ""
+            if self._makes_link(part):
+                return "it makes a link, and nobody sees where the paths after it lead"
+        return ""
+
+    def _makes_link(self, part: CommandPart) -> bool:
+        """Return whether a part makes a link, or puts an existing one in another place."""
+        if part.name in LINKERS:
+            return True
+        if part.name not in ("cp", "mv", "rsync"):
+            return False
+        if any(matches_option(r"-[a-zA-Z]*[sl]|--symbolic-link|--link", word.text) for word in part.words[1:]):
+            return True
+        budget = EntryBudget()
+        for words in part.variants or (part.words,):
+            files = find_changed(part.name, words[1:])
+            for path in self.files.paths(files.read) if files else ():
+                for forms in filter(None, self.files.forms(path)):
+                    try:
+                        if any(map(os.path.islink, (forms[0].rstrip("/"), *list_tree(forms[0], budget)))):
+                            return True
+                    except TooManyFilesError:
+                        return True
+        return False
 
     def change_objection(self, part: CommandPart) -> str:
         """Return why nobody sees which files a program changes; empty if its words say it."""

@@ -169,7 +169,9 @@ class RuleSet:
             if any(_command_matches(spell_options(pattern), spell_options(text)) for text in texts):
                 return "certain"
             # an unknown program may run the command that its words name
-            texts += [inner.loose.casefold() for inner in list_inner_commands(part.command)]
+            for inner in list_inner_commands(part.command):
+                texts.append(inner.loose.casefold())
+                texts.append(" ".join([inner.name, *(word.loose for word in inner.words[1:])]).casefold())
             return "possible" if part.opaque or any(_command_may_match(pattern, text) for text in texts) else "no"
         if part.paths:
             others = (name for forms in part.paths for form in forms[-1:] for name in self.protected.other_names(form))

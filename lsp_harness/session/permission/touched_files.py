@@ -232,8 +232,14 @@ def _candidate_paths(word: ShellWord) -> Iterator[str]:
     if UNKNOWN in word.text:
         return
     yield OWN_FOLDER.sub("./", word.text)
+    if word.text.startswith("~"):
+        # in quotes it is a name like others
+        yield f"./{word.text}"
     if match := FILE_OPTION.match(word.text):
-        yield match[1] or match[2] or ""
+        value = match[1] or match[2] or ""
+        yield value
+        if value.startswith("~"):
+            yield f"./{value}"
     elif "=" in word.text or ":" in word.text:
         # `of=file`, `HEAD:file` and `host:file`
         yield re.split(r"[=:]", word.text, maxsplit=1)[1]

@@ -6,6 +6,7 @@ scripts is safe. For a shell that is not bash, everything that POSIX does not ha
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -33,8 +34,10 @@ WORDS = frozenset(
 """Nodes without commands of their own. Substitutions in them are searched."""
 INPUTS = frozenset({"<", "<&"})
 OUTPUTS = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
-EVALUATING_COMMANDS = frozenset({"test", "[", "printf", "read", "unset", "let", "wait", "typeset"})
-"""Commands of bash that evaluate subscripts in their arguments."""
+INTEGER_VARIABLES = frozenset(
+    {"BASHPID", "EPOCHREALTIME", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"}
+)
+"""Variables of bash of which each value is evaluated as arithmetic."""
 PLAIN_EXPANSION = re.compile(
     r"\$\{#?(?:\w+|[@*#?!$-])(?:\[(?:\d+|[@*])\])?(?:(?::?[-+?]|##?|%%?|//?|\^\^?|,,?)[\w ./:,@%*?^+=~-]*"
     r"|:[\d :]+)?\}"
@@ -177,6 +180,10 @@ def _visit(node: Node, reading: _Reading) -> None:
             _read_assignment(node, reading)
         case "variable_assignments":
             _visit_children(node, reading)
+        case "test_command" if reading.text(node).startswith("[") and not reading.text(node).startswith("[["):
+            # the builtin `[`, whose words the grammar reads as an expression
+            reading.commands.append(ShellCommand(tuple(_read_leaves(node, reading))))
+            _visit_children(node, reading)
         case "test_command":
             _check_arithmetic(node, reading)
             _note_shown(node, reading)
@@ -247,6 +254,18 @@ def _visit(node: Node, reading: _Reading) -> None:
             _visit_children(node, reading)
 
 
+def _read_leaves(node: Node, reading: _Reading) -> Iterator[ShellWord]:
+    """Yield the words of an expression in their order."""
+    if node.type != "test_command" and not node.type.endswith("_expression"):
+        # the grammar takes a word behind `==` for a pattern
+        is_plain = node.type in ("regex", "extglob_pattern") and re.fullmatch(r"[\w./@:-]+", reading.text(node))
+        is_literal = is_plain or not node.is_named or node.type == "test_operator"
+        yield literal(reading.text(node)) if is_literal else read_word(node, reading.source)
+        return
+    for child in node.children:
+        yield from _read_leaves(child, reading)
+
+
 def _foreign_to_posix(node: Node, reading: _Reading) -> str:
     """Return the part of a node that a shell of POSIX reads in another way than bash; empty if there is none."""
     text = reading.text(node)
@@ -303,7 +322,7 @@ def _check_evaluated(reading: _Reading) -> None:
         and not (command.words[0].text == "printf" and not any(word.text[:2] == "-v" for word in command.words))
         for command in reading.commands
     )
-    for name in sorted(reading.evaluated):
+    for name in sorted(reading.evaluated | (INTEGER_VARIABLES & reading.values.keys())):
         values = reading.values.get(name, [])
         if sets_unseen or not values or any(not re.fullmatch(r"-?\d+", text) for text in values):
             reading.opaque.append(f"the text of {name} is evaluated as arithmetic")
@@ -345,16 +364,6 @@ def _read_command(node: Node, reading: _Reading) -> None:
                     _visit_children(child, reading)
                 else:
                     _visit(child, reading)
-    if (
-        words
-        and words[0].text in EVALUATING_COMMANDS
-        and (
-            any("[" in word.text for word in words[1:] if words[0].text not in ("test", "[", "printf"))
-            or any("[" in word.text and re.search(rf"[$`{UNKNOWN}]", word.text) for word in words[1:])
-            or (words[0].text in ("test", "[", "printf") and any(word.text in ("-v", "-R") for word in words[1:]))
-        )
-    ):
-        reading.opaque.append("a subscript may run a command")
     _check_gaps(node, reading)
     parent = node.parent
     if parent is not None and parent.type == "redirected_statement":

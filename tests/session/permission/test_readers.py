@@ -117,6 +117,8 @@ READ = [
         "test -f a.py",
     ),
     *("find . -name x -exec grep -n y a.py ;",),
+    *("[ -f a.py ] && ls", '[ "$(cat a.py)" = x ] || ls', "[ $# -gt 0 ] || ls", "[ $(wc -l < a.py) -gt 1 ] && ls"),
+    *('for f in *; do [ -f "$f" ] && echo "$f"; done', "[ a == b ] || ls", "SECONDS=0; ls", "bash -o pipefail -c ls"),
 ]
 PATHS_OF_OTHER_PLACES = [
     *("find . | xargs -I{} cat {}/../../x", "ls | timeout 5 cat $x", "find . | grep -o /x/y | xargs cat", "awk 1 $x"),
@@ -126,8 +128,19 @@ PATHS_OF_OTHER_PLACES = [
     *("find . | grep -h . ../x | xargs cat", "find . | sed s#^#/x/# | xargs cat", "cat $(echo ../x)", "f=$x; cat $f"),
 ]
 """Commands whose words are paths that nobody knows, although they look like paths of the workspace."""
+EVALUATED = [
+    *("RANDOM='a[$(./x)]'; ls", "for SECONDS in 'a[$(./x)]'; do ls; done", "read RANDOM < a.py", "OPTIND=$x; ls"),
+    *("builtin test -v 'a[$(./x)]'", "command read 'a[$(./x)]' < a.py", "time [ -v 'a[$(./x)]' ]", "test $(cat a.py)"),
+    *("[ $(cat a.py) ]", "read x < a.py; [ $x ]", 'read a b < a.py; test "$a" "$b"', "[ `head -1 a.py` -gt 1 ]"),
+    *("y='a[$(./x)]'; read $y < a.py", "x=-v; y='a[$(./x)]'; [ $x \"$y\" ]", "for f in *; do [ -f $f ]; done"),
+]
+"""Commands in which bash takes a text for a name with a subscript, for arithmetic or for an operator."""
 DENIED = [
     *PATHS_OF_OTHER_PLACES,
+    *EVALUATED,
+    *("uniq {a.py,x}", "xxd {a.py,x}", "git symbolic-ref {HEAD,refs/heads/x}", "git config {core.pager,a.b}"),
+    *("x=PATH; read $x < a.py; ls", "read {PATH,y} < a.py; ls", "exec -a git-init git status", "POSIXLY_CORRECT=1; ls"),
+    *("bash -O dotglob -c 'cat *'", "bash -o posix -c ls", "jq -n '$#x\nENV'", "jq -n '\"x\" | modulemeta'"),
     *(
         "sed --expr='e x' a.py",
         "sed -i s/a/b/ a.py",
@@ -200,6 +213,24 @@ def test_what_may_do_more_than_read_is_denied_in_the_mode_plan(root: Path, comma
             "git st",
         ),
         *("ln -s sub g && echo x > g/config", "sed --i s/a/b/ a.py", "sort --compress-p=./x a.py"),
+        *(
+            "ln -s /x g; > g/y",
+            "for i in 1 2; do > g/x; ln -s /x g; done",
+            "cp -s /x/y g; echo > g",
+            "cp -rl sub g; ls g",
+        ),
+        *("jobs -x rm a.py", "y='a[$(rm x)]'; let y", "y='a[$(rm x)]'; unset $y", "y='a[$(rm x)]=1'; declare $y"),
+        *("declare -i z; z=$(cat a.py)", "builtin let 'a[$(rm x)]'", "builtin printf -v 'a[$(rm x)]' y", "let i=j"),
+        *("bash /dev/stdin < a.py", "echo ls | bash /dev/fd/0", "echo x | python3 /proc/self/fd/0", "node //dev/stdin"),
+        *("python3 -X dev -c x", "python3 -mtimeit x", "node --loader ./x a.js", "perl -Mx a.pl", "gdb --args rm a.py"),
+        *(
+            "uv -q run rm -rf a.py",
+            "pnpm --filter x exec rm a.py",
+            "yarn workspace x exec rm a.py",
+            "stack exec rm -rf x",
+        ),
+        *("tar --new-volume-script=./x -cf a.tar a.py", "tar --rmt-command=./x -cf a a.py", "tar -cf host:a.tar a.py"),
+        *("git fetch ext::./x", "git clone 'ext::./x' y", "git remote add x ext::./x", "gcc -specs=x a.c"),
     ],
 )
 def test_a_dangerous_or_hidden_effect_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
@@ -228,6 +259,21 @@ def test_names_of_which_other_words_become_are_no_known_paths(root: Path) -> Non
     assert decide(root, "find . -exec cat {} +") == "allow"
     (root / "sub" / "out").symlink_to("/etc")
     assert decide(root, "find . -exec cat {} +") == "deny"
+
+
+def test_a_link_that_is_moved_leads_elsewhere(root: Path) -> None:
+    (root / "out").symlink_to("/x")
+    for command in ("mv out g; echo x > g/y", "cp -a out g && echo x > g/y", "rsync -a . ../g; > g/out/y"):
+        assert decide(root, command, "auto") != "allow"
+    assert decide(root, "mv sub g; echo x > g/y", "auto") == "allow"
+
+
+def test_a_tilde_in_quotes_is_a_name(root: Path) -> None:
+    (root / ".env").write_text("KEY=1\n")
+    (root / "~").mkdir()
+    (root / "~" / "x").symlink_to(root / ".env")
+    for command in ("cat '~/x'", "cd '~' && cat x", "grep -f '~/x' a.py", "grep --file=~/x a.py"):
+        assert decide(root, command, "trust") == "deny"
 
 
 def test_wildcards_in_variables_are_those_of_the_shell(root: Path) -> None:

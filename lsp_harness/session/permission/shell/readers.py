@@ -131,9 +131,13 @@ def judge_texts(words: Sequence[ShellWord]) -> Reading:
 
 def judge_test(words: Sequence[ShellWord]) -> Reading:
     """Judge `test` and `[`, which look at files."""
-    if any(not word.is_known and not word.is_harmless for word in words):
+    if any(not (word.is_known or word.is_harmless or (word.is_quoted and UNKNOWN not in word.text)) for word in words):
         return Reading(problem="an argument is not known")
-    operands = [word for word in words if word.is_known and not re.fullmatch(r"-\w+|[!=\]()<>]|!=|==|\d+|", word.text)]
+    operands = [
+        word
+        for word in words
+        if UNKNOWN not in word.text and not re.fullmatch(r"-\w+|[!=\]()<>]|!=|==|\d+|", word.text)
+    ]
     return Reading(tuple(operands))
 
 
@@ -190,7 +194,7 @@ def judge_jq(arguments: Arguments) -> str:
     """Return why a filter of jq reads more than its input. Empty if it does not."""
     programs = [word.text for word in arguments.operands[:1]]
     if any(
-        re.search(r"\benv\b|\$\s*(?:ENV|__)|\b(?:import|include|input_line_number|get_search_list)\b|\$__", text)
+        re.search(r"\benv\b|\$\s*(?:ENV|__|#)|\b(?:import|include|modulemeta|get_search_list)\b", text)
         for text in programs
     ):
         return "the filter may read the environment or other files"
