@@ -17,12 +17,22 @@ from lsp_harness.process.safe_git import (
 )
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.tool_run import run_tool
+from lsp_harness.session.permission.shell.command_parts import split_arguments, split_command
 from lsp_harness.session.tasks.read_only_work import confine_reading
 from lsp_harness.session.tasks.task_request import ShellWork
 
 GIT_LIMIT_S = 10.0
 # git reads the settings of a submodule in a process of its own, which does not get these
-SETTINGS = {**SAFE_SETTINGS, "diff.ignoreSubmodules": "all", "status.submoduleSummary": "false"}
+SETTINGS = {
+    **SAFE_SETTINGS,
+    "diff.ignoreSubmodules": "all",
+    "diff.submodule": "short",
+    "status.submoduleSummary": "false",
+}
+
+
+GIT_STARTERS = frozenset({"git", "pip", "pip3", "cloc", "bat", "less", "more"})
+"""Programs that only read, and git or those that may start it."""
 
 
 class ReadingCommands:
@@ -49,7 +59,8 @@ class ReadingCommands:
         Raises:
             UsageError: The command cannot run like this. The message says why.
         """
-        variables = {**SAFE_VARIABLES, **override_variables({**SETTINGS, **await _list_overrides(work.cwd)})}
+        overrides = await _list_overrides(work.cwd) if _may_start_git(work) else {}
+        variables = {**SAFE_VARIABLES, **override_variables({**SETTINGS, **overrides})}
         choice = await asyncio.to_thread(machine_sandbox)
         if not _is_strong(choice):
             return replace(work, env={**(os.environ if work.env is None else work.env), **variables})
@@ -66,6 +77,13 @@ def _is_strong(choice: SandboxChoice) -> bool:
     return choice.is_confined and not choice.sandbox.has_network
 
 
+def _may_start_git(work: ShellWork) -> bool:
+    """Return whether a command starts git, or a program that may start it."""
+    command = work.command
+    split = split_command(command) if isinstance(command, str) else split_arguments(command)
+    return bool(split.opaque_reasons) or any(part.name in GIT_STARTERS for part in split.parts)
+
+
 async def _list_overrides(folder: Path) -> dict[str, str]:
     """Return the settings that take the place of those of a repository which name programs."""
     try:
@@ -73,4 +91,6 @@ async def _list_overrides(folder: Path) -> dict[str, str]:
     except OSError:
         # without git, no repository is read
         return {}
+    if result.exit_code != 0:
+        raise UsageError("the settings of git cannot be read, so that nobody knows which programs they name")
     return read_overrides(result.stdout)

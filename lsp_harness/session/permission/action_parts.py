@@ -196,7 +196,7 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rul
     for part in split.parts:
         risk, opaque = command_risk(part), part.opaque
         if risk == "low" and not part.is_wrapper:
-            if not files.reads_inside(part):
+            if not files.reads_inside(part) or objections.submodule_objection(part, is_confined=rules.hides_secrets):
                 risk = "medium"
             if reason := objections.reading_objection(part, hides_secrets=rules.hides_secrets):
                 risk, opaque = "high", reason

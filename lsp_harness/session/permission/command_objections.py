@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from lsp_harness.files.secret_search import TooManyFilesError
 from lsp_harness.session.permission.file_search import EntryBudget, list_tree
-from lsp_harness.session.permission.git_files import find_odd_settings, find_repository, find_tracked_secrets
+from lsp_harness.session.permission.git_files import find_odd_settings, find_repository, read_index
+from lsp_harness.session.permission.git_history import history_objection
 from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
 from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS, CommandPart
 from lsp_harness.session.permission.shell.command_risk import judge_reading
@@ -79,12 +80,16 @@ class CommandObjections:
             # without a repository, git compares folders as they are
             trees = reading.files
         for word, folder in itertools.product(trees, self.files.folders):
+            if word.is_split and (strange := read_index(folder.folder).strange):
+                return f"the name of {strange[0]} may become several words"
             for form in [forms[-1] for path in paths_in(word, folder) if (forms := folder.forms(path))]:
                 base = folder.relative(form)
                 for path in list_tree(form, budget):
                     name = base + path[len(form) :]
                     if not hides_secrets and (is_secret_name(name) or (_has_names(path) and folder.read_problem(path))):
                         return f"it may read {name.removeprefix('./')}, which may contain secrets"
+                    if word.is_tree and word.loose.startswith(UNKNOWN) and os.path.basename(path).startswith("-"):
+                        return f"the file {name} becomes an option"
                     if word.is_split and SPLITTING.search(path[len(form) :]):
                         return f"the name of {folder.relative(path)} may become several words"
                     if reading.follows_links and os.path.islink(path):
@@ -96,9 +101,28 @@ class CommandObjections:
             for folder in self.files.folders:
                 if reason := find_odd_settings(folder.folder):
                     return reason
-                for name in find_tracked_secrets(folder.folder):
-                    return f"git keeps {name}, which may contain secrets"
+                if not (index := read_index(folder.folder)).is_readable:
+                    return "the index of git cannot be read"
+                if index.secrets:
+                    return f"git keeps {index.secrets[0]}, which may contain secrets"
+                if reading.reads_history and (reason := history_objection(folder.folder)):
+                    return reason
         return ""
+
+    def submodule_objection(self, part: CommandPart, *, is_confined: Callable[[], bool]) -> str:
+        """Return why git may run programs that the settings of a submodule name; empty if it does not.
+
+        Args:
+            part: The part.
+            is_confined: Returns whether it runs where programs can do nothing but read. It may try a sandbox.
+        """
+        if not judge_reading(part).reads_submodules:
+            return ""
+        indexes = [read_index(folder.folder) for folder in self.files.folders]
+        names = [name for index in indexes for name in index.submodules or ([] if index.is_readable else ["of git"])]
+        if not names or is_confined():
+            return ""
+        return f"the settings of the submodule {names[0]} may name programs"
 
     def _is_own_program(self, part: CommandPart) -> bool:
         """Return whether the name of a program leads into the workspace, because `PATH` does."""

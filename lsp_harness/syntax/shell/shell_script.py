@@ -75,13 +75,11 @@ class ShellCommand:
     Attributes:
         words: The program and its arguments. Empty for a mere assignment or redirection.
         assignments: The variables that are set for the program, or for the rest of the script without a program.
-        has_text_input: Whether a heredoc or a herestring is its standard input.
         before: The commands before it in a pipeline, whose output it reads. Empty if they are not simple.
     """
 
     words: tuple[ShellWord, ...] = ()
     assignments: tuple[tuple[str, ShellWord], ...] = ()
-    has_text_input: bool = False
     before: tuple["ShellCommand", ...] = ()
 
 
@@ -346,7 +344,7 @@ def _check_arithmetic(node: Node, reading: _Reading) -> None:
 
 
 def _read_command(node: Node, reading: _Reading) -> None:
-    words, assignments, has_text_input = list[ShellWord](), list[tuple[str, ShellWord]](), False
+    words, assignments = list[ShellWord](), list[tuple[str, ShellWord]]()
     place = len(reading.commands)
     for child in node.named_children:
         match child.type:
@@ -354,7 +352,6 @@ def _read_command(node: Node, reading: _Reading) -> None:
                 assignments.append(_assignment(child, reading))
                 _visit_children(child, reading)
             case "file_redirect" | "heredoc_redirect" | "herestring_redirect":
-                has_text_input = has_text_input or child.type != "file_redirect"
                 _visit(child, reading)
             case "comment":
                 _visit(child, reading)
@@ -368,8 +365,7 @@ def _read_command(node: Node, reading: _Reading) -> None:
     parent = node.parent
     if parent is not None and parent.type == "redirected_statement":
         _check_gaps(parent, reading)
-        has_text_input = has_text_input or any("here" in child.type for child in parent.named_children)
-    reading.commands.insert(place, ShellCommand(tuple(words), tuple(assignments), has_text_input))
+    reading.commands.insert(place, ShellCommand(tuple(words), tuple(assignments)))
 
 
 def _read_pipeline(node: Node, reading: _Reading) -> None:

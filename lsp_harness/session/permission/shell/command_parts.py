@@ -215,7 +215,7 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
             inner_words = tuple(
                 replace(word, sources=(files,), is_split=True) if _is_added(word) else word for word in inner_words
             )
-        inner = ShellCommand(inner_words, unwrapped.assignments, command.has_text_input)
+        inner = ShellCommand(inner_words, unwrapped.assignments)
         if unwrapped.is_shell_text:
             if all(word.is_known for word in unwrapped.words):
                 text = " ".join(word.text for word in unwrapped.words)
@@ -228,7 +228,7 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     if name in SHELLS:
         _split_shell(part, splitting, depth)
         return
-    splitting.add(replace(part, opaque=opaque_reason(name, words, has_text_input=command.has_text_input)))
+    splitting.add(replace(part, opaque=opaque_reason(name, words)))
     for inner_words in inner_commands(name, words):
         _split_words(ShellCommand(inner_words), splitting, depth + 1)
     if name == "eval" and all(word.is_known for word in words):

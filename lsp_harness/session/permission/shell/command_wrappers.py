@@ -14,6 +14,7 @@ from lsp_harness.session.permission.shell.git_reading import (
     OPTIONS_WITH_VALUE,
     PROGRAM_OPTIONS,
 )
+from lsp_harness.session.permission.shell.interpreters import INTERPRETERS, STREAM_FILE, interpreter_reason
 from lsp_harness.session.permission.shell.option_reading import (
     matches_option,
     may_become_option,
@@ -109,37 +110,6 @@ SHELL_FLAGS = re.compile(r"-[eufxvnilpam]*c[eufxvilpam]*$")
 SHELL_OPTIONS = re.compile(r"-[eufxvnilpam]+$|--(?:login|norc|noprofile|posix|verbose)$")
 SHELL_SETTINGS = frozenset({"errexit", "nounset", "pipefail", "noclobber", "xtrace", "verbose"})
 """Values of `-o` with which a shell reads a script as usual."""
-INTERPRETERS = re.compile(
-    r"(python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|wish|expect|osascript|R|Rscript|julia|ghci?|"
-    r"irb|groovy|scala|jshell|gdb|lldb|fish|csh|tcsh|pwsh|powershell|elvish|nu|xonsh)[\d.]*$",
-    re.IGNORECASE,
-)
-RUNNING_MODULES = frozenset(
-    {"timeit", "pdb", "cProfile", "profile", "trace", "code", "runpy", "doctest", "IPython", "ptpython", "bpython"}
-)
-"""Modules of Python that run code of their arguments."""
-STREAM_FILE = re.compile(r"/+(?:dev/+(?:stdin|fd/+\d+)|proc/+(?:self|thread-self|\d+)/+fd/+\d+)")
-"""Matches the names of streams, from which a program gets code that nobody sees."""
-PLAIN_INTERPRETER_OPTIONS: Mapping[str, re.Pattern[str]] = {
-    "python": re.compile(r"-[bBdEiIOPqsSuvx]+|-[XW].*"),
-    "perl": re.compile(r"-[acnplwWXtTsu]+"),
-    "ruby": re.compile(r"-[acnplswSv]+|-W\d?"),
-    "node": re.compile(
-        r"--(?:test|check|watch|inspect|inspect-brk|enable-source-maps|trace-warnings|trace-deprecation|no-warnings|"
-        r"experimental-strip-types|expose-gc|max-old-space-size=\d+|test-only|test-reporter=(?:spec|tap|dot)|"
-        r"test-name-pattern=.*|stack-trace-limit=\d+)"
-    ),
-    "php": re.compile(r"-[lnf]+"),
-}
-"""Interpreter → its options before the script that run no other code. An option of any other one may do so."""
-INTERPRETER_VALUES = frozenset({"-X", "-W"})
-"""Options of Python whose value is the next word."""
-MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m(.*)$", re.DOTALL)
-INLINE_CODE = re.compile(
-    r"-[a-zA-Z0-9]*[cCeEprBRxFM]$|--?(?:eval|exec|execute|command|print|run|require|import|init-command|ex|batch)(?:=|$)"
-)
-"""Matches an option of an interpreter that is followed by code."""
-JOINED_CODE = re.compile(r"-(?:[A-Za-z]*[ceEr])[^\w-]|-[cer].+[(;'\"]")
 OPAQUE_PROGRAMS: Mapping[str, str] = {
     **dict.fromkeys(("eval", "source", ".", "trap", "coproc"), "runs a text as a script"),
     **dict.fromkeys(("alias", "unalias", "enable", "hash", "function"), "changes what a name means"),
@@ -405,7 +375,7 @@ def _hides_subcommand(name: str, words: Sequence[ShellWord]) -> bool:
     return first.startswith(("-", "workspace")) and any(word.text in subcommands for word in words[2:])
 
 
-def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool) -> str:
+def opaque_reason(name: str, words: Sequence[ShellWord]) -> str:
     """Return why nobody can see what a program does; empty if its words say it."""
     arguments = [word.text for word in words[1:]]
     if name in ("docker", "podman", "kubectl") and arguments and arguments[0] in READABLE_DOCKER:
@@ -419,7 +389,7 @@ def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool
         # the value of an option might be the program
         return f"{name} has the option {words[start].text}"
     if INTERPRETERS.match(name):
-        return _interpreter_reason(name, words, has_text_input=has_text_input)
+        return interpreter_reason(name, words)
     if name in SCRIPT_READERS and (problem := SCRIPT_READERS[name].read(words[1:]).problem):
         return f"{name}: {problem}"
     if name == "git":
@@ -490,26 +460,3 @@ def _git_reason(words: Sequence[ShellWord]) -> str:
         if (own or subcommand in REMOTE_COMMANDS) and not word.is_known and may_become_option(word):
             return f"{word.display} may become an option of git {subcommand} that runs another program"
     return ""
-
-
-def _interpreter_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool) -> str:
-    family = re.sub(r"[\d.]+$|js$", "", name.lower()).replace("pypy", "python")
-    plain, position = PLAIN_INTERPRETER_OPTIONS.get(family), 1
-    while position < len(words):
-        word = words[position]
-        position += 1
-        if not word.is_known or word.text == "-":
-            return f"{name} runs code that nobody sees"
-        if not word.text.startswith("-"):
-            return f"{name} gets code from a stream" if STREAM_FILE.fullmatch(word.text) else ""
-        if family == "python" and (match := MODULE.match(word.text)):
-            module = match[1] or next((other.text for other in words[position:]), "")
-            return f"{name} -m {module} runs code" if module.partition(".")[0] in RUNNING_MODULES else ""
-        if word.text in ("-V", "--version", "-h", "--help", "-v") and len(words) == 2:
-            return ""
-        if INLINE_CODE.match(word.text) or JOINED_CODE.match(word.text):
-            return f"{name} {word.text[:8]} runs code"
-        if word.text != "--" and (plain is None or not plain.fullmatch(word.text)):
-            return f"{name} has the option {word.text}, which may run code"
-        position += family == "python" and word.text in INTERPRETER_VALUES
-    return f"{name} reads code from its standard input"

@@ -25,6 +25,8 @@ class Reading:
         trees: Folders that it searches with all files in them.
         problem: Why it does not only read; empty if it does.
         reads_objects: Whether it reads the contents of files in a repository of git.
+        reads_history: Whether it may read contents that only the history of a repository has.
+        reads_submodules: Whether git looks at the files of submodules, with their settings.
         follows_links: Whether it follows links within `trees`.
     """
 
@@ -32,6 +34,8 @@ class Reading:
     trees: tuple[ShellWord, ...] = ()
     problem: str = ""
     reads_objects: bool = False
+    reads_history: bool = False
+    reads_submodules: bool = False
     follows_links: bool = False
 
     def join(self, other: "Reading") -> "Reading":
@@ -41,6 +45,8 @@ class Reading:
             (*self.trees, *other.trees),
             self.problem or other.problem,
             reads_objects=self.reads_objects or other.reads_objects,
+            reads_history=self.reads_history or other.reads_history,
+            reads_submodules=self.reads_submodules or other.reads_submodules,
             follows_links=self.follows_links or other.follows_links,
         )
 
