@@ -1,5 +1,6 @@
 """Commands that only read start no program of a repository, also where no sandbox works."""
 
+import asyncio
 import subprocess
 from pathlib import Path
 
@@ -29,36 +30,36 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-async def run(root: Path, command: str, *without: str) -> bool:
+def git_text(root: Path, *arguments: str, text: str = "") -> str:
+    """Return what a command of git prints."""
+    command = ["git", *arguments]
+    return subprocess.run(command, cwd=root, input=text, capture_output=True, check=True, text=True).stdout
+
+
+def starts_trap(root: Path, command: str, *without: str) -> bool:
     """Run a command as the product does, and return whether it started the trap."""
-    work = await ReadingCommands([root]).confine(ShellWork(command, root))
+    work = asyncio.run(ReadingCommands([root]).confine(ShellWork(command, root)))
     environment = {name: value for name, value in (work.env or {}).items() if name not in without}
     subprocess.run(work.argv, cwd=root, env={**environment, "HOME": str(root.parent)}, capture_output=True, check=False)
     return (root.parent / "mark").exists() or (root.parent / ".gnupg").exists()
 
 
-async def test_no_program_checks_signatures_that_a_format_of_the_repository_asks_for(root: Path) -> None:
-    head = subprocess.run(["git", "cat-file", "commit", "HEAD"], cwd=root, capture_output=True, check=True).stdout
-    author, committer, rest = (
-        head.decode().partition("committer ")[0],
-        "committer ",
-        head.decode().split("committer ")[1],
-    )
-    line, message = rest.split("\n", 1)
-    text = f"{author}{committer}{line}\n{SIGNATURE}{message}".encode()
-    options = ["git", "hash-object", "-t", "commit", "-w", "--stdin"]
-    signed = subprocess.run(options, cwd=root, input=text, capture_output=True, check=True).stdout.decode().strip()
+def test_no_program_checks_signatures_that_a_format_of_the_repository_asks_for(root: Path) -> None:
+    lines = git_text(root, "cat-file", "commit", "HEAD").splitlines(keepends=True)
+    place = next(place for place, line in enumerate(lines) if line.startswith("committer ")) + 1
+    text = "".join([*lines[:place], SIGNATURE, *lines[place:]])
+    signed = git_text(root, "hash-object", "-t", "commit", "-w", "--stdin", text=text).strip()
     run_git(root, "update-ref", "refs/heads/main", signed)
     run_git(root, "config", "format.pretty", "%G?")
     run_git(root, "config", "gpg.program", "./trap")
-    assert not await run(root, "git log")
+    assert not starts_trap(root, "git log")
     run_git(root, "config", "--unset", "gpg.program")
-    assert not await run(root, "git log")
+    assert not starts_trap(root, "git log")
 
 
-async def test_git_fetches_nothing_by_a_protocol_that_the_repository_allows(root: Path) -> None:
-    blob = subprocess.run(["git", "rev-parse", "HEAD:a.py"], cwd=root, capture_output=True, check=True).stdout.decode()
-    (root / ".git" / "objects" / blob[:2] / blob[2:].strip()).unlink()
+def test_git_fetches_nothing_by_a_protocol_that_the_repository_allows(root: Path) -> None:
+    blob = git_text(root, "rev-parse", "HEAD:a.py").strip()
+    (root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     for key, value in {
         "core.repositoryFormatVersion": "1",
         "extensions.partialClone": "origin",
@@ -68,10 +69,10 @@ async def test_git_fetches_nothing_by_a_protocol_that_the_repository_allows(root
     }.items():
         run_git(root, "config", key, value)
     # older versions of git do not know this variable
-    assert not await run(root, "git show HEAD:a.py", "GIT_NO_LAZY_FETCH")
+    assert not starts_trap(root, "git show HEAD:a.py", "GIT_NO_LAZY_FETCH")
 
 
-async def test_git_starts_no_difference_in_submodules(root: Path) -> None:
+def test_git_starts_no_difference_in_submodules(root: Path) -> None:
     module = root / "module"
     module.mkdir()
     run_git(module, "init", "-q", "-b", "main")
@@ -84,7 +85,7 @@ async def test_git_starts_no_difference_in_submodules(root: Path) -> None:
     run_git(module, "config", "diff.external", "../trap")
     run_git(root, "config", "diff.submodule", "diff")
     (root / ".gitmodules").write_text('[submodule "m"]\n\tpath = module\n\turl = x\n\tignore = none\n')
-    assert not await run(root, "git diff HEAD~1 HEAD")
+    assert not starts_trap(root, "git diff HEAD~1 HEAD")
 
 
 async def test_only_commands_that_may_start_git_read_its_settings(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
