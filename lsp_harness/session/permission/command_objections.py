@@ -17,7 +17,7 @@ from lsp_harness.session.permission.git_history import history_objection
 from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
 from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS, CommandPart
 from lsp_harness.session.permission.shell.command_risk import judge_reading
-from lsp_harness.session.permission.shell.file_words import ARCHIVERS, LINKERS, find_changed
+from lsp_harness.session.permission.shell.file_words import ARCHIVERS, LINKERS, FileWords, find_changed
 from lsp_harness.session.permission.shell.option_reading import matches_option
 from lsp_harness.session.permission.shell.readers import Reading
 from lsp_harness.session.permission.touched_files import CommandFiles, exists, paths_in
@@ -157,7 +157,15 @@ class CommandObjections:
             for paths, found in ((self.files.paths(files.read), read), (self.files.paths(files.changed), changed)):
                 for form, _ in self._find_folders(path for path in paths if path not in targets):
                     found += list_tree(form, budget)
+            changed += self._placed_files(files, budget)
         return read, changed
+
+    def _placed_files(self, files: FileWords, budget: EntryBudget) -> Iterator[str]:
+        """Yield the paths that the files of folders get which are copied or moved."""
+        for source, place in self.files.placements(files):
+            for form, folder in self._find_folders([source]):
+                for target, path in itertools.product(folder.forms(place), list_tree(form, budget)):
+                    yield os.path.normpath(target + path[len(form) :])
 
     def searched_files(self, part: CommandPart) -> tuple[list[str], bool]:
         """Return all files in the folders that a part may search, and whether it certainly reads them.
@@ -186,11 +194,18 @@ class CommandObjections:
         if part.name not in ARCHIVERS:
             return ""
         budget = EntryBudget()
+        found = [find_changed(part.name, words[1:]) for words in part.variants or (part.words,)]
+        changes = [files for files in found if files is not None]
+        read = self.files.read_paths(part) if len(changes) < len(found) else ()
+        read = itertools.chain(read, *(self.files.paths(files.read) for files in changes))
         try:
-            for form, folder in self._find_folders(self.files.read_paths(part)):
+            for form, folder in self._find_folders(read):
                 for entry in list_tree(form, budget) if folder.is_inside(form) else ():
                     if is_secret_name(name := os.path.relpath(entry, form)):
                         return f"it may copy {name}, which may contain secrets"
+            for place in itertools.chain(*(self._placed_files(files, budget) for files in changes)):
+                if problem := self.files.folders[0].own_problem(place):
+                    return f"it may change a protected file: {problem}"
         except TooManyFilesError:
             return ""
         return ""

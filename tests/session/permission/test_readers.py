@@ -141,6 +141,8 @@ DENIED = [
     *EVALUATED,
     *("uniq {a.py,x}", "xxd {a.py,x}", "git symbolic-ref {HEAD,refs/heads/x}", "git config {core.pager,a.b}"),
     *("x=PATH; read $x < a.py; ls", "read {PATH,y} < a.py; ls", "exec -a git-init git status", "POSIXLY_CORRECT=1; ls"),
+    # it runs `conftest.py`
+    "pytest --version",
     *("bash -O dotglob -c 'cat *'", "bash -o posix -c ls", "jq -n '$#x\nENV'", "jq -n '\"x\" | modulemeta'"),
     *(
         "sed --expr='e x' a.py",
@@ -267,6 +269,22 @@ def test_a_link_that_is_moved_leads_elsewhere(root: Path) -> None:
     for command in ("mv out g; echo x > g/y", "cp -a out g && echo x > g/y", "rsync -a . ../g; > g/out/y"):
         assert decide(root, command, "auto") != "allow"
     assert decide(root, "mv sub g; echo x > g/y", "auto") == "allow"
+
+
+def test_a_copy_of_a_folder_changes_no_protected_file(root: Path) -> None:
+    (root / "sub" / ".git").mkdir()
+    (root / "sub" / ".git" / "config").write_text("x\n")
+    (root / "config").write_text("x\n")
+    for command in ("cp -r sub/. .", "rsync -a sub/ .", "cp -r sub lib"):
+        assert decide(root, command, "auto") == "ask"
+    for command in ("sed -i'.git/*' s/a/b/ config", "sed -i s/a/b/ /x/y"):
+        assert decide(root, command, "trust") == "deny"
+
+
+def test_the_target_of_a_copy_is_not_copied(root: Path) -> None:
+    (root / "sub" / ".env").write_text("KEY=1\n")
+    assert decide(root, "cp a.py sub/", "auto") == "allow"
+    assert decide(root, "cp -r sub lib", "auto") == "ask"
 
 
 def test_a_tilde_in_quotes_is_a_name(root: Path) -> None:

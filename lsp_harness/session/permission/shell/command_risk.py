@@ -39,7 +39,6 @@ VERSION_WORDS: Mapping[str, tuple[str, ...]] = {
             "make",
             "uv",
             "ruff",
-            "pytest",
             "jq",
             "curl",
             "rg",
@@ -50,7 +49,8 @@ VERSION_WORDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("bash", "docker", "tsc", "git"), ("--version",)),
     "java": ("-version", "--version"),
 }
-"""Program → the arguments with which it only prints its version. Others look for settings in the folder first."""
+"""Program → the arguments with which it only prints its version. Others look for settings in the folder first, as
+pytest does, which runs `conftest.py`."""
 VERSION_PROGRAMS = re.compile(
     r"(python|pypy|node|ruby|perl|php|lua|go|cargo|rustc|gcc|g\+\+|clang|cmake|make|npm|npx|yarn|pnpm|pip|uv|ruff|pytest|"
     r"git|java|javac|mvn|gradle|dotnet|docker|bash|tsc|deno|bun|mypy|pyright|black|terraform)[\d.]*$"
