@@ -53,6 +53,8 @@ BASH_NODES = frozenset(
     | {"c_style_for_statement", "extglob_pattern", "regex", "brace_expression"}
 )
 """Nodes of the grammar of bash that POSIX does not have."""
+TEST_SIGN = re.compile(r"[\[\]!]|={1,2}|!=|-[a-zA-Z]{1,2}")
+"""Matches the signs of an expression in `[ … ]` that are words for a shell."""
 MISREAD = re.compile(r"``|(?:^|(?<=[\s;&|()<>]))\\[ \t]")
 """Matches texts that the grammar reads in another way than a shell: an empty pair of backticks, and a word that begins
 with a quoted blank."""
@@ -179,9 +181,7 @@ def _visit(node: Node, reading: _Reading) -> None:
         case "variable_assignments":
             _visit_children(node, reading)
         case "test_command" if reading.text(node).startswith("[") and not reading.text(node).startswith("[["):
-            # the builtin `[`, whose words the grammar reads as an expression
-            reading.commands.append(ShellCommand(tuple(_read_leaves(node, reading))))
-            _visit_children(node, reading)
+            _read_test(node, reading)
         case "test_command":
             _check_arithmetic(node, reading)
             _note_shown(node, reading)
@@ -252,16 +252,30 @@ def _visit(node: Node, reading: _Reading) -> None:
             _visit_children(node, reading)
 
 
-def _read_leaves(node: Node, reading: _Reading) -> Iterator[ShellWord]:
-    """Yield the words of an expression in their order."""
-    if node.type != "test_command" and not node.type.endswith("_expression"):
+def _read_test(node: Node, reading: _Reading) -> None:
+    """Read the builtin `[`, whose words the grammar takes for an expression: for a shell, `|` and `>` end them."""
+    words, place = list[ShellWord](), node.start_byte
+    for leaf in _leaves(node):
+        text = reading.text(leaf)
+        gap = reading.source[place : leaf.start_byte].decode("utf-8", "replace")
         # the grammar takes a word behind `==` for a pattern
-        is_plain = node.type in ("regex", "extglob_pattern") and re.fullmatch(r"[\w./@:-]+", reading.text(node))
-        is_literal = is_plain or not node.is_named or node.type == "test_operator"
-        yield literal(reading.text(node)) if is_literal else read_word(node, reading.source)
+        is_plain = leaf.type in ("regex", "extglob_pattern") and re.fullmatch(r"[\w./@:-]+", text) is not None
+        is_sign = not leaf.is_named or leaf.type == "test_operator"
+        if (is_sign and not TEST_SIGN.fullmatch(text)) or not re.fullmatch(r"(?:[ \t]|\\\n)*", gap):
+            reading.opaque.append("a test contains more than its words")
+        words.append(literal(text) if is_plain or is_sign else read_word(leaf, reading.source))
+        place = leaf.end_byte
+    reading.commands.append(ShellCommand(tuple(words)))
+    _visit_children(node, reading)
+
+
+def _leaves(node: Node) -> Iterator[Node]:
+    """Yield the words and signs of an expression in their order."""
+    if node.type != "test_command" and not node.type.endswith("_expression"):
+        yield node
         return
     for child in node.children:
-        yield from _read_leaves(child, reading)
+        yield from _leaves(child)
 
 
 def _foreign_to_posix(node: Node, reading: _Reading) -> str:

@@ -141,6 +141,7 @@ DENIED = [
     *EVALUATED,
     *("uniq {a.py,x}", "xxd {a.py,x}", "git symbolic-ref {HEAD,refs/heads/x}", "git config {core.pager,a.b}"),
     *("x=PATH; read $x < a.py; ls", "read {PATH,y} < a.py; ls", "exec -a git-init git status", "POSIXLY_CORRECT=1; ls"),
+    *("[ a | ./x ]; ls", "[ a & ./x ]; ls", "[ a > x ]; ls", "[ a < b ]; ls", "[ a && ./x ]; ls", "[ a\n./x ]; ls"),
     # it runs `conftest.py`
     "pytest --version",
     *("bash -O dotglob -c 'cat *'", "bash -o posix -c ls", "jq -n '$#x\nENV'", "jq -n '\"x\" | modulemeta'"),
