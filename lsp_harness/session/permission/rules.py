@@ -17,6 +17,7 @@ from lsp_harness.session.permission.glob_patterns import matches, may_match
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS
 from lsp_harness.session.permission.shell.command_risk import list_inner_commands
+from lsp_harness.session.permission.shell.file_words import may_hide_output
 from lsp_harness.session.permission.shell.git_reading import OPTIONS_WITH_VALUE
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
 
@@ -147,6 +148,9 @@ class RuleSet:
         if rule.pattern is None:
             return True
         if part.command is not None:
+            variants = part.command.variants or (part.command.words,)
+            if any(may_hide_output(part.command.name, words[1:]) for words in variants):
+                return False
             return any(_command_matches(rule.pattern, text) for text in _certain_commands(part))
         if part.paths:
             # a link is the file that it leads to

@@ -154,7 +154,10 @@ class CommandFiles:
 
     def written_by_options(self, part: CommandPart) -> list[str]:
         """Return the files that options of a part name for its output, if it otherwise only reads."""
-        return find_output(part.name, part.words[1:])[0] if judge_reading(part).problem else []
+        if not judge_reading(part).problem:
+            return []
+        found = (find_output(part.name, words[1:])[0] for words in part.variants or (part.words,))
+        return list(dict.fromkeys(itertools.chain(*found)))
 
     def paths(self, words: Sequence[ShellWord]) -> Iterator[str]:
         """Yield the paths that words name. Wildcards are replaced by the files that exist."""

@@ -228,7 +228,8 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     if name in SHELLS:
         _split_shell(part, splitting, depth)
         return
-    splitting.add(replace(part, opaque=opaque_reason(name, words)))
+    reasons = (opaque_reason(name, found) for found in (words, *variants))
+    splitting.add(replace(part, opaque=next(filter(None, reasons), "")))
     for inner_words in inner_commands(name, words):
         _split_words(ShellCommand(inner_words), splitting, depth + 1)
     if name == "eval" and all(word.is_known for word in words):

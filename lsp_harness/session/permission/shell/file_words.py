@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lsp_harness.session.permission.shell.option_reading import parse_options, read_arguments
+from lsp_harness.session.permission.shell.git_reading import split_git
+from lsp_harness.session.permission.shell.option_reading import may_become_option, parse_options, read_arguments
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 
 OWNER_OPTIONS = (
@@ -104,6 +105,12 @@ OUTPUT_OPTIONS: Mapping[str, str] = {
 }
 """Program that otherwise only reads → the options that name a file for its output, with the value in the same word."""
 
+DIFFING_GIT = frozenset(
+    {"diff", "log", "show", "whatchanged", "format-patch", "range-diff", "diff-tree", "diff-index", "diff-files"}
+    | {"shortlog", "archive", "stash", "reflog"}
+)
+"""Subcommands of git with an option for a file for the output."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileWords:
@@ -189,6 +196,19 @@ def find_output(name: str, words: Sequence[ShellWord]) -> tuple[list[str], list[
             position += 1
         found += [value] if value else []
     return found, rest
+
+
+def may_hide_output(name: str, words: Sequence[ShellWord]) -> bool:
+    """Return whether a word that is not known may become an option that names a file for the output.
+
+    Args:
+        name: The name of the program.
+        words: Its arguments.
+    """
+    if name not in OUTPUT_OPTIONS or (name == "git" and split_git([word.text for word in words])[0] not in DIFFING_GIT):
+        return False
+    end = next((place for place, word in enumerate(words) if word.text == "--"), len(words))
+    return any(not word.is_known and may_become_option(word) for word in words[:end])
 
 
 def _find_edited(name: str, words: Sequence[ShellWord]) -> FileWords | None:
