@@ -25,6 +25,9 @@ SAFE_SETTINGS: Mapping[str, str] = {
     # a signature is checked by a program
     "log.showSignature": "false",
     "commit.gpgSign": "false",
+    "gpg.program": "false",
+    "gpg.ssh.program": "false",
+    "gpg.x509.program": "false",
     # what is missing is not fetched, and nothing is done in another repository
     "protocol.allow": "never",
     "submodule.recurse": "false",
@@ -36,6 +39,8 @@ SAFE_VARIABLES: Mapping[str, str] = {
     "SSH_ASKPASS": "true",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    # `protocol.allow` counts only for protocols that the repository does not allow by name
+    "GIT_ALLOW_PROTOCOL": "none",
 }
 """Variables of each run."""
 SAFE_OPTIONS: Sequence[str] = (

@@ -18,12 +18,22 @@ from lsp_harness.process.safe_git import (
 )
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.tool_run import run_tool
+from lsp_harness.session.permission.shell.command_parts import split_arguments, split_command
 from lsp_harness.session.tasks.read_only_work import confine_reading
 from lsp_harness.session.tasks.task_request import ShellWork
 
 GIT_LIMIT_S = 10.0
 # git reads the settings of a submodule in a process of its own, which does not get these
-SETTINGS = {**SAFE_SETTINGS, "diff.ignoreSubmodules": "all", "status.submoduleSummary": "false"}
+SETTINGS = {
+    **SAFE_SETTINGS,
+    "diff.ignoreSubmodules": "all",
+    "diff.submodule": "short",
+    "status.submoduleSummary": "false",
+}
+
+
+GIT_STARTERS = frozenset({"git", "pip", "pip3", "cloc", "bat", "less", "more"})
+"""Programs that only read, and git or those that may start it."""
 
 
 class ReadingCommands:
@@ -50,7 +60,7 @@ class ReadingCommands:
         Raises:
             UsageError: The command cannot run like this. The message says why.
         """
-        listing = await _list_settings(work.cwd)
+        listing = await _list_settings(work.cwd) if _may_start_git(work) else b""
         overrides = {**SETTINGS, **read_overrides(listing)}.items()
         choice = await asyncio.to_thread(machine_sandbox)
         if not _is_strong(choice):
@@ -71,10 +81,24 @@ def _is_strong(choice: SandboxChoice) -> bool:
     return choice.is_confined and not choice.sandbox.has_network
 
 
+def _may_start_git(work: ShellWork) -> bool:
+    """Return whether a command starts git, or a program that may start it."""
+    command = work.command
+    split = split_command(command) if isinstance(command, str) else split_arguments(command)
+    return bool(split.opaque_reasons) or any(part.name in GIT_STARTERS for part in split.parts)
+
+
 async def _list_settings(folder: Path) -> bytes:
-    """Return the settings of git in a folder, as `read_overrides` and `read_user_settings` read them."""
+    """Return the settings of git in a folder, as `read_overrides` and `read_user_settings` read them.
+
+    Raises:
+        UsageError: They cannot be read.
+    """
     try:
-        return (await run_tool(["git", *LISTING], cwd=folder, limit_s=GIT_LIMIT_S)).stdout
+        result = await run_tool(["git", *LISTING], cwd=folder, limit_s=GIT_LIMIT_S)
     except OSError:
         # without git, no repository is read
         return b""
+    if result.exit_code != 0:
+        raise UsageError("the settings of git cannot be read, so that nobody knows which programs they name")
+    return result.stdout

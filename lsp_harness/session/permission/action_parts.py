@@ -1,5 +1,6 @@
 """The parts of an action that rules and modes judge each: commands, files that are read or changed, and the rest."""
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,10 +19,11 @@ from lsp_harness.session.permission.shell.command_parts import (
     split_command,
 )
 from lsp_harness.session.permission.shell.command_risk import RISKS, Risk, command_risk
-from lsp_harness.session.permission.shell.file_words import LINKERS
 from lsp_harness.session.permission.touched_files import CommandFiles
 
 MAX_SHOWN_CHARS = 200
+LOOP = re.compile(r"\b(?:for|while|until|select)\b")
+"""Matches the words with which a shell does commands again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,7 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rul
     for part in split.parts:
         risk, opaque = command_risk(part), part.opaque
         if risk == "low" and not part.is_wrapper:
-            if not files.reads_inside(part):
+            if not files.reads_inside(part) or objections.submodule_objection(part, is_confined=rules.hides_secrets):
                 risk = "medium"
             if reason := objections.reading_objection(part, hides_secrets=rules.hides_secrets):
                 risk, opaque = "high", reason
@@ -241,8 +243,7 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rul
             yield ActionPart("read", "read", risk, paths=paths)
     for reason in split.opaque:
         yield ActionPart(action.tool, "execute", "high", opaque=reason)
-    if any(part.name in LINKERS for part in split.parts[:-1]):
-        reason = "it makes a link, and nobody sees where the paths after it lead"
+    if reason := objections.link_objection(is_loop=LOOP.search(action.command) is not None):
         yield ActionPart(action.tool, "execute", "high", opaque=reason)
     if files.has_too_many_folders:
         yield ActionPart(action.tool, "execute", "high", opaque="it changes its folder too often")

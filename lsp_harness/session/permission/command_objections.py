@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 from lsp_harness.files.secret_search import TooManyFilesError
 from lsp_harness.session.permission.file_search import EntryBudget, list_tree
-from lsp_harness.session.permission.git_files import find_odd_settings, find_repository, find_tracked_secrets
+from lsp_harness.session.permission.git_files import find_odd_settings, find_repository, read_index
+from lsp_harness.session.permission.git_history import history_objection
 from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
 from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS, CommandPart
 from lsp_harness.session.permission.shell.command_risk import judge_reading
-from lsp_harness.session.permission.shell.file_words import ARCHIVERS, find_changed
+from lsp_harness.session.permission.shell.file_words import ARCHIVERS, LINKERS, FileWords, find_changed
+from lsp_harness.session.permission.shell.option_reading import matches_option
 from lsp_harness.session.permission.shell.readers import Reading
 from lsp_harness.session.permission.touched_files import CommandFiles, exists, paths_in
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord
@@ -78,12 +80,16 @@ class CommandObjections:
             # without a repository, git compares folders as they are
             trees = reading.files
         for word, folder in itertools.product(trees, self.files.folders):
+            if word.is_split and (strange := read_index(folder.folder).strange):
+                return f"the name of {strange[0]} may become several words"
             for form in [forms[-1] for path in paths_in(word, folder) if (forms := folder.forms(path))]:
                 base = folder.relative(form)
                 for path in list_tree(form, budget):
                     name = base + path[len(form) :]
                     if not hides_secrets and (is_secret_name(name) or (_has_names(path) and folder.read_problem(path))):
                         return f"it may read {name.removeprefix('./')}, which may contain secrets"
+                    if word.is_tree and word.loose.startswith(UNKNOWN) and os.path.basename(path).startswith("-"):
+                        return f"the file {name} becomes an option"
                     if word.is_split and SPLITTING.search(path[len(form) :]):
                         return f"the name of {folder.relative(path)} may become several words"
                     if reading.follows_links and os.path.islink(path):
@@ -95,9 +101,28 @@ class CommandObjections:
             for folder in self.files.folders:
                 if reason := find_odd_settings(folder.folder):
                     return reason
-                for name in find_tracked_secrets(folder.folder):
-                    return f"git keeps {name}, which may contain secrets"
+                if not (index := read_index(folder.folder)).is_readable:
+                    return "the index of git cannot be read"
+                if index.secrets:
+                    return f"git keeps {index.secrets[0]}, which may contain secrets"
+                if reading.reads_history and (reason := history_objection(folder.folder)):
+                    return reason
         return ""
+
+    def submodule_objection(self, part: CommandPart, *, is_confined: Callable[[], bool]) -> str:
+        """Return why git may run programs that the settings of a submodule name; empty if it does not.
+
+        Args:
+            part: The part.
+            is_confined: Returns whether it runs where programs can do nothing but read. It may try a sandbox.
+        """
+        if not judge_reading(part).reads_submodules:
+            return ""
+        indexes = [read_index(folder.folder) for folder in self.files.folders]
+        names = [name for index in indexes for name in index.submodules or ([] if index.is_readable else ["of git"])]
+        if not names or is_confined():
+            return ""
+        return f"the settings of the submodule {names[0]} may name programs"
 
     def _is_own_program(self, part: CommandPart) -> bool:
         """Return whether the name of a program leads into the workspace, because `PATH` does."""
@@ -132,7 +157,15 @@ class CommandObjections:
             for paths, found in ((self.files.paths(files.read), read), (self.files.paths(files.changed), changed)):
                 for form, _ in self._find_folders(path for path in paths if path not in targets):
                     found += list_tree(form, budget)
+            changed += self._placed_files(files, budget)
         return read, changed
+
+    def _placed_files(self, files: FileWords, budget: EntryBudget) -> Iterator[str]:
+        """Yield the paths that the files of folders get which are copied or moved."""
+        for source, place in self.files.placements(files):
+            for form, folder in self._find_folders([source]):
+                for target, path in itertools.product(folder.forms(place), list_tree(form, budget)):
+                    yield os.path.normpath(target + path[len(form) :])
 
     def searched_files(self, part: CommandPart) -> tuple[list[str], bool]:
         """Return all files in the folders that a part may search, and whether it certainly reads them.
@@ -161,11 +194,18 @@ class CommandObjections:
         if part.name not in ARCHIVERS:
             return ""
         budget = EntryBudget()
+        found = [find_changed(part.name, words[1:]) for words in part.variants or (part.words,)]
+        changes = [files for files in found if files is not None]
+        read = self.files.read_paths(part) if len(changes) < len(found) else ()
+        read = itertools.chain(read, *(self.files.paths(files.read) for files in changes))
         try:
-            for form, folder in self._find_folders(self.files.read_paths(part)):
+            for form, folder in self._find_folders(read):
                 for entry in list_tree(form, budget) if folder.is_inside(form) else ():
                     if is_secret_name(name := os.path.relpath(entry, form)):
                         return f"it may copy {name}, which may contain secrets"
+            for place in itertools.chain(*(self._placed_files(files, budget) for files in changes)):
+                if problem := self.files.folders[0].own_problem(place):
+                    return f"it may change a protected file: {problem}"
         except TooManyFilesError:
             return ""
         return ""
@@ -176,6 +216,41 @@ class CommandObjections:
             for form in folder.forms(path)[-1:]:
                 if os.path.isdir(form):
                     yield form, folder
+
+    def link_objection(self, *, is_loop: bool) -> str:
+        """Return why paths of a command may lead elsewhere, because it makes or moves a link; empty if they do not.
+
+        Args:
+            is_loop: Whether its parts may run again, so that the last one is before the others.
+        """
+        parts = [part for part in self.files.split.parts if not part.is_wrapper]
+        for place, part in enumerate(parts):
+            if place == len(parts) - 1 and not self.files.split.redirections and not (is_loop and place):
+                # nothing uses the link
+                return ""
+            if self._makes_link(part):
+                return "it makes a link, and nobody sees where the paths after it lead"
+        return ""
+
+    def _makes_link(self, part: CommandPart) -> bool:
+        """Return whether a part makes a link, or puts an existing one in another place."""
+        if part.name in LINKERS:
+            return True
+        if part.name not in ("cp", "mv", "rsync"):
+            return False
+        if any(matches_option(r"-[a-zA-Z]*[sl]|--symbolic-link|--link", word.text) for word in part.words[1:]):
+            return True
+        budget = EntryBudget()
+        for words in part.variants or (part.words,):
+            files = find_changed(part.name, words[1:])
+            for path in self.files.paths(files.read) if files else ():
+                for forms in filter(None, self.files.forms(path)):
+                    try:
+                        if any(map(os.path.islink, (forms[0].rstrip("/"), *list_tree(forms[0], budget)))):
+                            return True
+                    except TooManyFilesError:
+                        return True
+        return False
 
     def change_objection(self, part: CommandPart) -> str:
         """Return why nobody sees which files a program changes; empty if its words say it."""

@@ -4,6 +4,7 @@ import os
 import re
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,7 +17,26 @@ ODD_KEYS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Settings of a repository that name files of other places, or another format of the index."""
-EXTENDED_FLAG, NAME_MASK = 0x4000, 0x0FFF
+EXTENDED_FLAG, SUBMODULE_MODE, CHECKSUM_BYTES = 0x4000, 0o160000, 20
+STRANGE_NAME = re.compile(r"[\s'\"\\*?\[]|^-")
+"""Matches the names of which a shell or `xargs` makes other words or options."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFiles:
+    """The files in an index of git that matter for permissions, by their paths.
+
+    Attributes:
+        secrets: Those that may contain secrets by their names.
+        strange: Those of whose names a shell makes other words.
+        submodules: Folders that are repositories of their own.
+        is_readable: Whether all entries could be read.
+    """
+
+    secrets: tuple[str, ...] = ()
+    strange: tuple[str, ...] = ()
+    submodules: tuple[str, ...] = ()
+    is_readable: bool = True
 
 
 def find_repository(folder: str) -> str:
@@ -31,20 +51,26 @@ def find_repository(folder: str) -> str:
     return ""
 
 
-def find_tracked_secrets(folder: str) -> tuple[str, ...]:
-    """Return the files with secrets that the repository of a folder keeps, by their names.
-
-    Nothing is found if its index cannot be read.
-    """
+def find_git_folder(folder: str) -> str:
+    """Return the folder with the index and the HEAD of the repository of a folder; empty if there is none."""
     repository = find_repository(folder)
-    if not repository:
-        return ()
     try:
-        index = Path(_git_folder(repository)) / "index"
+        return _git_folder(repository) if repository else ""
+    except OSError:
+        return ""
+
+
+def read_index(folder: str) -> IndexFiles:
+    """Return what the index of the repository of a folder says about its files. Without an index it is empty."""
+    place = find_git_folder(folder)
+    if not place:
+        return IndexFiles()
+    index = Path(place) / "index"
+    try:
         state = index.stat()
     except OSError:
-        return ()
-    return _read_secrets(index, state.st_mtime_ns, state.st_size)
+        return IndexFiles()
+    return _read_index(index, state.st_mtime_ns, state.st_size)
 
 
 def find_odd_settings(folder: str) -> str:
@@ -65,24 +91,38 @@ def find_odd_settings(folder: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _read_secrets(index: Path, changed_ns: int, size: int) -> tuple[str, ...]:
-    """Return the files with secrets in an index, whose state is a part of the question."""
-    return tuple(name for name in _list_files(index, size) if is_secret_path(name))
-
-
-def _list_files(index: Path, size: int) -> Iterator[str]:
-    """Yield the paths in an index of git, as far as it can be read.
+def _read_index(index: Path, changed_ns: int, size: int) -> IndexFiles:
+    """Return what an index says, whose state is a part of the question.
 
     The format is that of `Documentation/gitformat-index.txt` of git, versions 2 to 4.
     """
+    secrets, strange, submodules = list[str](), list[str](), list[str]()
     try:
         data = index.read_bytes() if size <= MAX_INDEX_BYTES else b""
         if data[:4] != b"DIRC":
-            return
+            return IndexFiles(is_readable=False)
         version, count = struct.unpack(">II", data[4:12])
-        yield from _entries(data, version, count)
+        place = 12
+        for name, mode, end in _entries(data, version, count):
+            place = end
+            if is_secret_path(name):
+                secrets.append(name)
+            if STRANGE_NAME.search(name):
+                strange.append(name)
+            if mode == SUBMODULE_MODE:
+                submodules.append(name)
+        # the rest of the files stands in another index, or folders stand for their files
+        is_readable = not {b"link", b"sdir"} & set(_extensions(data, place)) and place <= len(data) - CHECKSUM_BYTES
     except (OSError, struct.error, IndexError, ValueError):
-        return
+        is_readable = False
+    return IndexFiles(tuple(secrets), tuple(strange), tuple(submodules), is_readable)
+
+
+def _extensions(data: bytes, place: int) -> Iterator[bytes]:
+    """Yield the names of the parts of an index behind its entries."""
+    while place + 8 <= len(data) - CHECKSUM_BYTES:
+        yield data[place : place + 4]
+        place += 8 + struct.unpack(">I", data[place + 4 : place + 8])[0]
 
 
 def _git_folder(repository: str) -> str:
@@ -93,10 +133,12 @@ def _git_folder(repository: str) -> str:
     return os.path.join(os.path.dirname(repository), text.removeprefix("gitdir:").strip())
 
 
-def _entries(data: bytes, version: int, count: int) -> Iterator[str]:
+def _entries(data: bytes, version: int, count: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the path and the mode of each entry of an index, and the place behind it."""
     place, name = 12, b""
     for _ in range(count):
         start = place
+        mode = struct.unpack(">I", data[place + 24 : place + 28])[0]
         flags = struct.unpack(">H", data[place + ENTRY_BYTES - 2 : place + ENTRY_BYTES])[0]
         place += ENTRY_BYTES + (2 if version >= 3 and flags & EXTENDED_FLAG else 0)
         if version == 4:
@@ -108,7 +150,7 @@ def _entries(data: bytes, version: int, count: int) -> Iterator[str]:
             end = data.index(b"\0", place)
             name = data[place:end]
             place = start + (end - start + 8) // 8 * 8
-        yield name.decode("utf-8", "replace")
+        yield name.decode("utf-8", "replace"), mode, place
 
 
 def _read_number(data: bytes, place: int) -> tuple[int, int]:

@@ -97,7 +97,9 @@ class PermissionGate:
         """Decide about an action. Never raises, but for a cancellation."""
         check: GateCheck | None = None
         try:
-            check = self._judge.begin(action)
+            # about a command, folders and the history of git may be searched
+            begin = self._judge.begin
+            check = await asyncio.to_thread(begin, action) if action.command else begin(action)
             decision = await self._decide(check)
         except asyncio.CancelledError:
             raise

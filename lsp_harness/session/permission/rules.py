@@ -17,6 +17,7 @@ from lsp_harness.session.permission.glob_patterns import matches, may_match
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS
 from lsp_harness.session.permission.shell.command_risk import list_inner_commands
+from lsp_harness.session.permission.shell.file_words import may_hide_output
 from lsp_harness.session.permission.shell.git_reading import OPTIONS_WITH_VALUE
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
 
@@ -147,6 +148,9 @@ class RuleSet:
         if rule.pattern is None:
             return True
         if part.command is not None:
+            variants = part.command.variants or (part.command.words,)
+            if any(may_hide_output(part.command.name, words[1:]) for words in variants):
+                return False
             return any(_command_matches(rule.pattern, text) for text in _certain_commands(part))
         if part.paths:
             # a link is the file that it leads to
@@ -169,7 +173,9 @@ class RuleSet:
             if any(_command_matches(spell_options(pattern), spell_options(text)) for text in texts):
                 return "certain"
             # an unknown program may run the command that its words name
-            texts += [inner.loose.casefold() for inner in list_inner_commands(part.command)]
+            for inner in list_inner_commands(part.command):
+                texts.append(inner.loose.casefold())
+                texts.append(" ".join([inner.name, *(word.loose for word in inner.words[1:])]).casefold())
             return "possible" if part.opaque or any(_command_may_match(pattern, text) for text in texts) else "no"
         if part.paths:
             others = (name for forms in part.paths for form in forms[-1:] for name in self.protected.other_names(form))

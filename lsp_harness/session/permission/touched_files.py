@@ -18,11 +18,11 @@ from lsp_harness.session.permission.shell.command_parts import STREAM_DEVICES, C
 from lsp_harness.session.permission.shell.command_risk import command_risk, judge_reading
 from lsp_harness.session.permission.shell.file_words import (
     LINKERS,
-    WRITERS,
     FileWords,
     find_changed,
     find_output,
 )
+from lsp_harness.session.permission.shell.option_reading import may_become_option
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 
 MAX_GLOB_FILES = 1_000
@@ -113,30 +113,51 @@ class CommandFiles:
                 changed += paths
         return read, changed
 
+    def placements(self, files: FileWords) -> Iterator[tuple[str, str]]:
+        """Yield each path that is copied or moved, with each place that it may get."""
+        for target, source in itertools.product(self.paths(files.folders), self.paths(files.moved)):
+            is_folder = target.endswith("/") or any(
+                os.path.isdir(form) for forms in self.forms(target) for form in forms
+            )
+            name = source.rstrip("/").rpartition("/")[2]
+            if files.keeps_paths:
+                yield source, f"{target}/{source.lstrip('/')}"
+            if files.is_whole or not is_folder or name in (".", "..", ""):
+                yield source, target
+                continue
+            yield source, f"{target.rstrip('/')}/{name}"
+            if source.endswith("/"):
+                # rsync puts the files of such a folder into the target
+                yield source, target
+
     def _placed(self, files: FileWords) -> list[str]:
         """Return the places that files get in folders."""
-        names = [name for path in self.paths(files.moved) if (name := path.rstrip("/").rpartition("/")[2])]
-        return [
-            f"{folder.rstrip('/')}/{name}"
-            for folder in self.paths(files.folders)
-            for name in names
-            if folder.endswith("/") or any(os.path.isdir(form) for forms in self.forms(folder) for form in forms)
-        ]
+        return [place for _, place in self.placements(files)]
 
     def sees_files(self, part: CommandPart) -> bool:
         """Return whether the words of a part name all files that it reads or changes."""
-        words = part.words[1:]
         return (
             part.is_wrapper
             or part.name in TEXT_PROGRAMS
-            or (find_changed(part.name, words) is not None and all(UNKNOWN not in word.text for word in words))
+            or self._sees_changes(part)
             or not judge_reading(_without_output(part)).problem
             or not judge_reading(part).problem
         )
 
+    def _sees_changes(self, part: CommandPart) -> bool:
+        """Return whether the words of a program that changes files name all of them."""
+        files, words = find_changed(part.name, part.words[1:]), part.words[1:]
+        if files is None or not files.is_certain or any(UNKNOWN in word.text for word in words):
+            return False
+        options = (word for word in words if not word.is_known and may_become_option(word))
+        return not any(os.path.basename(path).startswith("-") for path in self.paths(tuple(options)))
+
     def written_by_options(self, part: CommandPart) -> list[str]:
         """Return the files that options of a part name for its output, if it otherwise only reads."""
-        return find_output(part.name, part.words[1:])[0] if judge_reading(part).problem else []
+        if not judge_reading(part).problem:
+            return []
+        found = (find_output(part.name, words[1:])[0] for words in part.variants or (part.words,))
+        return list(dict.fromkeys(itertools.chain(*found)))
 
     def paths(self, words: Sequence[ShellWord]) -> Iterator[str]:
         """Yield the paths that words name. Wildcards are replaced by the files that exist."""
@@ -146,7 +167,8 @@ class CommandFiles:
 
     def is_certain(self, part: CommandPart) -> bool:
         """Return whether it is known what a program does with the files that it gets."""
-        return find_changed(part.name, part.words[1:]) is not None or self.sees_files(part)
+        files = find_changed(part.name, part.words[1:])
+        return (files is not None and files.is_certain) or self.sees_files(part)
 
     def problem(self) -> str:
         """Return why a command is never allowed: it reads a secret file, or changes a protected path."""
@@ -192,7 +214,7 @@ class CommandFiles:
 
     def _write_problem(self, part: CommandPart) -> str:
         files = find_changed(part.name, part.words[1:])
-        if files is None or part.name not in WRITERS:
+        if files is None:
             return self._own_problem(part)
         options = [word for word in part.words[1:] if word.text.startswith("--") and "=" in word.text]
         if part.name in LINKERS:
@@ -232,8 +254,14 @@ def _candidate_paths(word: ShellWord) -> Iterator[str]:
     if UNKNOWN in word.text:
         return
     yield OWN_FOLDER.sub("./", word.text)
+    if word.text.startswith("~"):
+        # in quotes it is a name like others
+        yield f"./{word.text}"
     if match := FILE_OPTION.match(word.text):
-        yield match[1] or match[2] or ""
+        value = match[1] or match[2] or ""
+        yield value
+        if value.startswith("~"):
+            yield f"./{value}"
     elif "=" in word.text or ":" in word.text:
         # `of=file`, `HEAD:file` and `host:file`
         yield re.split(r"[=:]", word.text, maxsplit=1)[1]

@@ -6,6 +6,7 @@ scripts is safe. For a shell that is not bash, everything that POSIX does not ha
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -33,8 +34,10 @@ WORDS = frozenset(
 """Nodes without commands of their own. Substitutions in them are searched."""
 INPUTS = frozenset({"<", "<&"})
 OUTPUTS = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
-EVALUATING_COMMANDS = frozenset({"test", "[", "printf", "read", "unset", "let", "wait", "typeset"})
-"""Commands of bash that evaluate subscripts in their arguments."""
+INTEGER_VARIABLES = frozenset(
+    {"BASHPID", "EPOCHREALTIME", "EPOCHSECONDS", "HISTCMD", "LINENO", "OPTIND", "RANDOM", "SECONDS", "SRANDOM"}
+)
+"""Variables of bash of which each value is evaluated as arithmetic."""
 PLAIN_EXPANSION = re.compile(
     r"\$\{#?(?:\w+|[@*#?!$-])(?:\[(?:\d+|[@*])\])?(?:(?::?[-+?]|##?|%%?|//?|\^\^?|,,?)[\w ./:,@%*?^+=~-]*"
     r"|:[\d :]+)?\}"
@@ -50,6 +53,8 @@ BASH_NODES = frozenset(
     | {"c_style_for_statement", "extglob_pattern", "regex", "brace_expression"}
 )
 """Nodes of the grammar of bash that POSIX does not have."""
+TEST_SIGN = re.compile(r"[\[\]!]|={1,2}|!=|-[a-zA-Z]{1,2}")
+"""Matches the signs of an expression in `[ … ]` that are words for a shell."""
 MISREAD = re.compile(r"``|(?:^|(?<=[\s;&|()<>]))\\[ \t]")
 """Matches texts that the grammar reads in another way than a shell: an empty pair of backticks, and a word that begins
 with a quoted blank."""
@@ -72,13 +77,11 @@ class ShellCommand:
     Attributes:
         words: The program and its arguments. Empty for a mere assignment or redirection.
         assignments: The variables that are set for the program, or for the rest of the script without a program.
-        has_text_input: Whether a heredoc or a herestring is its standard input.
         before: The commands before it in a pipeline, whose output it reads. Empty if they are not simple.
     """
 
     words: tuple[ShellWord, ...] = ()
     assignments: tuple[tuple[str, ShellWord], ...] = ()
-    has_text_input: bool = False
     before: tuple["ShellCommand", ...] = ()
 
 
@@ -177,6 +180,8 @@ def _visit(node: Node, reading: _Reading) -> None:
             _read_assignment(node, reading)
         case "variable_assignments":
             _visit_children(node, reading)
+        case "test_command" if reading.text(node).startswith("[") and not reading.text(node).startswith("[["):
+            _read_test(node, reading)
         case "test_command":
             _check_arithmetic(node, reading)
             _note_shown(node, reading)
@@ -247,6 +252,32 @@ def _visit(node: Node, reading: _Reading) -> None:
             _visit_children(node, reading)
 
 
+def _read_test(node: Node, reading: _Reading) -> None:
+    """Read the builtin `[`, whose words the grammar takes for an expression: for a shell, `|` and `>` end them."""
+    words, place = list[ShellWord](), node.start_byte
+    for leaf in _leaves(node):
+        text = reading.text(leaf)
+        gap = reading.source[place : leaf.start_byte].decode("utf-8", "replace")
+        # the grammar takes a word behind `==` for a pattern
+        is_plain = leaf.type in ("regex", "extglob_pattern") and re.fullmatch(r"[\w./@:-]+", text) is not None
+        is_sign = not leaf.is_named or leaf.type == "test_operator"
+        if (is_sign and not TEST_SIGN.fullmatch(text)) or not re.fullmatch(r"(?:[ \t]|\\\n)*", gap):
+            reading.opaque.append("a test contains more than its words")
+        words.append(literal(text) if is_plain or is_sign else read_word(leaf, reading.source))
+        place = leaf.end_byte
+    reading.commands.append(ShellCommand(tuple(words)))
+    _visit_children(node, reading)
+
+
+def _leaves(node: Node) -> Iterator[Node]:
+    """Yield the words and signs of an expression in their order."""
+    if node.type != "test_command" and not node.type.endswith("_expression"):
+        yield node
+        return
+    for child in node.children:
+        yield from _leaves(child)
+
+
 def _foreign_to_posix(node: Node, reading: _Reading) -> str:
     """Return the part of a node that a shell of POSIX reads in another way than bash; empty if there is none."""
     text = reading.text(node)
@@ -303,7 +334,7 @@ def _check_evaluated(reading: _Reading) -> None:
         and not (command.words[0].text == "printf" and not any(word.text[:2] == "-v" for word in command.words))
         for command in reading.commands
     )
-    for name in sorted(reading.evaluated):
+    for name in sorted(reading.evaluated | (INTEGER_VARIABLES & reading.values.keys())):
         values = reading.values.get(name, [])
         if sets_unseen or not values or any(not re.fullmatch(r"-?\d+", text) for text in values):
             reading.opaque.append(f"the text of {name} is evaluated as arithmetic")
@@ -327,7 +358,7 @@ def _check_arithmetic(node: Node, reading: _Reading) -> None:
 
 
 def _read_command(node: Node, reading: _Reading) -> None:
-    words, assignments, has_text_input = list[ShellWord](), list[tuple[str, ShellWord]](), False
+    words, assignments = list[ShellWord](), list[tuple[str, ShellWord]]()
     place = len(reading.commands)
     for child in node.named_children:
         match child.type:
@@ -335,7 +366,6 @@ def _read_command(node: Node, reading: _Reading) -> None:
                 assignments.append(_assignment(child, reading))
                 _visit_children(child, reading)
             case "file_redirect" | "heredoc_redirect" | "herestring_redirect":
-                has_text_input = has_text_input or child.type != "file_redirect"
                 _visit(child, reading)
             case "comment":
                 _visit(child, reading)
@@ -345,22 +375,11 @@ def _read_command(node: Node, reading: _Reading) -> None:
                     _visit_children(child, reading)
                 else:
                     _visit(child, reading)
-    if (
-        words
-        and words[0].text in EVALUATING_COMMANDS
-        and (
-            any("[" in word.text for word in words[1:] if words[0].text not in ("test", "[", "printf"))
-            or any("[" in word.text and re.search(rf"[$`{UNKNOWN}]", word.text) for word in words[1:])
-            or (words[0].text in ("test", "[", "printf") and any(word.text in ("-v", "-R") for word in words[1:]))
-        )
-    ):
-        reading.opaque.append("a subscript may run a command")
     _check_gaps(node, reading)
     parent = node.parent
     if parent is not None and parent.type == "redirected_statement":
         _check_gaps(parent, reading)
-        has_text_input = has_text_input or any("here" in child.type for child in parent.named_children)
-    reading.commands.insert(place, ShellCommand(tuple(words), tuple(assignments), has_text_input))
+    reading.commands.insert(place, ShellCommand(tuple(words), tuple(assignments)))
 
 
 def _read_pipeline(node: Node, reading: _Reading) -> None:

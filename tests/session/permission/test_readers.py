@@ -11,6 +11,7 @@ from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.option_reading import matches_option, parse_options, read_arguments
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 from tests.session.permission.gates import bash, policy, rules
+from tests.session.permission.small_project import run_git
 
 
 @pytest.fixture
@@ -117,6 +118,8 @@ READ = [
         "test -f a.py",
     ),
     *("find . -name x -exec grep -n y a.py ;",),
+    *("[ -f a.py ] && ls", '[ "$(cat a.py)" = x ] || ls', "[ $# -gt 0 ] || ls", "[ $(wc -l < a.py) -gt 1 ] && ls"),
+    *('for f in *; do [ -f "$f" ] && echo "$f"; done', "[ a == b ] || ls", "SECONDS=0; ls", "bash -o pipefail -c ls"),
 ]
 PATHS_OF_OTHER_PLACES = [
     *("find . | xargs -I{} cat {}/../../x", "ls | timeout 5 cat $x", "find . | grep -o /x/y | xargs cat", "awk 1 $x"),
@@ -126,8 +129,22 @@ PATHS_OF_OTHER_PLACES = [
     *("find . | grep -h . ../x | xargs cat", "find . | sed s#^#/x/# | xargs cat", "cat $(echo ../x)", "f=$x; cat $f"),
 ]
 """Commands whose words are paths that nobody knows, although they look like paths of the workspace."""
+EVALUATED = [
+    *("RANDOM='a[$(./x)]'; ls", "for SECONDS in 'a[$(./x)]'; do ls; done", "read RANDOM < a.py", "OPTIND=$x; ls"),
+    *("builtin test -v 'a[$(./x)]'", "command read 'a[$(./x)]' < a.py", "time [ -v 'a[$(./x)]' ]", "test $(cat a.py)"),
+    *("[ $(cat a.py) ]", "read x < a.py; [ $x ]", 'read a b < a.py; test "$a" "$b"', "[ `head -1 a.py` -gt 1 ]"),
+    *("y='a[$(./x)]'; read $y < a.py", "x=-v; y='a[$(./x)]'; [ $x \"$y\" ]", "for f in *; do [ -f $f ]; done"),
+]
+"""Commands in which bash takes a text for a name with a subscript, for arithmetic or for an operator."""
 DENIED = [
     *PATHS_OF_OTHER_PLACES,
+    *EVALUATED,
+    *("uniq {a.py,x}", "xxd {a.py,x}", "git symbolic-ref {HEAD,refs/heads/x}", "git config {core.pager,a.b}"),
+    *("x=PATH; read $x < a.py; ls", "read {PATH,y} < a.py; ls", "exec -a git-init git status", "POSIXLY_CORRECT=1; ls"),
+    *("[ a | ./x ]; ls", "[ a & ./x ]; ls", "[ a > x ]; ls", "[ a < b ]; ls", "[ a && ./x ]; ls", "[ a\n./x ]; ls"),
+    # it runs `conftest.py`
+    "pytest --version",
+    *("bash -O dotglob -c 'cat *'", "bash -o posix -c ls", "jq -n '$#x\nENV'", "jq -n '\"x\" | modulemeta'"),
     *(
         "sed --expr='e x' a.py",
         "sed -i s/a/b/ a.py",
@@ -200,6 +217,24 @@ def test_what_may_do_more_than_read_is_denied_in_the_mode_plan(root: Path, comma
             "git st",
         ),
         *("ln -s sub g && echo x > g/config", "sed --i s/a/b/ a.py", "sort --compress-p=./x a.py"),
+        *(
+            "ln -s /x g; > g/y",
+            "for i in 1 2; do > g/x; ln -s /x g; done",
+            "cp -s /x/y g; echo > g",
+            "cp -rl sub g; ls g",
+        ),
+        *("jobs -x rm a.py", "y='a[$(rm x)]'; let y", "y='a[$(rm x)]'; unset $y", "y='a[$(rm x)]=1'; declare $y"),
+        *("declare -i z; z=$(cat a.py)", "builtin let 'a[$(rm x)]'", "builtin printf -v 'a[$(rm x)]' y", "let i=j"),
+        *("bash /dev/stdin < a.py", "echo ls | bash /dev/fd/0", "echo x | python3 /proc/self/fd/0", "node //dev/stdin"),
+        *("python3 -X dev -c x", "python3 -mtimeit x", "node --loader ./x a.js", "perl -Mx a.pl", "gdb --args rm a.py"),
+        *(
+            "uv -q run rm -rf a.py",
+            "pnpm --filter x exec rm a.py",
+            "yarn workspace x exec rm a.py",
+            "stack exec rm -rf x",
+        ),
+        *("tar --new-volume-script=./x -cf a.tar a.py", "tar --rmt-command=./x -cf a a.py", "tar -cf host:a.tar a.py"),
+        *("git fetch ext::./x", "git clone 'ext::./x' y", "git remote add x ext::./x", "gcc -specs=x a.c"),
     ],
 )
 def test_a_dangerous_or_hidden_effect_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
@@ -230,6 +265,37 @@ def test_names_of_which_other_words_become_are_no_known_paths(root: Path) -> Non
     assert decide(root, "find . -exec cat {} +") == "deny"
 
 
+def test_a_link_that_is_moved_leads_elsewhere(root: Path) -> None:
+    (root / "out").symlink_to("/x")
+    for command in ("mv out g; echo x > g/y", "cp -a out g && echo x > g/y", "rsync -a . ../g; > g/out/y"):
+        assert decide(root, command, "auto") != "allow"
+    assert decide(root, "mv sub g; echo x > g/y", "auto") == "allow"
+
+
+def test_a_copy_of_a_folder_changes_no_protected_file(root: Path) -> None:
+    (root / "sub" / ".git").mkdir()
+    (root / "sub" / ".git" / "config").write_text("x\n")
+    (root / "config").write_text("x\n")
+    for command in ("cp -r sub/. .", "rsync -a sub/ .", "cp -r sub lib"):
+        assert decide(root, command, "auto") == "ask"
+    for command in ("sed -i'.git/*' s/a/b/ config", "sed -i s/a/b/ /x/y"):
+        assert decide(root, command, "trust") == "deny"
+
+
+def test_the_target_of_a_copy_is_not_copied(root: Path) -> None:
+    (root / "sub" / ".env").write_text("KEY=1\n")
+    assert decide(root, "cp a.py sub/", "auto") == "allow"
+    assert decide(root, "cp -r sub lib", "auto") == "ask"
+
+
+def test_a_tilde_in_quotes_is_a_name(root: Path) -> None:
+    (root / ".env").write_text("KEY=1\n")
+    (root / "~").mkdir()
+    (root / "~" / "x").symlink_to(root / ".env")
+    for command in ("cat '~/x'", "cd '~' && cat x", "grep -f '~/x' a.py", "grep --file=~/x a.py"):
+        assert decide(root, command, "trust") == "deny"
+
+
 def test_wildcards_in_variables_are_those_of_the_shell(root: Path) -> None:
     (root / ".env").write_text("KEY=1\n")
     assert decide(root, "f='.e*'; cat $f", "trust") == "deny"
@@ -239,10 +305,89 @@ def test_wildcards_in_variables_are_those_of_the_shell(root: Path) -> None:
 def test_git_prints_no_secret_file_that_it_keeps(root: Path) -> None:
     entry = bytes(60) + (len(b".env")).to_bytes(2, "big") + b".env"
     (root / ".git" / "objects").mkdir(parents=True)
-    (root / ".git" / "index").write_bytes(b"DIRC" + b"\0\0\0\2" + b"\0\0\0\1" + entry + bytes(6))
+    (root / ".git" / "index").write_bytes(b"DIRC" + b"\0\0\0\2" + b"\0\0\0\1" + entry + bytes(26))
     assert decide(root, "git grep KEY", "ask") == "ask"
     assert decide(root, "git log -p", "auto") == "ask"
     assert decide(root, "git status") == "allow"
+
+
+PRINTING = [
+    *("git log -p", "git log --binary", "git log --color-words", "git log --patch-with-raw", "git log --check"),
+    *("git show", "git show --stat HEAD~1:x.pem", "git show -s HEAD~1:x.pem", "git grep k HEAD~1", "git diff HEAD~1"),
+    *("git diff --cached", "git cat-file -p HEAD~1:x.pem", "git stash show -p", "git for-each-ref --format='%(raw)'"),
+]
+"""Commands of git that print what stands in files of earlier commits."""
+
+
+def test_git_prints_no_secret_of_its_history(root: Path) -> None:
+    run_git(root, "init", "-q", "-b", "main")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-q", "-m", "one")
+    assert all(decide(root, command) == "allow" for command in PRINTING[:6])
+    run_git(root, "checkout", "-q", "-b", "side")
+    (root / "x.pem").write_text("k\n")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-q", "-m", "two")
+    run_git(root, "rm", "-q", "x.pem")
+    run_git(root, "commit", "-q", "-m", "three")
+    run_git(root, "checkout", "-q", "main")
+    run_git(root, "commit", "-q", "--allow-empty", "-m", "four")
+    run_git(root, "merge", "-q", "--no-edit", "side")
+    run_git(root, "branch", "-q", "-D", "side")
+    for command in PRINTING:
+        assert decide(root, command) == "deny", command
+    for command in ("git log --stat -3", "git diff", "git grep x", "git blame a.py", "git status", "git log -S x"):
+        assert decide(root, command) == "allow", command
+
+
+def test_git_prints_no_changed_secret_with_its_status(root: Path) -> None:
+    run_git(root, "init", "-q", "-b", "main")
+    (root / ".env").write_text("k\n")
+    run_git(root, "add", "-f", ".")
+    assert decide(root, "git status -v") == "deny"
+    assert decide(root, "git status") == "allow"
+
+
+def test_git_does_not_look_into_submodules_without_a_sandbox(root: Path) -> None:
+    run_git(root, "init", "-q", "-b", "main")
+    run_git(root / "sub", "init", "-q", "-b", "main")
+    run_git(root / "sub", "commit", "-q", "--allow-empty", "-m", "one")
+    run_git(root, "add", "sub")
+    for command in ("git status", "git diff", "git diff-files", "git describe --dirty", "git submodule status"):
+        assert decide(root, command) == "deny"
+        assert decide(root, command, "ask") == "ask"
+        assert decide(root, command, "auto") == "allow"
+        confined = GatePolicy(mode="plan", protected=ProtectedPaths((root,)), can_confine=lambda: True)
+        assert Gate(confined).explain(bash(command)).decision is not None
+    assert decide(root, "git ls-files") == "allow"
+
+
+def test_an_index_that_cannot_be_read_may_have_anything(root: Path) -> None:
+    run_git(root, "init", "-q", "-b", "main")
+    run_git(root, "add", ".")
+    assert decide(root, "git grep x") == "allow"
+    index = root / ".git" / "index"
+    index.write_bytes(index.read_bytes()[:-20] + b"link" + bytes(24))
+    assert decide(root, "git grep x") == "deny"
+
+
+def test_names_in_the_index_become_other_words(root: Path) -> None:
+    run_git(root, "init", "-q", "-b", "main")
+    (root / "a b").write_text("x\n")
+    run_git(root, "add", ".")
+    (root / "a b").unlink()
+    for command in ("cat $(git ls-files)", "git ls-files | xargs cat", "for f in $(git ls-files); do cat $f; done"):
+        assert decide(root, command) == "deny"
+    run_git(root, "rm", "-q", "--cached", "a b")
+    assert decide(root, "cat $(git ls-files)") == "allow"
+
+
+def test_listed_names_become_options(root: Path) -> None:
+    assert decide(root, "ls sub | xargs wc") == "allow"
+    (root / "sub" / "--files0-from=x").write_text("x\n")
+    for command in ("ls sub | xargs wc", "wc $(ls)", "git ls-files | xargs wc -l"):
+        assert decide(root, command) == "deny"
+    assert decide(root, "find . -type f | xargs wc") == "allow"
 
 
 def test_a_repository_within_the_workspace_is_not_read(root: Path) -> None:

@@ -25,6 +25,7 @@ FILES = (
     *("locked/a.txt", "unlocked/a.txt", "uv.lock", "src/deps.lock", "gitconfig/a.txt", "notes/x.txt", "other/run.py"),
     *("db/dump.sql", "db/dump.sqlite", "db/dump.sql.txt", "sql/readme.txt", "server.key", ".env", "src/.env.local"),
     *(".git/config", ".git/HEAD", ".git/hooks/x.sample", "../user/notes/diary.txt", "../user/notes2/x.txt"),
+    *("tree/locked/new.txt", "tree/plain/new.txt"),
 )
 LINKS = {
     "link_a": "private/a.txt",

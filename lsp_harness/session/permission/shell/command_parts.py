@@ -4,6 +4,7 @@ Wrappers such as `sudo` and `timeout` are removed, and literal scripts of `sh -c
 nobody can see is opaque. The parser only decides what is asked; it does not protect by itself.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from lsp_harness.session.permission.shell.command_wrappers import (
     shell_script,
     unwrap,
 )
+from lsp_harness.session.permission.shell.evaluated_words import evaluation_reason, is_evaluated
 from lsp_harness.session.permission.shell.known_values import KnownValues, listed_folders
 from lsp_harness.syntax.shell.shell_script import READING_BUILTINS, Redirection, ShellCommand, read_script
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
@@ -142,10 +144,15 @@ def _finish(splitting: _Splitting) -> CommandSplit:
     redirections = tuple(item for item in splitting.redirections if item.target.text not in DEVICES)
     opaque = list(splitting.opaque)
     opaque += ["a redirection goes to a file that is not known" for item in redirections if not item.target.is_known]
-    folders = [_changed_folder(part) for part in splitting.parts if part.name in FOLDER_PROGRAMS and not part.opaque]
+    changes = [part for part in splitting.parts if part.name in FOLDER_PROGRAMS and not part.opaque]
+    folders = [_changed_folder(part) for part in changes]
     if None in folders:
         opaque.append("it changes to a folder that is not known")
-    known = tuple(folder for folder in folders if folder is not None)
+    # in quotes, `~` is a name like others
+    quoted = [
+        f"./{word.text}" for part in changes for word in part.words[1:] if word.text[:1] == "~" and word.is_quoted
+    ]
+    known = (*(folder for folder in folders if folder is not None), *quoted)
     return CommandSplit(tuple(splitting.parts), redirections, tuple(dict.fromkeys(opaque)), known)
 
 
@@ -182,8 +189,11 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     is_declaration = words[0].text in ("export", "declare", "typeset", "local", "readonly")
     if is_declaration and any(word.text.startswith("-") and "n" in word.text for word in words[1:]):
         splitting.opaque.append("a name refers to another one")
-    if words[0].text in SETTING_BUILTINS and any(_sets_shell(word.text) for word in words[1:]):
+    variants = splitting.values.variants(words)
+    if words[0].text in SETTING_BUILTINS and any(_sets_shell(word.text) for found in variants for word in found[1:]):
         splitting.opaque.append(f"{words[0].text} changes the commands after it")
+    if reason := evaluation_reason(words[0].text, variants):
+        splitting.opaque.append(reason)
     if reason := _program_reason(words[0]):
         splitting.add(CommandPart(words, reason))
         return
@@ -205,7 +215,7 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
             inner_words = tuple(
                 replace(word, sources=(files,), is_split=True) if _is_added(word) else word for word in inner_words
             )
-        inner = ShellCommand(inner_words, unwrapped.assignments, command.has_text_input)
+        inner = ShellCommand(inner_words, unwrapped.assignments)
         if unwrapped.is_shell_text:
             if all(word.is_known for word in unwrapped.words):
                 text = " ".join(word.text for word in unwrapped.words)
@@ -218,7 +228,8 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
     if name in SHELLS:
         _split_shell(part, splitting, depth)
         return
-    splitting.add(replace(part, opaque=opaque_reason(name, words, has_text_input=command.has_text_input)))
+    reasons = (opaque_reason(name, found) for found in (words, *variants))
+    splitting.add(replace(part, opaque=next(filter(None, reasons), "")))
     for inner_words in inner_commands(name, words):
         _split_words(ShellCommand(inner_words), splitting, depth + 1)
     if name == "eval" and all(word.is_known for word in words):
@@ -233,7 +244,13 @@ def _is_added(word: ShellWord) -> bool:
 
 def _sets_shell(text: str) -> bool:
     """Return whether a word names a variable that changes the later commands of a script."""
-    return chooses_code(re.split(r"[=\[+]", text.removeprefix("-v"), maxsplit=1)[0])
+    name = re.split(r"[=\[+]", text.removeprefix("-v"), maxsplit=1)[0]
+    return chooses_code(name) or is_evaluated(name)
+
+
+def _changes_programs(name: str) -> bool:
+    """Return whether programs get a variable that a script sets without `export`, and may do something else then."""
+    return chooses_code(name) or (name in os.environ and not is_harmless(name))
 
 
 def _split_shell(part: CommandPart, splitting: _Splitting, depth: int) -> None:
@@ -273,6 +290,6 @@ def _assignment_reasons(command: ShellCommand) -> list[str]:
             reasons.append(f"the variable {name} may name a file")
         elif is_exported and not is_harmless(name):
             reasons.append(f"the variable {name} may change what a program does")
-        elif not is_exported and chooses_code(name):
+        elif not is_exported and _changes_programs(name.partition("[")[0]):
             reasons.append(f"the variable {name} changes the commands after it")
     return reasons

@@ -39,7 +39,6 @@ VERSION_WORDS: Mapping[str, tuple[str, ...]] = {
             "make",
             "uv",
             "ruff",
-            "pytest",
             "jq",
             "curl",
             "rg",
@@ -50,7 +49,8 @@ VERSION_WORDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("bash", "docker", "tsc", "git"), ("--version",)),
     "java": ("-version", "--version"),
 }
-"""Program → the arguments with which it only prints its version. Others look for settings in the folder first."""
+"""Program → the arguments with which it only prints its version. Others look for settings in the folder first, as
+pytest does, which runs `conftest.py`."""
 VERSION_PROGRAMS = re.compile(
     r"(python|pypy|node|ruby|perl|php|lua|go|cargo|rustc|gcc|g\+\+|clang|cmake|make|npm|npx|yarn|pnpm|pip|uv|ruff|pytest|"
     r"git|java|javac|mvn|gradle|dotnet|docker|bash|tsc|deno|bun|mypy|pyright|black|terraform)[\d.]*$"
@@ -73,7 +73,22 @@ DANGEROUS = frozenset(
     | {"cryptsetup", "lvremove", "vgremove", "pvremove", "zpool", "zfs", "btrfs", "shutdown", "reboot", "halt"}
     | {"poweroff", "init", "telinit", "systemctl", "service", "launchctl", "killall", "pkill", "killall5", "chattr"}
     | {"useradd", "userdel", "usermod", "groupadd", "passwd", "chpasswd", "visudo", "iptables", "ip6tables", "nft"}
-    | {"ufw", "modprobe", "insmod", "rmmod", "sysctl", "crontab", "at", "batch", "sudo", "doas", "su", "scp", "sftp"}
+    | {
+        "ufw",
+        "modprobe",
+        "insmod",
+        "rmmod",
+        "sysctl",
+        "crontab",
+        "at",
+        "batch",
+        "sudo",
+        "sudoedit",
+        "doas",
+        "su",
+        "scp",
+        "sftp",
+    }
     | {"rclone", "aws", "gcloud", "az", "heroku", "flyctl", "history", "ulimit", "swapon", "blkdiscard", "sgdisk"}
     | {"npx", "bunx", "pnpx", "uvx"}
     | {"dropdb", "mysqladmin", "redis-cli", "ftp", "tftp", "ssh-keygen", "ssh-add", "gpg", "security", "setcap"}
@@ -148,14 +163,14 @@ KNOWN_PROGRAMS = frozenset(
     {"rm", "rmdir", "unlink", "mkdir", "touch", "tee", "truncate", "mv", "chmod", "chown", "chgrp", "shred"}
     | {"mkfifo", "mknod", "chattr", "setfacl", "patch", "sponge", "cp", "ln", "install", "rsync", "link"}
     | {"curl", "wget", "tar", "zip", "unzip", "gzip", "gunzip", "bzip2", "xz", "zstd", "7z", "make", "cmake"}
-    | {"ninja", "meson", "bazel", "cc", "c++", "g++", "gcc", "clang", "clang-format", "clang-tidy", "ld", "ar"}
-    | {"as", "rustup", "rustfmt", "clippy-driver", "gofmt", "golangci-lint", "pytest", "tox", "nox"}
-    | {"coverage", "mypy", "pyright", "ty", "black", "isort", "flake8", "pylint", "ruff", "pre-commit"}
+    | {"ninja", "meson", "cc", "c++", "g++", "gcc", "clang", "clang-format", "clang-tidy", "ld", "ar"}
+    | {"as", "rustfmt", "clippy-driver", "gofmt", "golangci-lint", "pytest"}
+    | {"mypy", "pyright", "ty", "black", "isort", "flake8", "pylint", "ruff"}
     | {"sphinx-build", "mkdocs", "alembic", "eslint", "prettier", "tsc", "jest", "vitest", "mocha", "webpack"}
-    | {"vite", "rollup", "esbuild", "turbo", "nx", "lerna", "rake", "rspec", "rubocop", "bundler", "jekyll"}
-    | {"mix", "rebar3", "sbt", "lein", "stack", "cabal", "zig", "dub", "nim", "swift", "swiftc", "xcodebuild"}
-    | {"kotlinc", "javac", "jar", "dotnet", "msbuild", "nuget", "flutter", "dart", "gh", "glab", "hub"}
-    | {"kubectl", "helm", "kustomize", "ansible-playbook", "vagrant", "packer", "pulumi", "aws", "gcloud"}
+    | {"vite", "rollup", "esbuild", "rake", "rspec", "rubocop", "jekyll"}
+    | {"rebar3", "sbt", "lein", "zig", "dub", "nim", "swift", "swiftc", "xcodebuild"}
+    | {"kotlinc", "javac", "jar", "msbuild", "nuget"}
+    | {"kubectl", "kustomize", "aws", "gcloud"}
     | {"az", "heroku", "flyctl", "vercel", "netlify", "createdb", "redis-cli", "mongo", "openssl", "gpg"}
     | {"ffmpeg", "convert", "pandoc", "dot", "protoc", "buf", "thrift", "code", "subl", "open", "xdg-open"}
     | {"date", "sleep", "export", "declare", "typeset", "local", "readonly", "read", "set", "unset", "shift"}
@@ -234,7 +249,7 @@ def is_known_program(name: str) -> bool:
 def list_inner_commands(part: CommandPart) -> list[CommandPart]:
     """Return the commands that an unknown program may run: each word may be the name of another program."""
     program = part.words[0].text if part.words else ""
-    if not program or is_known_program(part.name) or ("/" in program and not is_found_by_name(program)):
+    if not program or (is_known_program(part.name) and is_found_by_name(program)) or program.startswith((".", "~")):
         # a program of the workspace does what it likes
         return []
     places = (place for place, word in enumerate(part.words) if place and re.match(r"[\w./]", word.text))

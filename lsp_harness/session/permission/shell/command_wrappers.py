@@ -14,7 +14,13 @@ from lsp_harness.session.permission.shell.git_reading import (
     OPTIONS_WITH_VALUE,
     PROGRAM_OPTIONS,
 )
-from lsp_harness.session.permission.shell.option_reading import matches_option, may_become_option
+from lsp_harness.session.permission.shell.interpreters import INTERPRETERS, STREAM_FILE, interpreter_reason
+from lsp_harness.session.permission.shell.option_reading import (
+    matches_option,
+    may_become_option,
+    parse_options,
+    read_arguments,
+)
 from lsp_harness.session.permission.shell.reader_table import AWK, SED
 from lsp_harness.session.permission.shell.readers import Reader, find_exec_end
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, TextSource, literal
@@ -65,7 +71,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "time": Wrapper("-p -v --portability --verbose", "-f --format", takes_assignments=True),
     "command": Wrapper("-p"),
     "builtin": Wrapper(),
-    "exec": Wrapper("-c -l", "-a"),
+    # with `-a` a program gets another name, and some are other programs then
+    "exec": Wrapper("-c -l"),
     "xargs": Wrapper(
         "-0 -r -t -p -x --null --no-run-if-empty --verbose --exit -o --open-tty",
         "-n -P -L -s -d -E -I --max-args --max-procs --max-chars --delimiter",
@@ -101,18 +108,8 @@ SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", 
 SHELL_FLAGS = re.compile(r"-[eufxvnilpam]*c[eufxvilpam]*$")
 """Matches an option of a shell whose next word is a script."""
 SHELL_OPTIONS = re.compile(r"-[eufxvnilpam]+$|--(?:login|norc|noprofile|posix|verbose)$")
-INTERPRETERS = re.compile(
-    r"(python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|wish|expect|osascript|Rscript|julia|ghci?|"
-    r"irb|groovy|scala|jshell|gdb|lldb|fish|csh|tcsh|pwsh|powershell|elvish|nu|xonsh)[\d.]*$",
-    re.IGNORECASE,
-)
-RUNNING_MODULES = frozenset({"timeit", "pdb", "cProfile", "profile", "trace", "code", "runpy", "doctest"})
-"""Modules of Python that run code of their arguments."""
-INLINE_CODE = re.compile(
-    r"-[a-zA-Z0-9]*[cCeEprBRxFM]$|--?(?:eval|exec|execute|command|print|run|require|import|init-command|ex|batch)(?:=|$)"
-)
-"""Matches an option of an interpreter that is followed by code."""
-JOINED_CODE = re.compile(r"-(?:[A-Za-z]*[ceEr])[^\w-]|-[cer].+[(;'\"]")
+SHELL_SETTINGS = frozenset({"errexit", "nounset", "pipefail", "noclobber", "xtrace", "verbose"})
+"""Values of `-o` with which a shell reads a script as usual."""
 OPAQUE_PROGRAMS: Mapping[str, str] = {
     **dict.fromkeys(("eval", "source", ".", "trap", "coproc"), "runs a text as a script"),
     **dict.fromkeys(("alias", "unalias", "enable", "hash", "function"), "changes what a name means"),
@@ -153,8 +150,21 @@ SCRIPT_READERS: Mapping[str, Reader] = {
     **dict.fromkeys(("sed", "gsed"), CHANGING_SED),
 }
 """Programs that run a script of their own language, and how the script and the options must look."""
+TAR_OPTIONS = (
+    "-cxtruAdvzjJZaphkmoOPSwWUlR -f= -C= -X= -T= -b= -N= -H= --create --extract --get --list --append --update "
+    "--concatenate --diff --compare --file= --directory= --exclude= --exclude-from= --files-from= --gzip --gunzip "
+    "--bzip2 --xz --zstd --lzma --lzip --lzop --auto-compress --verbose --strip-components= --transform= --xform= "
+    "--owner= --group= --mode= --mtime= --sort= --format= --same-owner --no-same-owner --keep-old-files "
+    "--keep-newer-files --skip-old-files --overwrite --one-top-level? --wildcards --no-wildcards --no-recursion "
+    "--recursion --null --to-stdout --totals --dereference --hard-dereference --absolute-names --numeric-owner "
+    "--preserve-permissions --same-permissions --no-same-permissions --exclude-vcs --exclude-vcs-ignores "
+    "--exclude-caches --touch --warning= --show-transformed-names --utc --full-time --ignore-failed-read "
+    "--remove-files --unlink-first --one-file-system --anchored --no-anchored --sparse --xattrs --acls --selinux "
+    "--newer= --newer-mtime= --index-file= --verify --delete --label= --block-number --ignore-zeros"
+)
+"""Options with which `tar` starts no program but those that compress."""
 EXECUTING_OPTIONS: Mapping[str, str] = {
-    "tar": r"--(to-command|checkpoint-action|use-compress-program|rsh-command|info-script)|-[a-zA-Z]*[IF]",
+    "jobs": r"-x",
     "rg": r"--pre\b|--pre=|--hostname-bin",
     "fd": r"-x|-X|--exec",
     "fdfind": r"-x|-X|--exec",
@@ -174,9 +184,9 @@ EXECUTING_OPTIONS: Mapping[str, str] = {
     "make": r"--eval|-$|-f-|--(?:make)?file=(?:-|/dev/)|/dev/",
     "ctags": r"--options",
     "install": r"--strip-program",
-    "gcc": r"-wrapper|-fplugin|-B",
-    "g++": r"-wrapper|-fplugin|-B",
-    "cc": r"-wrapper|-fplugin|-B",
+    "gcc": r"-wrapper|-fplugin|-B|@|--?specs|-Wl,.*plugin|-Xlinker",
+    "g++": r"-wrapper|-fplugin|-B|@|--?specs|-Wl,.*plugin|-Xlinker",
+    "cc": r"-wrapper|-fplugin|-B|@|--?specs|-Wl,.*plugin|-Xlinker",
     "clang": r"-fplugin|-Xclang|-B",
     "ld": r"--plugin",
     "nm": r"--plugin",
@@ -309,11 +319,11 @@ def shell_script(words: Sequence[ShellWord]) -> ShellWord | Literal["hidden", "f
             # further options may stand between it and the script
             has_script = True
             position += 1
-        elif word.text in ("-o", "+o", "-O", "+O"):
+        elif word.text in ("-o", "+o") and position + 1 < len(words) and words[position + 1].text in SHELL_SETTINGS:
             position += 2
         elif SHELL_OPTIONS.match(word.text):
             position += 1
-        elif word.text.startswith(("-", "+")):
+        elif word.text.startswith(("-", "+")) or (not has_script and STREAM_FILE.fullmatch(word.text)):
             return "hidden"
         else:
             return word if has_script else "file"
@@ -358,29 +368,53 @@ def _runner_start(name: str, words: Sequence[ShellWord]) -> int:
     return start + 1 if start < len(words) and words[start].text == "--" else start if subcommands else 0
 
 
-def opaque_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool) -> str:
+def _hides_subcommand(name: str, words: Sequence[ShellWord]) -> bool:
+    """Return whether a runner may run a program, but options or other words stand before its subcommand."""
+    first = words[1].text if len(words) > 1 else ""
+    subcommands = RUNNERS.get(name, frozenset()) - {""}
+    return first.startswith(("-", "workspace")) and any(word.text in subcommands for word in words[2:])
+
+
+def opaque_reason(name: str, words: Sequence[ShellWord]) -> str:
     """Return why nobody can see what a program does; empty if its words say it."""
     arguments = [word.text for word in words[1:]]
     if name in ("docker", "podman", "kubectl") and arguments and arguments[0] in READABLE_DOCKER:
         return ""
     if reason := OPAQUE_PROGRAMS.get(name):
         return f"{name} {reason}"
+    if _hides_subcommand(name, words):
+        return f"{name} has options before the command that it runs"
     start = _runner_start(name, words)
     if start and start < len(words) and (words[start].text.startswith("-") or not words[start].is_known):
         # the value of an option might be the program
         return f"{name} has the option {words[start].text}"
     if INTERPRETERS.match(name):
-        return _interpreter_reason(name, words, has_text_input=has_text_input)
+        return interpreter_reason(name, words)
     if name in SCRIPT_READERS and (problem := SCRIPT_READERS[name].read(words[1:]).problem):
         return f"{name}: {problem}"
     if name == "git":
         return _git_reason(words[1:])
-    if name == "tar" and words[1:] and re.match(r"[a-zA-Z]*[IF]", words[1].text):
-        # its options may stand in the first word without a hyphen
-        return f"tar {words[1].display} may run another program"
+    if name == "tar":
+        return _tar_reason(words[1:])
     if pattern := EXECUTING_OPTIONS.get(name):
         return _option_reason(name, pattern, words[1:])
     return ""
+
+
+def _tar_reason(words: Sequence[ShellWord]) -> str:
+    """Return which option of `tar` may run another program; empty if none does."""
+    # its options may stand in the first word without a hyphen
+    is_cluster = bool(words) and words[0].is_known and re.fullmatch(r"[a-zA-Z]+", words[0].text) is not None
+    clusters = [literal(f"-{words[0].text}")] if is_cluster else []
+    rest = words[1:] if is_cluster else words
+    # a text in a name is no option
+    known = [word if may_become_option(word) else literal(word.text.replace(UNKNOWN, "x")) for word in rest]
+    arguments = read_arguments(parse_options(TAR_OPTIONS), [*clusters, *known])
+    if arguments.problem:
+        return f"tar: {arguments.problem}, so it may run another program"
+    archives = arguments.values("-f", "--file")
+    is_remote = any(re.match(r"[^/]*:", archive) for archive in archives)
+    return "tar uses an archive of another machine" if is_remote else ""
 
 
 def _option_reason(name: str, pattern: str, words: Sequence[ShellWord]) -> str:
@@ -419,24 +453,10 @@ def _git_reason(words: Sequence[ShellWord]) -> str:
     for word in words[position + 1 :]:
         if (own and matches_option(own.pattern, word.text)) or matches_option(ANY_PROGRAM_OPTIONS.pattern, word.text):
             return f"git {subcommand} {word.text.split('=')[0]} may run another program"
+        if subcommand in (*REMOTE_COMMANDS, "clone", "remote") and re.match(r"[\w-]*::", word.text):
+            return f"git {word.text.partition(':')[0]}:: starts a program for another machine"
         if word.text == "--":
             return ""
         if (own or subcommand in REMOTE_COMMANDS) and not word.is_known and may_become_option(word):
             return f"{word.display} may become an option of git {subcommand} that runs another program"
     return ""
-
-
-def _interpreter_reason(name: str, words: Sequence[ShellWord], *, has_text_input: bool) -> str:
-    for word in words[1:]:
-        if not word.is_known or word.text == "-":
-            return f"{name} runs code that nobody sees"
-        if not word.text.startswith("-"):
-            return f"{name} gets code from a heredoc" if has_text_input and word.text == "/dev/stdin" else ""
-        if word.text in ("-m",) and name.startswith(("python", "pypy")):
-            module = next((other.text for other in words[words.index(word) + 1 :]), "")
-            return f"{name} -m {module} runs code" if module in RUNNING_MODULES else ""
-        if word.text in ("-V", "--version", "-h", "--help", "-v") and len(words) == 2:
-            return ""
-        if INLINE_CODE.match(word.text) or JOINED_CODE.match(word.text):
-            return f"{name} {word.text[:8]} runs code"
-    return f"{name} reads code from its standard input"

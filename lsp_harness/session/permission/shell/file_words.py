@@ -3,17 +3,94 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from lsp_harness.session.permission.shell.git_reading import split_git
+from lsp_harness.session.permission.shell.option_reading import may_become_option, parse_options, read_arguments
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 
-WRITERS: Mapping[str, str] = {
-    **dict.fromkeys(("rm", "rmdir", "unlink", "mkdir", "touch", "tee", "truncate", "sponge"), "all"),
-    **dict.fromkeys(("chmod", "chown", "chgrp", "shred", "mkfifo", "mknod", "chattr", "setfacl"), "all"),
-    **dict.fromkeys(("cp", "ln", "install", "rsync", "link", "mv"), "last"),
-    "dd": "values",
+OWNER_OPTIONS = (
+    "-cfvRhHLP --changes --silent --quiet --verbose --recursive --no-dereference --dereference --reference@ --from= "
+    "--preserve-root --no-preserve-root"
+)
+COPY_OPTIONS = (
+    "-S= -t= --backup? --suffix= --target-directory= --no-target-directory --verbose --force --interactive --update? "
+    "--no-clobber --strip-trailing-slashes"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A program that changes files.
+
+    Attributes:
+        kind: Which of its operands it changes: `all`, the `last` one while it reads the others, or `of=`.
+        options: The options of which it is known what they change (see `parse_options`). None if nobody knows.
+        outputs: Options whose values are files or folders that it changes, too.
+    """
+
+    kind: Literal["all", "last", "values"]
+    options: str | None = ""
+    outputs: tuple[str, ...] = ()
+
+
+WRITERS: Mapping[str, Writer] = {
+    "rm": Writer(
+        "all",
+        "-dfiIrRv --force --interactive? --one-file-system --no-preserve-root --preserve-root? --recursive --dir "
+        "--verbose",
+    ),
+    "rmdir": Writer("all", "-pv --ignore-fail-on-non-empty --parents --verbose"),
+    "unlink": Writer("all"),
+    "mkdir": Writer("all", "-pv -m= --parents --mode= --verbose"),
+    "touch": Writer("all", "-acmfh -d= -t= -r@ --date= --reference@ --time= --no-create --no-dereference"),
+    "tee": Writer("all", "-aip --append --ignore-interrupts --output-error?"),
+    "truncate": Writer("all", "-co -s= -r@ --size= --reference@ --no-create --io-blocks"),
+    "sponge": Writer("all", "-a"),
+    "chmod": Writer(
+        "all", "-cfvRrwxXstugoa --changes --silent --quiet --verbose --recursive --reference@ --preserve-root"
+    ),
+    "chown": Writer("all", OWNER_OPTIONS),
+    "chgrp": Writer("all", OWNER_OPTIONS),
+    "shred": Writer("all", "-fuvxz -n= -s= --force --iterations= --remove? --verbose --zero --exact --size="),
+    "mkfifo": Writer("all", "-m= --mode="),
+    "mknod": Writer("all", "-m= --mode="),
+    "chattr": Writer("all", None),
+    "setfacl": Writer("all", None),
+    "cp": Writer(
+        "last",
+        f"-abdfHilLnPpRrsTuvx --archive --attributes-only --copy-contents --link --dereference --no-dereference "
+        f"--preserve? --no-preserve= --parents --recursive --reflink? --remove-destination --sparse= "
+        f"--symbolic-link --one-file-system {COPY_OPTIONS}",
+    ),
+    "ln": Writer(
+        "last",
+        f"-bdFfiLnPrsTv --directory --logical --no-dereference --physical --relative --symbolic {COPY_OPTIONS}",
+    ),
+    "mv": Writer("last", f"-bfinTuv {COPY_OPTIONS}"),
+    "install": Writer(
+        "last",
+        f"-bcCdDpsTv -g= -m= -o= --compare --directory --group= --mode= --owner= --preserve-timestamps --strip "
+        f"{COPY_OPTIONS}",
+    ),
+    "link": Writer("last"),
+    "rsync": Writer(
+        "last",
+        "-avrlptgoDzhuncqRHAXxPimLCbsWkKSIEJNOUy -e= -f= -B= -T= -M= --archive --verbose --recursive --links --perms "
+        "--times --group --owner --compress --update --dry-run --checksum --progress --stats --exclude= --include= "
+        "--exclude-from@ --include-from@ --filter= --delete --delete-before --delete-after --delete-excluded "
+        "--human-readable --quiet --partial --info= --relative --itemize-changes --size-only --ignore-existing "
+        "--existing --whole-file --prune-empty-dirs --copy-links --safe-links --bwlimit= --timeout= --backup --suffix= "
+        "--max-size= --min-size= --inplace --append --ignore-times --executability --no-perms --no-owner --no-group "
+        "--chmod= --log-file= --backup-dir= --partial-dir= --temp-dir= --write-batch= --only-write-batch=",
+        ("--log-file", "--backup-dir", "--partial-dir", "--temp-dir", "-T", "--write-batch", "--only-write-batch"),
+    ),
+    "dd": Writer("values"),
 }
-"""Program that changes files → which of its arguments it changes. `last` reads the others, `values` is `of=`."""
+"""Program that changes files → which of its arguments it changes."""
 FIRST_IS_MODE = frozenset({"chmod", "chown", "chgrp", "setfacl", "chattr"})
+PLACERS = frozenset({"cp", "ln", "mv", "install"})
+"""Programs with an option for the folder into which files are put."""
 LINKERS = frozenset({"ln", "link"})
 ARCHIVERS = frozenset({"tar", "zip", "7z", "7za", "rsync", "cp", "cpio", "pax"})
 """Programs that copy the contents of whole folders."""
@@ -28,6 +105,12 @@ OUTPUT_OPTIONS: Mapping[str, str] = {
 }
 """Program that otherwise only reads → the options that name a file for its output, with the value in the same word."""
 
+DIFFING_GIT = frozenset(
+    {"diff", "log", "show", "whatchanged", "format-patch", "range-diff", "diff-tree", "diff-index", "diff-files"}
+    | {"shortlog", "archive", "stash", "reflog"}
+)
+"""Subcommands of git with an option for a file for the output."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileWords:
@@ -38,12 +121,18 @@ class FileWords:
         changed: Those that are changed, made or removed.
         folders: Folders in which the files `moved` get a place, if they are folders.
         moved: The files that are put into them.
+        keeps_paths: Whether the files get the whole path in these folders, and not only their names.
+        is_whole: Whether the target is never a folder into which something is put.
+        is_certain: Whether nothing else is changed. Otherwise an option may name further files.
     """
 
     read: tuple[ShellWord, ...] = ()
     changed: tuple[ShellWord, ...] = ()
     folders: tuple[ShellWord, ...] = ()
     moved: tuple[ShellWord, ...] = ()
+    keeps_paths: bool = False
+    is_whole: bool = False
+    is_certain: bool = True
 
 
 def find_changed(name: str, words: Sequence[ShellWord]) -> FileWords | None:
@@ -53,21 +142,40 @@ def find_changed(name: str, words: Sequence[ShellWord]) -> FileWords | None:
         name: The name of the program.
         words: Its arguments.
     """
-    kind = WRITERS.get(name)
-    if kind is None:
+    writer = WRITERS.get(name)
+    if writer is None:
         return _find_edited(name, words)
-    operands, target = _split_target(words)
-    if kind == "values":
+    if writer.kind == "values":
         sources = [literal(word.text[3:]) for word in words if word.text.startswith("if=")]
         targets = [literal(word.text[3:]) for word in words if word.text.startswith("of=")]
         return FileWords(tuple(sources), tuple(targets))
-    if kind == "all":
-        return FileWords(changed=tuple(operands[1:] if name in FIRST_IS_MODE else operands))
+    arguments = read_arguments(parse_options(writer.options or ""), words, wildcards_are_safe=True)
+    is_certain = not arguments.problem and writer.options is not None
+    operands, target = _split_target(words)
+    if is_certain:
+        operands = [word for word in arguments.operands if UNKNOWN not in word.text]
+        target = next(map(literal, arguments.values("-t", "--target-directory")), None) if name in PLACERS else None
+    has_mode = name in FIRST_IS_MODE and not arguments.has("--reference")
+    outputs = list(map(literal, arguments.values(*writer.outputs)))
+    if writer.kind == "all" or (name == "install" and arguments.has("-d", "--directory")):
+        return FileWords(tuple(arguments.files), tuple(operands[1:] if has_mode else operands), is_certain=is_certain)
+    is_named = target is not None
     if target is None:
         operands, target = operands[:-1], operands[-1] if operands else None
     targets = (target,) if target else ()
-    taken = tuple(operands) if name == "mv" else ()
-    return FileWords(tuple(operands), (*targets, *taken), targets, tuple(operands))
+    if target and name == "rsync":
+        # a folder for old versions may be one in the target
+        outputs += [literal(f"{target.text}/{word.text}") for word in outputs]
+    taken = tuple(operands) if name == "mv" or arguments.has("--remove-source-files") else ()
+    return FileWords(
+        (*operands, *arguments.files),
+        (*targets, *taken, *outputs),
+        (literal(f"{target.text}/"),) if target and is_named else targets,
+        tuple(operands),
+        keeps_paths=arguments.has("--parents", "--relative") or (name == "rsync" and arguments.has("-R")),
+        is_whole=name != "rsync" and arguments.has("-T", "--no-target-directory"),
+        is_certain=is_certain,
+    )
 
 
 def find_output(name: str, words: Sequence[ShellWord]) -> tuple[list[str], list[ShellWord]]:
@@ -90,6 +198,19 @@ def find_output(name: str, words: Sequence[ShellWord]) -> tuple[list[str], list[
     return found, rest
 
 
+def may_hide_output(name: str, words: Sequence[ShellWord]) -> bool:
+    """Return whether a word that is not known may become an option that names a file for the output.
+
+    Args:
+        name: The name of the program.
+        words: Its arguments.
+    """
+    if name not in OUTPUT_OPTIONS or (name == "git" and split_git([word.text for word in words])[0] not in DIFFING_GIT):
+        return False
+    end = next((place for place, word in enumerate(words) if word.text == "--"), len(words))
+    return any(not word.is_known and may_become_option(word) for word in words[:end])
+
+
 def _find_edited(name: str, words: Sequence[ShellWord]) -> FileWords | None:
     """Return the files of `sed -i`, whose script was judged elsewhere."""
     if name not in ("sed", "gsed") or not any(re.match(r"-[a-zA-Z]*i|--in-place", word.text) for word in words):
@@ -97,7 +218,18 @@ def _find_edited(name: str, words: Sequence[ShellWord]) -> FileWords | None:
     operands = [word for word in words if not word.text.startswith("-")]
     has_script = any(re.match(r"-[nErsuz]*e|--expression", word.text) for word in words)
     files = tuple(operands if has_script else operands[1:])
-    return FileWords(files, files)
+    matches = (re.match(r"-[nErsuz]*i(.*)|--in-place(?:=(.*))?", word.text, re.DOTALL) for word in words)
+    suffix = next((match[1] or match[2] or "" for match in matches if match), "")
+    return FileWords(files, (*files, *(place for word in files for place in _backups(word.text, suffix))))
+
+
+def _backups(path: str, suffix: str) -> list[ShellWord]:
+    """Return the places of the old version that `sed -i` keeps. A `*` stands for the name of the file."""
+    if not suffix:
+        return []
+    folder, _, name = path.rpartition("/")
+    backup = suffix.replace("*", name) if "*" in suffix else name + suffix
+    return [literal(backup), literal(f"{folder}/{backup}")] if folder else [literal(backup)]
 
 
 def _split_target(words: Sequence[ShellWord]) -> tuple[list[ShellWord], ShellWord | None]:

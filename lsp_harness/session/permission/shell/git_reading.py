@@ -7,6 +7,7 @@ Source: the manual of git 2.39.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from lsp_harness.session.permission.shell.option_reading import Arguments, parse_options, read_arguments
 from lsp_harness.session.permission.shell.readers import Reading
@@ -63,7 +64,7 @@ READING: Mapping[str, str] = {
     "--first-parent --since= --date= --progress --no-progress --ignore-rev= --color-lines --color-by-age --abbrev= "
     "--show-name --show-number --show-email -M? -C?",
     "annotate": "-bltfnsepw -L=",
-    "shortlog": f"-nsec -w? --numbered --summary --email --format= --committer --group= {LOG}",
+    "shortlog": f"{LOG} -nsec -w? --numbered --summary --email --committer --group=",
     "describe": "--dirty? --broken? --all --tags --contains --abbrev? --candidates= --exact-match --debug --long "
     "--match= --exclude= --always --first-parent",
     "rev-parse": "-q --verify --quiet --abbrev-ref? --short? --symbolic --symbolic-full-name --show-toplevel "
@@ -149,22 +150,22 @@ READS_OBJECTS = frozenset(
     ]
 )
 """Subcommands that print the contents of files."""
-PATCH_OPTIONS = ("-p", "-u", "--patch", "-U", "--unified", "-L", "--cc", "-c", "-m", "--patch-with-stat", "--word-diff")
-SUMMARY_OPTIONS = (
-    *(
-        "--stat",
-        "--shortstat",
-        "--numstat",
-        "--dirstat",
-        "--summary",
-        "--name-only",
-        "--name-status",
-        "--raw",
-        "--quiet",
-    ),
-    *("-s", "--no-patch", "--compact-summary", "--check"),
+NAME_OPTIONS = frozenset(
+    {"--stat", "--shortstat", "--numstat", "--dirstat", "--summary", "--name-only", "--name-status", "--raw", "--quiet"}
+    | {"-s", "--no-patch", "--compact-summary"}
 )
-"""Options with which a difference is not printed, unless `PATCH_OPTIONS` ask for it."""
+"""Options with which only the names of changed files are printed, and numbers about them."""
+PLAIN_DIFF_OPTIONS = frozenset(
+    {"-M", "-C", "-B", "-D", "-R", "-a", "-b", "-w", "-z", "-r", "-t", "-l", "-S", "-G", "--cached", "--staged"}
+    | {"--merge-base", "--diff-filter", "--find-renames", "--find-copies", "--no-renames", "--relative", "--root"}
+    | {"--no-relative", "--abbrev", "--full-index", "--no-ext-diff", "--no-textconv", "--color", "--no-color"}
+    | {"--ignore-space-change", "--ignore-all-space", "--ignore-blank-lines", "--ignore-space-at-eol", "--text"}
+    | {"--minimal", "--patience", "--histogram", "--diff-algorithm", "--exit-code", "--no-commit-id", "--always"}
+    | {"--pickaxe-all", "--pickaxe-regex", "--stdin", "--cumulative", "--break-rewrites", "--find-copies-harder"}
+)
+"""Options of differences that do not print the contents of files by themselves."""
+WORK_TREE_READERS = frozenset({"status", "diff", "diff-files", "diff-index", "describe", "submodule"})
+"""Subcommands that look at the files of submodules, with the settings of these."""
 COMMANDS = frozenset(
     {"add", "am", "annotate", "apply", "archive", "backfill", "bisect", "blame", "branch", "bugreport"}
     | {"bundle", "cat-file", "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "checkout"}
@@ -242,7 +243,9 @@ def judge_git(words: Sequence[ShellWord]) -> Reading:
         line = " ".join(texts[position + 1 :])
         if not LISTS[subcommand].fullmatch(line):
             return Reading(problem=f"git {subcommand} may change something")
-        return Reading(reads_objects=subcommand == "stash" and line.startswith("show"))
+        shows = subcommand == "stash" and line.startswith("show")
+        is_work_tree = subcommand in WORK_TREE_READERS
+        return Reading(reads_objects=shows, reads_history=shows, reads_submodules=is_work_tree)
     if subcommand not in READING:
         return Reading(problem=f"git {subcommand} is not known to only read")
     arguments = read_arguments(parse_options(READING[subcommand]), rest)
@@ -256,14 +259,45 @@ def judge_git(words: Sequence[ShellWord]) -> Reading:
         return Reading(problem="it sets a reference")
     if any("%G" in value for name, value in arguments.options if name in ("--format", "--pretty")):
         return Reading(problem="a signature is checked by another program")
+    prints_contents = _prints_contents(subcommand, arguments)
     # an operand is a revision or a path: as a path it is judged like any other
-    return Reading((*operands, *arguments.files), reads_objects=_prints_contents(subcommand, arguments))
+    return Reading(
+        (*operands, *arguments.files),
+        reads_objects=prints_contents,
+        reads_history=prints_contents and _reads_history(subcommand, arguments),
+        reads_submodules=subcommand in WORK_TREE_READERS,
+    )
 
 
 def _prints_contents(subcommand: str, arguments: Arguments) -> bool:
     """Return whether a command prints what stands in files, and not only their names or the messages of commits."""
+    names = {name for name, _ in arguments.options if not re.fullmatch(r"-\d+", name)}
     if subcommand in ("log", "whatchanged"):
-        return arguments.has(*PATCH_OPTIONS)
-    if subcommand in ("show", "diff", "diff-tree", "diff-index", "diff-files") and arguments.has(*SUMMARY_OPTIONS):
-        return arguments.has(*PATCH_OPTIONS)
+        # a number of options ask for the contents, without a word of it in their names
+        return not names <= _log_options() | NAME_OPTIONS | PLAIN_DIFF_OPTIONS
+    if subcommand in ("diff", "diff-tree", "diff-index", "diff-files") and names & NAME_OPTIONS:
+        return not names <= NAME_OPTIONS | PLAIN_DIFF_OPTIONS
+    if subcommand == "status":
+        return arguments.has("-v", "--verbose")
+    if subcommand in ("for-each-ref", "branch", "tag"):
+        return any(re.search(r"%\(\*?raw", value) for value in arguments.values("--format"))
     return subcommand in READS_OBJECTS
+
+
+@cache
+def _log_options() -> frozenset[str]:
+    """Return the options of `git log` that print no contents of files."""
+    options = parse_options(LOG)
+    return frozenset({*(f"-{letter}" for letter in options.short), *options.long}) - {"-L"}
+
+
+def _reads_history(subcommand: str, arguments: Arguments) -> bool:
+    """Return whether a command that prints contents prints those of commits, and not only of the present files."""
+    if subcommand in ("blame", "annotate", "diff-files", "status"):
+        # they print lines of files that their words name, or of the index
+        return False
+    if subcommand == "grep":
+        return len(arguments.operands) > (0 if arguments.has("-e", "-f") else 1)
+    if subcommand == "diff":
+        return bool(arguments.operands) or arguments.has("--cached", "--staged", "--merge-base")
+    return True

@@ -95,9 +95,16 @@ class KnownValues:
             count *= len(choice)
         if count > MAX_VARIANTS:
             return [tuple(words)]
-        return [tuple(variant) for variant in itertools.product(*choices)]
+        return [tuple(itertools.chain(*variant)) for variant in itertools.product(*choices)]
 
-    def _choices(self, word: ShellWord) -> list[ShellWord]:
+    def _choices(self, word: ShellWord) -> list[tuple[ShellWord, ...]]:
+        """Return the words that may stand in place of a word: several if the shell makes several words of it."""
+        is_other = len(word.sources) == 1 and word.text == UNKNOWN and word.sources[0].kind == "other"
+        if is_other and (words := expand_braces(word.sources[0].text)):
+            return [tuple(words)]
+        return [(choice,) for choice in self._values(word)]
+
+    def _values(self, word: ShellWord) -> list[ShellWord]:
         if UNKNOWN not in word.text:
             return [word]
         if len(word.sources) == 1 and word.text == UNKNOWN:
@@ -105,8 +112,6 @@ class KnownValues:
             is_split = word.is_split or word.sources[0].kind == "output"
             if listed := _listed_words(word.sources[0], is_split=is_split):
                 return listed
-            if words := expand_braces(word.sources[0].text if word.sources[0].kind == "other" else ""):
-                return words
         if len(word.sources) == 1 and word.text.count(UNKNOWN) == 1 and word.sources[0].kind == "variable":
             name = word.sources[0].text
             values = self.values.get(name, ())

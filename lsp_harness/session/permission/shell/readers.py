@@ -25,6 +25,8 @@ class Reading:
         trees: Folders that it searches with all files in them.
         problem: Why it does not only read; empty if it does.
         reads_objects: Whether it reads the contents of files in a repository of git.
+        reads_history: Whether it may read contents that only the history of a repository has.
+        reads_submodules: Whether git looks at the files of submodules, with their settings.
         follows_links: Whether it follows links within `trees`.
     """
 
@@ -32,6 +34,8 @@ class Reading:
     trees: tuple[ShellWord, ...] = ()
     problem: str = ""
     reads_objects: bool = False
+    reads_history: bool = False
+    reads_submodules: bool = False
     follows_links: bool = False
 
     def join(self, other: "Reading") -> "Reading":
@@ -41,6 +45,8 @@ class Reading:
             (*self.trees, *other.trees),
             self.problem or other.problem,
             reads_objects=self.reads_objects or other.reads_objects,
+            reads_history=self.reads_history or other.reads_history,
+            reads_submodules=self.reads_submodules or other.reads_submodules,
             follows_links=self.follows_links or other.follows_links,
         )
 
@@ -131,9 +137,13 @@ def judge_texts(words: Sequence[ShellWord]) -> Reading:
 
 def judge_test(words: Sequence[ShellWord]) -> Reading:
     """Judge `test` and `[`, which look at files."""
-    if any(not word.is_known and not word.is_harmless for word in words):
+    if any(not (word.is_known or word.is_harmless or (word.is_quoted and UNKNOWN not in word.text)) for word in words):
         return Reading(problem="an argument is not known")
-    operands = [word for word in words if word.is_known and not re.fullmatch(r"-\w+|[!=\]()<>]|!=|==|\d+|", word.text)]
+    operands = [
+        word
+        for word in words
+        if UNKNOWN not in word.text and not re.fullmatch(r"-\w+|[!=\]()<>]|!=|==|\d+|", word.text)
+    ]
     return Reading(tuple(operands))
 
 
@@ -190,7 +200,7 @@ def judge_jq(arguments: Arguments) -> str:
     """Return why a filter of jq reads more than its input. Empty if it does not."""
     programs = [word.text for word in arguments.operands[:1]]
     if any(
-        re.search(r"\benv\b|\$\s*(?:ENV|__)|\b(?:import|include|input_line_number|get_search_list)\b|\$__", text)
+        re.search(r"\benv\b|\$\s*(?:ENV|__|#)|\b(?:import|include|modulemeta|get_search_list)\b", text)
         for text in programs
     ):
         return "the filter may read the environment or other files"
