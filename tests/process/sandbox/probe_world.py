@@ -287,7 +287,7 @@ class Objects:
         libc.semctl(self._semaphores, 0, 0)
         libc.msgctl(self._messages, 0, None)
         if self._key >= 0:
-            with suppress(OSError):
+            with contextlib.suppress(OSError):
                 # tests at the same time have the same key, and another one may have removed it
                 probes.system_call(250, 219, 9, self._key, -4)
         probes.system_call(241, 181, self._queue.encode())
