@@ -303,7 +303,11 @@ def cover_sockets(paths: Sequence[str], overlays: Sequence[str]) -> None:
     """Cover the sockets of other programs. In an overlay they do not answer anyway."""
     for path in paths:
         if not any(scratch_layers.is_below(path, folder) for folder in overlays) and os.path.exists(path):
-            cover(path)
+            try:
+                cover(path)
+            except FileNotFoundError:
+                # its program has closed it meanwhile
+                continue
 
 
 def cover(path: str) -> None:

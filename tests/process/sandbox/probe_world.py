@@ -231,7 +231,9 @@ class Objects:
         with contextlib.suppress(OSError):
             self._key = probes.system_call(248, 217, b"user", b"lsp-harness-probe", SECRET.encode(), len(SECRET), -4)
         self._queue = f"probe-{os.getpid()}"
-        self._queued = probes.system_call(240, 180, self._queue.encode(), os.O_CREAT | os.O_RDWR, 0o600, None)
+        # the kernel counts the bytes of all queues of a user, and an ordinary queue has 80 KiB
+        size = (ctypes.c_long * 8)(0, 1, len(SECRET), 0)
+        self._queued = probes.system_call(240, 180, self._queue.encode(), os.O_CREAT | os.O_RDWR, 0o600, size)
         probes.system_call(242, 182, self._queued, SECRET.encode(), len(SECRET), 0, None)
         self._terminal, self._user = pty.openpty()
         self._shared = Path("/dev/shm", f"probe-{os.getpid()}")
