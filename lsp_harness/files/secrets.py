@@ -107,18 +107,26 @@ def find_secrets(data: bytes) -> list[tuple[int, int]]:
 
 MARKS = tuple(dict.fromkeys([*(form.mark.decode() for form in TOKENS), "://", "-----BEGIN ", "-----END "]))
 """Fixed characters of which each secret contains some. A text without them needs no search."""
+MAX_KEPT_CHARS = 4_000
+"""Length of the longest text whose answer is kept."""
 SHORTEST_SECRET = MIN_VALUE_BYTES
 """Characters of the shortest secret, the value of a variable."""
 
 
 def may_contain_secret(text: str) -> bool:
     """Return whether a text, or the texts in a line of JSON, may contain a secret. A search takes much longer."""
-    if len(text) >= SHORTEST_SECRET:
-        # `any` takes twice as long
-        for mark in MARKS:
-            if mark in text:
-                return True
-        for mark in hidden_marks():
+    if len(text) < SHORTEST_SECRET:
+        return False
+    # each step of a conversation asks about the texts of all steps before it
+    has_mark = _has_mark if len(text) <= MAX_KEPT_CHARS else _has_mark.__wrapped__
+    return has_mark(text, hidden_marks())
+
+
+@lru_cache(maxsize=2_048)
+def _has_mark(text: str, hidden: tuple[str, ...]) -> bool:
+    # `any` takes twice as long
+    for marks in (MARKS, hidden):
+        for mark in marks:
             if mark in text:
                 return True
     return False
