@@ -19,8 +19,8 @@ YOUNG_S = 60.0
 class ScratchFolder:
     """A new private folder in the folder for temporary files. Remove it at the end.
 
-    It lies in a folder of its own, whose mode a program that may write in it cannot change. So no other user gets to what
-    the program makes there, such as a file with the rights of this user.
+    It lies in a folder of its own, whose mode a program that may write in it cannot change. So no other user gets to
+    what the program makes there, such as a file with the rights of this user.
 
     Attributes:
         path: The folder.
