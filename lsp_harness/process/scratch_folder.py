@@ -19,22 +19,36 @@ YOUNG_S = 60.0
 class ScratchFolder:
     """A new private folder in the folder for temporary files. Remove it at the end.
 
+    It lies in a folder of its own, whose mode a program that may write in it cannot change. So no other user gets to
+    what the program makes there, such as a file with the rights of this user.
+
     Attributes:
         path: The folder.
     """
 
     def __init__(self) -> None:
         _sweep_once()
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._outer = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.path = self._outer / "files"
+        self.path.mkdir(mode=0o700)
+        self._descriptor = os.open(self._outer, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def remove(self) -> None:
         """Remove the folder and everything in it. A second call does nothing."""
         if self._descriptor >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
+            remove_tree(self._outer)
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder with everything in it, also what a program has made so that nobody can read or change it."""
+    for folder, names, _ in os.walk(path):
+        for name in names:
+            if not os.path.islink(os.path.join(folder, name)):
+                os.chmod(os.path.join(folder, name), 0o700)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def sweep() -> list[Path]:
@@ -53,7 +67,7 @@ def sweep() -> list[Path]:
             is_ours = status.st_uid == os.geteuid() and status.st_mode & 0o777 == 0o700
             if is_ours and time() - status.st_mtime > YOUNG_S:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
+                remove_tree(path)
                 removed.append(path)
         except OSError:
             # its process is at work

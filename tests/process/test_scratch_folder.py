@@ -42,12 +42,12 @@ def test_only_a_folder_of_ours_whose_process_is_gone_is_removed(temporary: Path)
         shared = temporary / f"{PREFIX}shared"
         shared.mkdir()
         shared.chmod(0o755)
-        for folder in (left, own.path, shared):
+        for folder in (left.parent, own.path.parent, shared):
             make_old(folder)
         assert sweep() == []
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert sweep() == [left]
+        assert sweep() == [left.parent]
         assert [left.exists(), own.path.exists(), shared.exists(), (target / "file").exists()] == [False] + [True] * 3
         own.remove()
         own.remove()
@@ -59,3 +59,26 @@ def test_a_folder_that_was_just_made_stays(temporary: Path, monkeypatch: pytest.
     assert sweep() == []
     monkeypatch.setattr(scratch_folder, "YOUNG_S", -1.0)
     assert sweep() == [young]
+
+
+def test_what_nobody_may_read_is_removed_and_what_links_lead_to_stays(temporary: Path):
+    folder, kept = ScratchFolder(), temporary / "kept"
+    kept.mkdir()
+    (kept / "file").touch()
+    kept.chmod(0o500)
+    closed = folder.path / "closed"
+    (closed / "inner").mkdir(parents=True)
+    (closed / "link").symlink_to(kept)
+    for path in (closed / "inner", closed):
+        path.chmod(0)
+    folder.remove()
+    assert sorted(temporary.iterdir()) == [kept]
+    assert ((kept / "file").exists(), kept.stat().st_mode & 0o777) == (True, 0o500)
+
+
+def test_the_folder_around_the_files_is_closed_for_others_whatever_its_program_does(temporary: Path):
+    folder = ScratchFolder()
+    folder.path.chmod(0o777)
+    assert folder.path.parent.parent == temporary
+    assert folder.path.parent.stat().st_mode & 0o777 == 0o700
+    folder.remove()

@@ -54,12 +54,19 @@ def _write_code(root: Path, canaries: Path) -> None:
         f"{packages}/pytest/__init__.py": "",
         f"{packages}/pytest/__main__.py": "",
         f"{packages}/ruff/__main__.py": "",
+        "tests/conftest.py": "",
+        "noxfile.py": "",
     }.items():
         code = text if name == "app.py" else _python(canaries, name.replace("/", "-")) + text
         _write(root / name, code)
     _write(root / packages / "hostile.pth", f"import os; {_python(canaries, 'hostile.pth')}")
-    for name in ("eslint.config.js", "jest.config.js", "node_modules/typescript/lib/tsserver.js"):
+    for name in (
+        *("eslint.config.js", ".eslintrc.js", "jest.config.js", "vitest.config.ts", "prettier.config.js"),
+        "node_modules/typescript/lib/tsserver.js",
+    ):
         _write(root / name, f"require('fs').writeFileSync({json.dumps(str(canaries / Path(name).name))}, '')\n")
+    _write(root / "evil.rb", f"File.write('{canaries}/rubocop', '')\n")
+    _write(root / "evil.php", f"<?php touch('{canaries}/phpstan');\n")
     _write(root / "app.ts", "export const one: number = 1\n")
     _write(root / "build.rs", f'fn main() {{ std::fs::write("{canaries}/build.rs", "").unwrap(); }}\n')
     _write(root / "src/main.rs", "fn main() {}\n")
@@ -71,7 +78,9 @@ def _write_programs(root: Path, canaries: Path) -> None:
     for folder, names in folders.items():
         for name in names:
             _write_program(root / folder / name, _script(canaries, f"{folder.replace('/', '-')}-{name}"))
-    for hook in ("post-checkout", "pre-commit", "fsmonitor"):
+    for name in ("rustc", "cargo", "wrapper"):
+        _write_program(root / "toolchain/bin" / name, _script(canaries, f"toolchain-{name}"))
+    for hook in ("post-checkout", "pre-commit", "post-index-change", "reference-transaction", "fsmonitor"):
         _write_program(root / ".git/hooks" / hook, _script(canaries, hook))
 
 
@@ -125,7 +134,33 @@ trusted_folders = ["/"]
         "go.mod": "module evil\n",
         ".envrc": command("envrc"),
         "Makefile": f"test:\n\t{command('make')}\n",
-        ".git/config": f"[core]\nfsmonitor = {root / '.git/hooks/fsmonitor'}\n",
+        ".git/config": f"[core]\nfsmonitor = {root / '.git/hooks/fsmonitor'}\npager = {command('pager')}\n"
+        f'[filter "evil"]\nclean = {command("clean")}\nsmudge = {command("smudge")}\nprocess = {command("process")}\n'
+        f'[diff "evil"]\ntextconv = {command("textconv")}\n[diff]\nexternal = {command("external")}\n',
+        ".gitattributes": "* filter=evil diff=evil\n",
+        ".git/objects/info/packs": "",
+        ".git/refs/heads/other": "",
+        "mypy.ini": "[mypy]\nplugins = plugin.py\n",
+        ".pylintrc": f"[MAIN]\ninit-hook = {_python(canaries, 'pylint')}load-plugins = plugin\n",
+        ".flake8": "[flake8:local-plugins]\nextension = X = plugin:plugin\npaths = .\n",
+        ".rubocop.yml": "require: ./evil.rb\n",
+        "phpstan.neon": "parameters:\n  bootstrapFiles:\n    - evil.php\n",
+        ".cargo/config.toml": f'[build]\nrustc-wrapper = "{root / "toolchain/bin/wrapper"}"\n',
+        "rust-toolchain.toml": f'[toolchain]\npath = "{root / "toolchain"}"\n',
+        "tox.ini": f"[pytest]\naddopts = -p plugin\n[testenv]\ncommands = {command('tox')}\n",
+        ".vscode/tasks.json": json.dumps(
+            {
+                "tasks": [
+                    {
+                        "label": "evil",
+                        "type": "shell",
+                        "command": command("task"),
+                        "runOptions": {"runOn": "folderOpen"},
+                    }
+                ]
+            }
+        ),
+        ".pre-commit-config.yaml": f"repos: [{{repo: local, hooks: [{{id: evil, entry: {command('pre-commit')}}}]}}]\n",
         ".git/HEAD": "ref: refs/heads/main\n",
         ".venv/pyvenv.cfg": "home = /usr/bin\n",
     }.items():

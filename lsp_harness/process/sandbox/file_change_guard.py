@@ -9,6 +9,7 @@ It belongs to `landlock_launcher.py`, beside which it lies.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import importlib
@@ -45,6 +46,9 @@ MAX_PATH_BYTES = 4096
 SECOND_NS, MICROSECOND_NS = 1_000_000_000, 1_000
 UTIME_NOW = (1 << 30) - 1
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+MAX_KILL_ROUNDS = 200
+KILL_ROUND_S = 0.02
+"""Maximum of rounds in which the descendants are killed, and the time for one. New ones may start meanwhile."""
 NO_GUARD = b"-"
 """Message of the program that it has no guard of its own."""
 
@@ -208,7 +212,8 @@ def _open_file(thread: int, base: int, text: bytes | None, follows: bool) -> int
 def start_guarded(folders: Sequence[str], start: Callable[[], NoReturn]) -> int:
     """Start a program in a child with the filter of Landlock, and answer until it ends. Return its exit status.
 
-    If a signal ends the program, the same signal ends this process.
+    Nothing of the program is left afterwards, also if the process that started this one is killed. If a signal ends the
+    program, the same signal ends this process.
 
     Args:
         folders: The folders in which modes, owners and times of files may be changed.
@@ -220,13 +225,25 @@ def start_guarded(folders: Sequence[str], start: Callable[[], NoReturn]) -> int:
     ours, theirs = sockets.socketpair(sockets.AF_UNIX, sockets.SOCK_STREAM)
     # the program has the same user, and must not take over this process; it can be traced from its own start on
     kernel.libc.prctl(kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
+    kernel.libc.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    parent = os.getppid()
     child = os.fork()
     if child == 0:
         ours.close()
         _become(theirs, start)
     theirs.close()
+
+    def forward(number: int, _: object) -> None:
+        if os.getppid() == parent:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, number)
+            return
+        # nobody is left who could end what ignores a signal or has left the group
+        _kill_descendants()
+        os._exit(128 + number)
+
     for number in FORWARDED:
-        signal.signal(number, lambda number, _: os.kill(child, number))
+        signal.signal(number, forward)
     problem, passed, _, _ = ours.recvmsg(MAX_PATH_BYTES, sockets.CMSG_SPACE(struct.calcsize("i")))
     ours.close()
     if not passed:
@@ -277,7 +294,35 @@ def _serve(guard: FileChangeGuard, listener: int, child: int) -> int:
             # no process with the filter is left
             poll.unregister(listener)
         elif ended in events:
-            return os.waitpid(child, 0)[1]
+            status = os.waitpid(child, 0)[1]
+            _kill_descendants()
+            return status
+
+
+def _kill_descendants() -> None:
+    """Kill everything that the program left, also in sessions of its own. This process has adopted it."""
+    for _ in range(MAX_KILL_ROUNDS):
+        for pid in _find_descendants():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        select.select((), (), (), KILL_ROUND_S)
+
+
+def _find_descendants() -> list[int]:
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
+            # the name of the program is in parentheses and may contain any character
+            children.setdefault(int(file.read().rpartition(b")")[2].split()[1]), []).append(int(name))
+    found = [os.getpid()]
+    for pid in found:
+        found += children.get(pid, [])
+    return found[1:]
 
 
 def _leave(status: int) -> int:

@@ -20,7 +20,7 @@ MOUNT_SETATTR = 442
 """Number of the system call, the same on all processors."""
 AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV = -100, 0x8000, 1, 4
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 4, 24, 38, 47
-PR_CAP_AMBIENT_CLEAR_ALL = 4
+PR_CAP_AMBIENT_CLEAR_ALL, PR_SET_CHILD_SUBREAPER = 4, 36
 CAPABILITY_VERSION = 0x20080522
 KEPT_CAPABILITIES = (0, 1, 3, 4, 5, 6, 7, 8, 10, 31)
 """Capabilities of a program of root: about owners of files and processes. None of them reaches outside of the view."""

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 """As `typing.TYPE_CHECKING`, whose module takes long to import."""
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypedDict
+    from typing import NoReturn, TypedDict
 
     from lsp_harness.process.sandbox import call_filter
     from lsp_harness.process.sandbox import file_change_guard as guard
@@ -121,6 +121,20 @@ def confine(rules: LandlockRules) -> None:
     os.close(ruleset)
 
 
+def stand_alone() -> None:
+    """Keep this process and its descendants from signals to the process that started it and from tracing it.
+
+    The guard must stay: it ends what the program leaves. Older kernels have no such rule.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if find_version() >= SCOPE_ABI:
+        attributes = RulesetAttributes(0, 0, SCOPES)
+        size = ctypes.c_size_t(ctypes.sizeof(attributes))
+        ruleset = _call(libc, CREATE_RULESET, ctypes.byref(attributes), size, 0)
+        _call(libc, RESTRICT_SELF, ruleset, 0)
+        os.close(ruleset)
+
+
 def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -153,7 +167,12 @@ def main() -> int:
         os.chdir(rules["folder"])
         confine(rules)
         if os.uname().machine in call_filter.PROCESSORS:
-            return guard.start_guarded(rules["writable"], lambda: os.execvp(command[0], command))
+
+            def start() -> NoReturn:
+                stand_alone()
+                os.execvp(command[0], command)
+
+            return guard.start_guarded(rules["writable"], start)
         os.execvp(command[0], command)
     except OSError as error:
         sys.stderr.write(f"{error.strerror or error}: {error.filename or command[0]}\n")

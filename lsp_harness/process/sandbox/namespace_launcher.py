@@ -158,8 +158,7 @@ def _lead_view(
 def _start_child(request: ViewRequest, start: Callable[[], int]) -> NoReturn:
     code = EXIT_UNAVAILABLE
     try:
-        if os.geteuid() == 0 and not request.get("makes_views"):
-            # the kernel mounts no new /proc where parts of the old one are covered
+        if os.geteuid() == 0:
             protect_proc()
         kernel.drop_rights()
         families = call_filter.LOCAL_FAMILIES if request.get("opens_sockets", True) else ()
@@ -266,6 +265,8 @@ def make_view(request: ViewRequest, sockets: Sequence[str]) -> None:
         hide_folder(folder, kept, is_read_only=True)
     cover_run()
     mount_proc()
+    if request.get("makes_views"):
+        keep_hidden_proc()
     make_devices(devices)
     if layers:
         for path in mounted:
@@ -345,6 +346,16 @@ def cover_run() -> None:
 def mount_proc() -> None:
     """Mount the processes of the view on /proc."""
     kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+
+
+def keep_hidden_proc() -> None:
+    """Mount the processes once more where the new /dev covers them.
+
+    The kernel mounts a new /proc in a view within this one only if an old one has no covered parts, wherever that is.
+    """
+    kernel.mount("tmpfs", "/dev", "tmpfs", kernel.MS_NOSUID, "mode=0700,size=4k")
+    os.mkdir("/dev/proc")
+    kernel.mount("proc", "/dev/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
 
 
 def protect_proc() -> None:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
+from lsp_harness.process.sandbox.mount_places import find_other_places
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec, SpawnFailed
 from lsp_harness.runtime.isolation.git_folder import find_git_folders
 from lsp_harness.runtime.isolation.runner import PACKAGE_FOLDER, Runner, RunnerProblem
+from lsp_harness.verify.project_tests.hidden_files import list_own_folders
 
 AGENT_FILES: Mapping[str, tuple[str, ...]] = {
     "claude": (".claude", ".claude.json"),
@@ -60,8 +62,10 @@ class SandboxRunner(Runner):
             spec.workdir,
             writable=(spec.workdir, *own),
             # the folders of other agents, and their hooks, are in the same folder as the one of this agent
-            hidden=(home, order.folder.parent),
+            hidden=(home, *find_other_places([home]), order.folder.parent),
             visible=tuple(needed),
+            # with the token of our API, an agent could start another one without a sandbox
+            absent=tuple(list_own_folders(spec.workdir, (order.folder, PACKAGE_FOLDER))),
             reaches_sockets=True,
         )
         command = Bubblewrap().wrap(argv, policy)

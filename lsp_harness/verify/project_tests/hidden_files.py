@@ -126,13 +126,18 @@ def list_private_paths(root: Path, *, needed: Iterable[Path] = (), keeps_project
     unknown = [part for path in _list_unknown(home) for part in _leave_out(path, [*kept, *_with_targets(tools, home)])]
     secret = list(_with_targets(_list_secrets(home), home))
     personal = [path for path in (*unknown, *secret) if not (keeps_project and path.is_relative_to(root))]
-    found = [part for path in (*personal, *list_own_folders(root)) for part in _leave_out(path, kept)]
-    found = [path for path in dict.fromkeys(found) if os.path.lexists(path)]
+    found = [part for path in personal for part in _leave_out(path, kept)]
+    found = [path for path in dict.fromkeys((*found, *list_own_folders(root, kept))) if os.path.lexists(path)]
     return tuple(dict.fromkeys([*found, *find_other_places(found)]))
 
 
-def list_own_folders(root: Path) -> list[Path]:
-    """Return the folders of this program, with its tokens, its logs and its cache, and the user's settings of it."""
+def list_own_folders(root: Path, needed: Iterable[Path] = ()) -> list[Path]:
+    """Return the folders of this program, with its tokens, its logs and its cache, and the user's settings of it.
+
+    Args:
+        root: The folder of the project.
+        needed: Folders that stay. If one lies in a folder of this program, its neighbours are returned instead.
+    """
     found: list[Path] = []
     for find in (state_folder, sessions_folder, cache_folder, runtime_folder):
         try:
@@ -148,7 +153,9 @@ def list_own_folders(root: Path) -> list[Path]:
         # of a folder with other things in it, only our own parts are private
         is_shared = any(folder.is_relative_to(path) for folder in (root, *public))
         found += [path / name for name in names] if is_shared else [path]
-    return [*found, settings.resolve()] if settings else found
+    found += [settings.resolve()] if settings else []
+    kept = [root, *needed]
+    return [part for path in found for part in _leave_out(path, kept)]
 
 
 def _list_unknown(home: Path) -> Iterator[Path]:

@@ -210,6 +210,12 @@ def processes_guard(world: World) -> str:
     return ""
 
 
+def processes_guard_ended(_: World) -> None:
+    """End the process that keeps the rules. Then this program would not give an answer, either."""
+    for pid in _list_guards():
+        os.kill(pid, signal.SIGKILL)
+
+
 def processes_guard_descriptors(world: World) -> str:
     for pid in _list_guards():
         for place in range(3, 12):

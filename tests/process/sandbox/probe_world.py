@@ -289,8 +289,8 @@ class Objects:
         libc.semctl(self._semaphores, 0, 0)
         libc.msgctl(self._messages, 0, None)
         if self._key >= 0:
+            # the same tests may run twice, and the user has one key of this name
             with contextlib.suppress(OSError):
-                # tests at the same time have the same key, and another one may have removed it
                 probes.system_call(250, 219, 9, self._key, -4)
         probes.system_call(241, 181, self._queue.encode())
         self._shared.unlink()

@@ -286,6 +286,8 @@ except OSError as error:
     print("refused")
 """
     assert desk.run(code, path) == "refused"
+    # its own views get a /proc all the same, see below
+    assert desk.run(code, path, layer=None, makes_views=True) == "refused"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")

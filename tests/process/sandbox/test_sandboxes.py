@@ -1,6 +1,7 @@
 """Programs in a sandbox: what they can reach, and how they end."""
 
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -197,6 +198,66 @@ async def test_no_daemon_is_left(sandbox: Sandbox, project: Project) -> None:
     result = await project.run(DAEMON, sandbox)
     assert result.left == ()
     assert not [row for row in list_processes() if str(project.scratch) in _environment(row.pid)]
+
+
+DAEMON_CODE = "import os, sys, time; os.write(int(sys.argv[1]), b'ready'); os.close(int(sys.argv[2])); time.sleep(300)"
+LEAVER = """
+import os, signal, sys, time
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    signal.signal(number, signal.SIG_IGN)
+pipe = os.open(sys.argv[1], os.O_WRONLY)
+started, starting = os.pipe()
+if not os.fork():
+    os.setsid()
+    for descriptor in (pipe, starting):
+        os.set_inheritable(descriptor, True)
+    if not os.fork():
+        os.execve(sys.executable, [sys.executable, "-c", sys.argv[2], str(pipe), str(starting)], {})
+    os._exit(0)
+os.close(pipe)
+os.close(starting)
+os.read(started, 1)
+"""
+"""A program that leaves a daemon without a mark in another session, which holds a pipe open as long as it lives."""
+WAITS, LEAVES, KILLS = "time.sleep(300)", "", "os.kill(os.getppid(), signal.SIGKILL); time.sleep(300)"
+RUNNER = """
+import asyncio, sys
+from pathlib import Path
+from lsp_harness.process.sandbox.confined_run import run_confined
+from lsp_harness.process.sandbox.sandbox_choice import SANDBOXES
+from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
+
+sandbox = next(sandbox for sandbox in SANDBOXES if sandbox.name == sys.argv[1])()
+scratch = Path(sys.argv[2])
+argv = [sys.executable, "-c", sys.argv[3], str(scratch / "pipe"), sys.argv[4]]
+visible = (Path(sys.prefix), Path(sys.base_prefix))
+asyncio.run(run_confined(argv, sandbox, SandboxPolicy(scratch, (scratch,), visible=visible)))
+"""
+LIMIT_S = 60.0
+
+
+@pytest.mark.parametrize(
+    "ending", [WAITS, LEAVES, KILLS], ids=["killed with us", "left at the end", "killed the guard"]
+)
+def test_nothing_is_left_when_this_process_is_killed(ending: str, sandbox: Sandbox, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    command = [sys.executable, "-c", RUNNER, sandbox.name, str(tmp_path), LEAVER + ending, DAEMON_CODE]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL) as process:
+        assert _read_pipe(reading) == b"ready"
+        if ending == LEAVES:
+            assert process.wait() == 0
+        process.kill()
+    # the end of the pipe is the end of the daemon
+    assert _read_pipe(reading) == b""
+    os.close(reading)
+
+
+def _read_pipe(descriptor: int) -> bytes:
+    """Return what comes next. The time is a limit for a broken sandbox, and no expectation."""
+    assert select.select([descriptor], (), (), LIMIT_S)[0]
+    return os.read(descriptor, 100)
 
 
 def _environment(pid: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.config.runtime_schema import AgentSetting, Runtime
+from lsp_harness.process.sandbox import bubblewrap
 from lsp_harness.runtime.adapter import LaunchOrder
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent_errors import AgentError, CliNotFound, InvalidSpec, SpawnFailed
@@ -78,6 +79,18 @@ def test_the_sandbox_hides_the_home_and_shows_the_login(programs: None, tmp_path
     assert "--unshare-all --share-net" in text
     assert "--new-session" not in command
     assert "--share-net" not in wrap(Runners(), make_order("bwrap", folder, network=False))
+
+
+def test_the_sandbox_hides_our_tokens_wherever_they_are(programs: None, tmp_path: Path, monkeypatch: Any):
+    own, folder = tmp_path / "own", tmp_path / "work"
+    for path in (own / "run/api", folder):
+        path.mkdir(parents=True, mode=0o700)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(own))
+    # `/tmp` is empty there, so a folder elsewhere is looked at
+    monkeypatch.setattr(bubblewrap, "PRIVATE_FOLDERS", ())
+    text = shlex.join(wrap(Runners(), make_order("bwrap", folder)))
+    assert f"--tmpfs {own} --remount-ro {own}" in text
 
 
 def test_the_home_itself_is_no_folder_of_an_agent_in_the_sandbox(programs: None, tmp_path: Path, monkeypatch: Any):

@@ -70,3 +70,27 @@ def test_edits_of_a_trusted_folder_are_checked_without_a_question(checker: TypeC
     confinement = machine_sandbox().confine(tmp_path)
     session = CheckerSession(checker, tmp_path, str, tuple)
     assert (session.find_confinement() is None) == (confinement is None)
+
+
+class CuriousChecker(WritingChecker):
+    """A checker whose program reads a private file, as a plug-in of it could."""
+
+    def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
+        code = f"import sys; sys.exit(7 if open({str(Path.home() / '.netrc')!r}).read() else 1)"
+        return Program([sys.executable, "-c", code], self._run)
+
+
+async def test_a_checker_reads_no_private_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = machine_sandbox()
+    if not found.confine(tmp_path):
+        pytest.skip("no sandbox without network works here")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    root = tmp_path / "home/project"
+    root.mkdir(parents=True)
+    (tmp_path / "home/.netrc").write_text("private")
+    checker = CuriousChecker()
+    session = CheckerSession(checker, root, str, tuple, choose_sandbox=lambda: found)
+    await session.wait_until_ready(Document.from_text((root / "a.py").as_uri(), b""))
+    await session.aclose()
+    assert checker.codes
+    assert 7 not in checker.codes
