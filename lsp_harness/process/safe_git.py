@@ -8,6 +8,7 @@ repository gets the value of the user's own settings, or none. git-lfs works on,
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 SAFE_SETTINGS: Mapping[str, str] = {
     "core.hooksPath": "/dev/null",
@@ -43,6 +44,12 @@ SAFE_VARIABLES: Mapping[str, str] = {
     "GIT_ALLOW_PROTOCOL": "none",
 }
 """Variables of each run."""
+HOMELESS_VARIABLES: Mapping[str, str] = {
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+}
+"""Variables for git where it cannot read the home of the user. A file that it may not open is an error for it."""
 SAFE_OPTIONS: Sequence[str] = (
     *(word for key, value in SAFE_SETTINGS.items() for word in ("-c", f"{key}={value}")),
     "--no-pager",
@@ -126,6 +133,26 @@ def read_user_settings(listing: bytes) -> list[tuple[str, str]]:
         entry.partition("\n") for scope, entry in zip(fields[0::2], fields[1::2], strict=False) if scope in USER_SCOPES
     )
     return [(key, value) for key, _, value in entries if KEPT_USER_KEYS.fullmatch(key)]
+
+
+def find_user_ignores(listing: bytes, environment: Mapping[str, str]) -> Path | None:
+    """Return the file with the patterns of files that the user ignores in all repositories, if there is one.
+
+    Args:
+        listing: The output of `LISTING`.
+        environment: The environment of git.
+    """
+    fields = listing.decode("utf-8", "surrogateescape").split("\0")
+    named = [
+        entry.partition("\n")[2]
+        for scope, entry in zip(fields[0::2], fields[1::2], strict=False)
+        if scope in USER_SCOPES and entry.partition("\n")[0] == "core.excludesfile"
+    ]
+    home = environment.get("HOME", "")
+    settings = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    text = named[-1] if named else f"{settings}/git/ignore"
+    path = Path(home + text[1:] if text.startswith("~/") else text)
+    return path if path.is_absolute() and path.is_file() else None
 
 
 def _harmless_value(key: str) -> str:

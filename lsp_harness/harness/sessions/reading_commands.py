@@ -9,9 +9,11 @@ from pathlib import Path
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secret_search import TooManyFilesError
 from lsp_harness.process.safe_git import (
+    HOMELESS_VARIABLES,
     LISTING,
     SAFE_SETTINGS,
     SAFE_VARIABLES,
+    find_user_ignores,
     override_variables,
     read_overrides,
     read_user_settings,
@@ -66,14 +68,16 @@ class ReadingCommands:
         if not _is_strong(choice):
             variables = {**SAFE_VARIABLES, **override_variables(overrides)}
             return replace(work, env={**(os.environ if work.env is None else work.env), **variables})
+        ignores = find_user_ignores(listing, os.environ if work.env is None else work.env)
         try:
-            confined = await asyncio.to_thread(confine_reading, work, self._roots, choice)
+            confined = await asyncio.to_thread(confine_reading, work, self._roots, choice, [ignores] if ignores else [])
         except TooManyFilesError as error:
             reason = "the workspace has too many files to look for secrets in it; choose another permission mode"
             raise UsageError(reason) from error
         # the home of the user is not there, and its settings decide whether git reads a folder of another user at all
-        variables = {**SAFE_VARIABLES, **override_variables([*read_user_settings(listing), *overrides])}
-        return replace(confined, env={**(confined.env or {}), **variables})
+        files = [("core.excludesFile", str(ignores or os.devnull)), ("core.attributesFile", os.devnull)]
+        settings = override_variables([*read_user_settings(listing), *files, *overrides])
+        return replace(confined, env={**(confined.env or {}), **SAFE_VARIABLES, **HOMELESS_VARIABLES, **settings})
 
 
 def _is_strong(choice: SandboxChoice) -> bool:

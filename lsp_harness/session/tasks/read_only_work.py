@@ -14,7 +14,9 @@ from lsp_harness.verify.project_tests.hidden_files import list_private_paths
 from lsp_harness.verify.project_tests.project_view import list_program_folders, view_environment
 
 
-def confine_reading(work: ShellWork, roots: Sequence[Path], choice: SandboxChoice | None = None) -> ShellWork:
+def confine_reading(
+    work: ShellWork, roots: Sequence[Path], choice: SandboxChoice | None = None, visible: Sequence[Path] = ()
+) -> ShellWork:
     """Return work that does the same, but can only read the workspace, in the strongest sandbox of this machine.
 
     The command cannot change a file, reach the network, a socket or another process, or read a file with secrets, and
@@ -25,6 +27,7 @@ def confine_reading(work: ShellWork, roots: Sequence[Path], choice: SandboxChoic
         work: The command.
         roots: The workspace folders.
         choice: The sandbox. The default is that of this machine.
+        visible: Files of the home that the command may read.
 
     Raises:
         UsageError: No sandbox works here, or the command cannot be confined. Nothing may run then.
@@ -41,7 +44,7 @@ def confine_reading(work: ShellWork, roots: Sequence[Path], choice: SandboxChoic
         tuple(roots),
         absent=tuple(dict.fromkeys([*private, *find_secret_files(roots)])),
         hidden=(Path.home(),) if Path.home() != Path("/") else (),
-        visible=(*list_program_folders(environment.get("PATH", "")), Path(sys.prefix), Path(sys.base_prefix)),
+        visible=(*list_program_folders(environment.get("PATH", "")), Path(sys.prefix), Path(sys.base_prefix), *visible),
     )
     try:
         return replace(work, command=view.wrap(work.argv, work.cwd), env={**environment, "TMPDIR": "/tmp"})
