@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lsp_harness.files.secret_search import TooManyFilesError
+from lsp_harness.files.entry_walk import TooManyFilesError
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.session.permission.action import Action, ActionKind
 from lsp_harness.session.permission.command_objections import CommandObjections

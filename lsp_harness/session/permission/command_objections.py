@@ -10,8 +10,8 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from lsp_harness.files.secret_search import TooManyFilesError
-from lsp_harness.session.permission.file_search import EntryBudget, list_tree
+from lsp_harness.files.entry_walk import EntryBudget, TooManyFilesError
+from lsp_harness.session.permission.file_search import list_tree
 from lsp_harness.session.permission.git_files import find_odd_settings, find_repository, read_index
 from lsp_harness.session.permission.git_history import history_objection
 from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
@@ -207,7 +207,7 @@ class CommandObjections:
                 if problem := self.files.folders[0].own_problem(place):
                     return f"it may change a protected file: {problem}"
         except TooManyFilesError:
-            return ""
+            return "it copies more files than can be looked at for secrets"
         return ""
 
     def _find_folders(self, paths: Iterable[str]) -> Iterator[tuple[str, ProtectedPaths]]:

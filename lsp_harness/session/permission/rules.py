@@ -5,13 +5,13 @@ programs without their folder, files as they are written and after links are res
 not known are asked. A rule that allows matches only what is certain.
 """
 
-import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lsp_harness.files.entry_walk import TooManyFilesError
 from lsp_harness.session.permission.action_parts import ActionPart
 from lsp_harness.session.permission.glob_patterns import matches, may_match
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
@@ -178,9 +178,15 @@ class RuleSet:
                 texts.append(" ".join([inner.name, *(word.loose for word in inner.words[1:])]).casefold())
             return "possible" if part.opaque or any(_command_may_match(pattern, text) for text in texts) else "no"
         if part.paths:
-            others = (name for forms in part.paths for form in forms[-1:] for name in self.protected.other_names(form))
-            found = (form for forms in part.paths for form in forms)
-            names = (name.casefold() for form in itertools.chain(found, others) for name in self._names(form))
+            found = [form for forms in part.paths for form in forms]
+            try:
+                found += [
+                    name for forms in part.paths for form in forms[-1:] for name in self.protected.other_names(form)
+                ]
+            except TooManyFilesError:
+                # one of its other names may be in the pattern
+                return "possible"
+            names = (name.casefold() for form in found for name in self._names(form))
             if not any(self._path_matches(pattern, name, covers=True) for name in names):
                 return "no"
             return "possible" if part.is_searched else "certain"
