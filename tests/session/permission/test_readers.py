@@ -142,6 +142,7 @@ DENIED = [
     *("uniq {a.py,x}", "xxd {a.py,x}", "git symbolic-ref {HEAD,refs/heads/x}", "git config {core.pager,a.b}"),
     *("x=PATH; read $x < a.py; ls", "read {PATH,y} < a.py; ls", "exec -a git-init git status", "POSIXLY_CORRECT=1; ls"),
     *("[ a | ./x ]; ls", "[ a & ./x ]; ls", "[ a > x ]; ls", "[ a < b ]; ls", "[ a && ./x ]; ls", "[ a\n./x ]; ls"),
+    *("env -i git status", "env - git log", "env -u GIT_CONFIG_COUNT git diff", "exec -c git status", "hostname -f"),
     # it runs `conftest.py`
     "pytest --version",
     *("bash -O dotglob -c 'cat *'", "bash -o posix -c ls", "jq -n '$#x\nENV'", "jq -n '\"x\" | modulemeta'"),
@@ -334,10 +335,38 @@ def test_git_prints_no_secret_of_its_history(root: Path) -> None:
     run_git(root, "commit", "-q", "--allow-empty", "-m", "four")
     run_git(root, "merge", "-q", "--no-edit", "side")
     run_git(root, "branch", "-q", "-D", "side")
+    run_git(root, "config", "log.showRoot", "false")
     for command in PRINTING:
         assert decide(root, command) == "deny", command
     for command in ("git log --stat -3", "git diff", "git grep x", "git blame a.py", "git status", "git log -S x"):
         assert decide(root, command) == "allow", command
+
+
+def test_a_secret_that_only_a_merge_or_the_first_commit_has_is_found(root: Path) -> None:
+    run_git(root, "init", "-q", "-b", "main")
+    run_git(root, "config", "log.showRoot", "false")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-q", "-m", "one")
+    run_git(root, "checkout", "-q", "-b", "side")
+    run_git(root, "commit", "-q", "--allow-empty", "-m", "two")
+    run_git(root, "checkout", "-q", "main")
+    run_git(root, "commit", "-q", "--allow-empty", "-m", "three")
+    assert decide(root, "git log -p") == "allow"
+    run_git(root, "merge", "-q", "--no-commit", "side")
+    (root / "x.pem").write_text("k\n")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-q", "-m", "four")
+    run_git(root, "rm", "-q", "x.pem")
+    run_git(root, "commit", "-q", "-m", "five")
+    assert decide(root, "git log -p") == "deny"
+    run_git(root, "checkout", "-q", "--orphan", "other")
+    run_git(root, "reset", "-q", "--hard")
+    run_git(root, "branch", "-q", "-D", "main", "side")
+    (root / ".git" / "logs" / "HEAD").unlink()
+    (root / "a.txt").write_text("k\n")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-q", "-m", "one")
+    assert decide(root, "git log -p") == "allow"
 
 
 def test_git_prints_no_changed_secret_with_its_status(root: Path) -> None:

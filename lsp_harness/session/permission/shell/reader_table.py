@@ -269,7 +269,8 @@ READERS: Mapping[str, Reader | Judge] = {
     "unzip": judge_unzip,
     "zipinfo": Reader("-1 -2 -slmvhtTz"),
     "command": Reader("-vV", "texts", is_harmless=True),
-    "hostname": Reader("-fsdiIA --fqdn --long --short --domain --ip-address --all-ip-addresses --all-fqdns", "none"),
+    # its other options ask servers for names
+    "hostname": Reader("-sI --short --all-ip-addresses", "none"),
     "getconf": Reader("-a", "texts"),
     "lscpu": Reader("-aJbcexy -p? --all --json --extended? --parse? --bytes", "none"),
     "lsblk": Reader("-abdDfiJlmnOpPrStTzX -o= -I= -e= -x= --all --json --list --paths --fs --output=", "files"),
