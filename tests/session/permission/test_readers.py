@@ -143,6 +143,7 @@ DENIED = [
     *("x=PATH; read $x < a.py; ls", "read {PATH,y} < a.py; ls", "exec -a git-init git status", "POSIXLY_CORRECT=1; ls"),
     *("[ a | ./x ]; ls", "[ a & ./x ]; ls", "[ a > x ]; ls", "[ a < b ]; ls", "[ a && ./x ]; ls", "[ a\n./x ]; ls"),
     *("env -i git status", "env - git log", "env -u GIT_CONFIG_COUNT git diff", "exec -c git status", "hostname -f"),
+    *("x='-exec'; find . $x ./x \\;", "for x in -exec -ok; do find . $x ./x \\;; done"),
     # it runs `conftest.py`
     "pytest --version",
     *("bash -O dotglob -c 'cat *'", "bash -o posix -c ls", "jq -n '$#x\nENV'", "jq -n '\"x\" | modulemeta'"),
