@@ -19,13 +19,18 @@ from lsp_harness.config.load import PROJECT_FILES, user_config_file
 from lsp_harness.config.paths import state_folder
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.entry_walk import EntryBudget, TooManyFilesError, walk_entries
-from lsp_harness.files.secrets import is_secret_path
+from lsp_harness.files.secrets import find_secrets, is_secret_path
 
 PROTECTED_FOLDERS = frozenset({".git", ".lsp-harness", "git~1"})
 MAX_LINK_ENTRIES = 200_000
 """Most files and folders that are looked at for other names of a file. It takes about two seconds."""
 LINK_MEMORY_S = 5
 """How long the list of protected files with several names is kept. It takes a walk through the workspace."""
+MAX_SETTINGS_BYTES = 1 << 20
+LOGIN_KEY = re.compile(
+    rb"^\s*(?:\[[^\]]*\]\s*)?(?:extraheader|password|\w*token|cookiefile)\s*=", re.IGNORECASE | re.MULTILINE
+)
+"""Matches a setting of git whose value is a login."""
 IGNORABLE_CATEGORIES = frozenset({"Cf", "Mn", "Cc"})
 
 
@@ -54,6 +59,18 @@ def is_secret_name(path: str) -> bool:
     # names of ordinary characters are the same for all file systems, but for the case, final dots and colons
     is_plain = path.isascii() and not re.search(r"[:~. ](?:/|$)|:|[\x00-\x1f\x7f]", path)
     return not is_plain and is_secret_path("/".join(plain_name(name) for name in path.split("/")))
+
+
+def holds_login(form: str) -> bool:
+    """Return whether a file has settings of git with a login, as some services write them into `.git/config`."""
+    if ".git" not in (folders := form.split("/")) or not folders[-1].startswith("config"):
+        return False
+    try:
+        with open(form, "rb") as file:
+            text = file.read(MAX_SETTINGS_BYTES)
+    except OSError:
+        return False
+    return LOGIN_KEY.search(text) is not None or bool(find_secrets(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +150,8 @@ class ProtectedPaths:
                 return f"{path} may contain secrets"
         if (linked := self._linked_file(forms[-1])) and is_secret_path(linked):
             return f"{path} is another name of {linked}, which may contain secrets"
+        if any(map(holds_login, forms[-1:])):
+            return f"{path} has a login of git"
         return ""
 
     def _linked_file(self, form: str) -> str:

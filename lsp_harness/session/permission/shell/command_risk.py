@@ -17,7 +17,7 @@ from lsp_harness.session.permission.shell.git_reading import LISTS, judge_git, s
 from lsp_harness.session.permission.shell.option_reading import matches_option
 from lsp_harness.session.permission.shell.reader_table import READERS, judge_reader
 from lsp_harness.session.permission.shell.readers import Reading
-from lsp_harness.syntax.shell.shell_words import ShellWord
+from lsp_harness.syntax.shell.shell_words import ShellWord, literal
 
 Risk = Literal["low", "medium", "high"]
 """How much harm an action can do: it only reads, it changes something, or it can destroy much or cannot be seen."""
@@ -252,8 +252,13 @@ def list_inner_commands(part: CommandPart) -> list[CommandPart]:
     if not program or (is_known_program(part.name) and is_found_by_name(program)) or program.startswith((".", "~")):
         # a program of the workspace does what it likes
         return []
-    places = (place for place, word in enumerate(part.words) if place and re.match(r"[\w./]", word.text))
-    return [CommandPart(part.words[place:]) for place in places]
+    found = list[CommandPart]()
+    for place, word in enumerate(part.words[1:], 1):
+        # a program may be the value of an option, too
+        text = word.text.partition("=")[2] if word.text.startswith("-") else word.text
+        if re.match(r"[\w./]", text):
+            found.append(CommandPart((word if text == word.text else literal(text), *part.words[place + 1 :])))
+    return found
 
 
 def may_run_dangerous(part: CommandPart) -> bool:

@@ -106,9 +106,9 @@ RUNNERS: Mapping[str, frozenset[str]] = {
 }
 """Program → its first arguments after which another program follows. Both need a permission."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "yash"})
-SHELL_FLAGS = re.compile(r"-[eufxvnilpam]*c[eufxvilpam]*$")
-"""Matches an option of a shell whose next word is a script."""
-SHELL_OPTIONS = re.compile(r"-[eufxvnilpam]+$|--(?:login|norc|noprofile|posix|verbose)$")
+SHELL_FLAGS = re.compile(r"-[eufxvnlpam]*c[eufxvlpam]*$")
+"""Matches an option of a shell whose next word is a script. With `-i`, aliases count."""
+SHELL_OPTIONS = re.compile(r"-[eufxvnlpam]+$|--(?:login|norc|noprofile|posix|verbose)$")
 SHELL_SETTINGS = frozenset({"errexit", "nounset", "pipefail", "noclobber", "xtrace", "verbose"})
 """Values of `-o` with which a shell reads a script as usual."""
 OPAQUE_PROGRAMS: Mapping[str, str] = {
