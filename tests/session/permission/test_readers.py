@@ -145,6 +145,8 @@ DENIED = [
         "bash -ic ls",
     ),
     *("x='-exec'; find . $x ./x \\;", "for x in -exec -ok; do find . $x ./x \\;; done"),
+    *("awk 1/* a.py", "jq -n ./*", "find . -exec jq -n {} +", "find 1 -exec awk {} a.py \\;", "sed -es/a/*/ a.py"),
+    *('for f in ./e*; do jq -n "$f"; done', "read P* < a.py; ls", "git symbolic-ref refs/heads/*", "git reflog e*"),
     # it runs `conftest.py`
     "pytest --version",
     *("bash -O dotglob -c 'cat *'", "bash -o posix -c ls", "jq -n '$#x\nENV'", "jq -n '\"x\" | modulemeta'"),

@@ -59,7 +59,8 @@ def _name_reason(name: str, words: Sequence[ShellWord]) -> str:
 
 def _may_be_subscript(words: Sequence[ShellWord]) -> bool:
     """Return whether a name has a subscript, or is not known."""
-    names = [re.split(r"\+?=", word.text, maxsplit=1)[0] for word in words]
+    # a wildcard stands for the names of files
+    names = [re.split(r"\+?=", word.loose, maxsplit=1)[0] for word in words]
     return any("[" in name or UNKNOWN in name for name in names)
 
 
