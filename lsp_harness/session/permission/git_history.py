@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.process.safe_git import SAFE_OPTIONS, safe_environment
-from lsp_harness.session.permission.git_files import find_git_folder
+from lsp_harness.session.permission.git_files import common_folder, find_git_folder
 
 LIMIT_S = 1.5
 """Longest time of the search. It is over long before in most repositories."""
@@ -23,7 +23,7 @@ State = tuple[tuple[str, int, int], ...]
 def history_objection(folder: str) -> str:
     """Return why the history of the repository of a folder may show secrets; empty if it does not."""
     place = find_git_folder(folder)
-    if not place or not (_common_folder(Path(place)) / "objects").is_dir():
+    if not place or not (common_folder(Path(place)) / "objects").is_dir():
         return ""
     state = tuple(_states(Path(place)))
     if len(state) > MAX_REFERENCES:
@@ -62,7 +62,7 @@ def _search(folder: str, state: State) -> str:
 
 def _states(place: Path) -> Iterator[tuple[str, int, int]]:
     """Yield the names, times and sizes of the files that change with the references of a repository."""
-    common = _common_folder(place)
+    common = common_folder(place)
     for path in (place / "HEAD", place / "logs" / "HEAD", common / "packed-refs", common / "reftable" / "tables.list"):
         yield _state(path)
     count = 0
@@ -73,14 +73,6 @@ def _states(place: Path) -> Iterator[tuple[str, int, int]]:
                 if count > MAX_REFERENCES:
                     return
                 yield _state(Path(folder, name))
-
-
-def _common_folder(place: Path) -> Path:
-    """Return the folder that a worktree shares with the other ones of its repository."""
-    try:
-        return place / (place / "commondir").read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return place
 
 
 def _state(path: Path) -> tuple[str, int, int]:

@@ -108,6 +108,22 @@ def test_git_does_not_look_into_submodules_without_a_sandbox(root: Path) -> None
     assert decide(root, "git ls-files") == "allow"
 
 
+@pytest.mark.parametrize("place", ["project", "tree"])
+def test_settings_of_worktrees_name_other_files_too(root: Path, place: str) -> None:
+    run_git(root, "init", "-q", "-b", "main")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-q", "-m", "one")
+    run_git(root, "worktree", "add", "-q", "../tree")
+    folder = root.parent / place
+    assert decide(folder, "git blame a.py") == "allow"
+    run_git(root, "config", "extensions.worktreeConfig", "true")
+    run_git(folder, "config", "--worktree", "blame.ignoreRevsFile", ".env")
+    # git prints the lines of this file that are no revisions
+    assert decide(folder, "git blame a.py") == "deny"
+    assert decide(folder, "git check-attr -a a.py") == "deny"
+    assert decide(folder, "git fsck") == "deny"
+
+
 def test_a_login_in_the_settings_of_git_is_a_secret(root: Path) -> None:
     run_git(root, "init", "-q", "-b", "main")
     commands = ("cat .git/config", "grep x .git/config", "grep -r x .git", "head .git/conf*", "sort < .git/config")

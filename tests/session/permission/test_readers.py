@@ -113,6 +113,7 @@ READ = [
     ),
     *("find . -name x -exec grep -n y a.py ;",),
     *("[ -f a.py ] && ls", '[ "$(cat a.py)" = x ] || ls', "[ $# -gt 0 ] || ls", "[ $(wc -l < a.py) -gt 1 ] && ls"),
+    *("[ $(ls | sort | wc -l) -gt 1 ] && ls", "[ $(ls | grep -c py) = 1 ] && ls"),
     *('for f in *; do [ -f "$f" ] && echo "$f"; done', "[ a == b ] || ls", "SECONDS=0; ls", "bash -o pipefail -c ls"),
 ]
 PATHS_OF_OTHER_PLACES = [
@@ -127,6 +128,7 @@ EVALUATED = [
     *("RANDOM='a[$(./x)]'; ls", "for SECONDS in 'a[$(./x)]'; do ls; done", "read RANDOM < a.py", "OPTIND=$x; ls"),
     *("builtin test -v 'a[$(./x)]'", "command read 'a[$(./x)]' < a.py", "time [ -v 'a[$(./x)]' ]", "test $(cat a.py)"),
     *("[ $(cat a.py) ]", "read x < a.py; [ $x ]", 'read a b < a.py; test "$a" "$b"', "[ `head -1 a.py` -gt 1 ]"),
+    *("[ $(cat a.py; ls | wc -l) -gt 1 ]", "[ $(cat a.py || ls | wc -l) -gt 1 ]", "[ $(grep -c x a.py b.py) -gt 1 ]"),
     *("y='a[$(./x)]'; read $y < a.py", "x=-v; y='a[$(./x)]'; [ $x \"$y\" ]", "for f in *; do [ -f $f ]; done"),
 ]
 """Commands in which bash takes a text for a name with a subscript, for arithmetic or for an operator."""

@@ -20,7 +20,7 @@ OPERATOR = re.compile(r"-[a-zA-Z]{1,2}|={1,2}|!=|<|>")
 LET = re.compile(r"[A-Za-z_]\w*(?:[-+*]?=\d+)")
 """Matches an argument of `let` that evaluates no text of a variable but a number that it sets itself."""
 NUMBER_SOURCES = frozenset("#?$!")
-COUNT = re.compile(r"(?:.*\| *)?wc -[clmw](?: *< *[\w./\"'$-]+)?|.*\| *grep -c [\w'\"]+", re.DOTALL)
+COUNT = re.compile(r"(?:[^;&|\n]+\| *)*(?:wc -[clmw](?: *< *[\w./\"'$-]+)?|(?<=[| ])grep -c [\w'\"]+)")
 """Matches a command whose output is one number."""
 
 

@@ -98,7 +98,6 @@ READING: Mapping[str, str] = {
     "cherry": "-v --abbrev?",
     "version": "--build-options",
     "stripspace": "-sc",
-    "fsck": "--no-progress --full --connectivity-only --no-dangling --unreachable --verbose --name-objects",
     "verify-pack": "-vs --verbose --stat-only",
     "branch": "-avqrvl --all --remotes --list --verbose --show-current --no-color --color? --column? --no-column "
     "--sort= --format= --points-at= --contains? --no-contains? --merged? --no-merged? --abbrev= --no-abbrev "
@@ -147,6 +146,8 @@ READS_OBJECTS = frozenset(
         "grep",
         "cat-file",
         "stash",
+        # a setting may name another file with attributes, and words of it are printed
+        "check-attr",
     ]
 )
 """Subcommands that print the contents of files."""
@@ -293,7 +294,7 @@ def _log_options() -> frozenset[str]:
 
 def _reads_history(subcommand: str, arguments: Arguments) -> bool:
     """Return whether a command that prints contents prints those of commits, and not only of the present files."""
-    if subcommand in ("blame", "annotate", "diff-files", "status"):
+    if subcommand in ("blame", "annotate", "diff-files", "status", "check-attr"):
         # they print lines of files that their words name, or of the index
         return False
     if subcommand == "grep":
