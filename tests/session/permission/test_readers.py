@@ -149,6 +149,7 @@ DENIED = [
     *("x='-exec'; find . $x ./x \\;", "for x in -exec -ok; do find . $x ./x \\;; done"),
     *("awk 1/* a.py", "jq -n ./*", "find . -exec jq -n {} +", "find 1 -exec awk {} a.py \\;", "sed -es/a/*/ a.py"),
     *('for f in ./e*; do jq -n "$f"; done', "read P* < a.py; ls", "git symbolic-ref refs/heads/*", "git reflog e*"),
+    *("find refs -type f | xargs git symbolic-ref", "find core.pager a.b | xargs git config", "find sub | xargs uniq"),
     # it runs `conftest.py`
     "pytest --version",
     *("bash -O dotglob -c 'cat *'", "bash -o posix -c ls", "jq -n '$#x\nENV'", "jq -n '\"x\" | modulemeta'"),

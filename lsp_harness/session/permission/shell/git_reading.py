@@ -242,7 +242,7 @@ def judge_git(words: Sequence[ShellWord]) -> Reading:
     subcommand, rest = texts[position], words[position + 1 :]
     if subcommand in LISTS:
         line = " ".join(texts[position + 1 :])
-        if not LISTS[subcommand].fullmatch(line) or not all(word.is_known for word in rest):
+        if not LISTS[subcommand].fullmatch(line) or not all(word.is_one for word in rest):
             return Reading(problem=f"git {subcommand} may change something")
         shows = subcommand == "stash" and line.startswith("show")
         is_work_tree = subcommand in WORK_TREE_READERS
@@ -256,7 +256,7 @@ def judge_git(words: Sequence[ShellWord]) -> Reading:
     needed = NO_OPERANDS_UNLESS.get(subcommand)
     if needed and operands and not arguments.has(*needed):
         return Reading(problem=f"git {subcommand} may make {operands[0].display}")
-    if subcommand == "symbolic-ref" and (len(operands) > 1 or not all(word.is_known for word in operands)):
+    if subcommand == "symbolic-ref" and (len(operands) > 1 or not all(word.is_one for word in operands)):
         return Reading(problem="it sets a reference")
     if any("%G" in value for name, value in arguments.options if name in ("--format", "--pretty")):
         return Reading(problem="a signature is checked by another program")

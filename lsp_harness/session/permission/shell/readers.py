@@ -103,7 +103,9 @@ class Reader:
         operands = arguments.operands
         if self.operands == "none" and operands:
             return Reading(problem=f"the argument {operands[0].display} is not understood")
-        if self.max_operands is not None and (len(operands) > self.max_operands or not all(map(_is_one, operands))):
+        if self.max_operands is not None and (
+            len(operands) > self.max_operands or not all(word.is_one for word in operands)
+        ):
             return Reading(problem="it may write a second file")
         if self.takes_lists and any(word.loose.startswith(("@", UNKNOWN)) for word in operands):
             return Reading(problem="a word may be the name of a file with options")
@@ -131,12 +133,7 @@ class Reader:
 def _has_hidden_program(words: Sequence[ShellWord], texts: Sequence[ShellWord]) -> bool:
     """Return whether the program of a command may come from the name of a file, by a wildcard or a list of files."""
     options = (word for word in words if word.text.startswith("-"))
-    return any(not word.is_known for word in options) or any(word.is_tree or not word.is_known for word in texts)
-
-
-def _is_one(word: ShellWord) -> bool:
-    """Return whether a word is one operand, and does not stand for several."""
-    return word.is_known and not (word.is_tree or word.is_split)
+    return any(not word.is_known for word in options) or not all(word.is_one for word in texts)
 
 
 def judge_texts(words: Sequence[ShellWord]) -> Reading:
