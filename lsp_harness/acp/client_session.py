@@ -10,7 +10,15 @@ from typing import Any
 
 from acp.helpers import update_agent_message_text
 from acp.interfaces import Client
-from acp.schema import AllowedOutcome, PermissionOption, StopReason, ToolCallUpdate, Usage, UsageUpdate
+from acp.schema import (
+    AllowedOutcome,
+    PermissionOption,
+    PermissionOptionKind,
+    StopReason,
+    ToolCallUpdate,
+    Usage,
+    UsageUpdate,
+)
 from ulid import ULID
 
 from lsp_harness.acp.client_texts import ClientTexts
@@ -21,6 +29,7 @@ from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.harness.sessions.session_undo import UndoWish, describe_undo
 from lsp_harness.session.events.session_events import TurnStopped
 from lsp_harness.session.ingress import Ingress
+from lsp_harness.session.permission.person import TITLES, Choice, offered_choices
 from lsp_harness.text.surrogates import to_scalar_value
 from lsp_harness.wire.event import Event
 
@@ -31,12 +40,13 @@ STOP_REASONS: Mapping[str, StopReason] = {
     "budget_exceeded": "max_tokens",
 }
 """Reason of the end of a turn → that of the protocol. Others are `end_turn`."""
-OPTIONS: Mapping[str, PermissionOption] = {
-    "once": PermissionOption(option_id="once", name="Allow once", kind="allow_once"),
-    "session": PermissionOption(option_id="session", name="Allow in this session", kind="allow_always"),
-    "always": PermissionOption(option_id="always", name="Always allow", kind="allow_always"),
-    "reject": PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
+OPTION_KINDS: Mapping[Choice, PermissionOptionKind] = {
+    "once": "allow_once",
+    "session": "allow_always",
+    "always": "allow_always",
+    "reject": "reject_once",
 }
+"""Answer to a question → its kind in the protocol."""
 UNDO = "/undo"
 LOG = logging.getLogger(__name__)
 UNDO_WISHES = {
@@ -177,7 +187,10 @@ class ClientSession:
                 self._outgoing.task_done()
 
     async def _ask(self, data: Mapping[str, Any]) -> None:
-        choices = ("once", *(("session", "always") if data.get("suggestions") else ()), "reject")
+        choices = offered_choices(data.get("suggestions") or ())
+        options = [
+            PermissionOption(option_id=choice, name=TITLES[choice], kind=OPTION_KINDS[choice]) for choice in choices
+        ]
         # an editor shows what the question itself has, and perhaps nothing of the call before it
         call = ToolCallUpdate(
             tool_call_id=self._call_id(data),
@@ -188,9 +201,7 @@ class ClientSession:
         )
         chosen = "reject"
         try:
-            answer = await self._client.request_permission(
-                session_id=self.id, tool_call=call, options=[OPTIONS[choice] for choice in choices]
-            )
+            answer = await self._client.request_permission(session_id=self.id, tool_call=call, options=options)
             if isinstance(answer.outcome, AllowedOutcome) and answer.outcome.option_id in choices:
                 chosen = answer.outcome.option_id
         except Exception as error:  # noqa: BLE001 - what is no answer counts as no, and the turn goes on

@@ -1,6 +1,5 @@
 """The events of a session as updates of the Agent Client Protocol."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -22,6 +21,7 @@ from acp.schema import (
 )
 
 from lsp_harness.files.secrets import redact
+from lsp_harness.text.diff_reading import read_diff
 from lsp_harness.text.visible_text import reveal_line
 from lsp_harness.wire.event import Event
 
@@ -53,7 +53,6 @@ STATES = {
 """States of a prompt of the driver `code` → their entries in the plan."""
 MAX_OUTPUT_CHARS = 8_000
 MAX_TITLE_CHARS = 120
-HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
 
 
 class SessionUpdates:
@@ -222,31 +221,9 @@ class SessionUpdates:
 
     def _read_diff(self, diff: str) -> tuple[list[Content], list[ToolCallLocation]]:
         """Return the changed parts of a unified diff, and where they are."""
-        content: list[Content] = []
-        locations: list[ToolCallLocation] = []
-        path, old, new = "", list[str](), list[str]()
-
-        def end_part() -> None:
-            if old or new:
-                content.append(helpers.tool_diff_content(path, "\n".join(new) + "\n", "\n".join(old) + "\n"))
-                old.clear()
-                new.clear()
-
-        for line in diff.split("\n"):
-            if line.startswith("--- "):
-                end_part()
-            elif line.startswith("+++ "):
-                path = str(self._root / line[4:].removeprefix("b/").split("\t")[0])
-            elif match := HUNK.match(line):
-                end_part()
-                locations.append(ToolCallLocation(path=path, line=int(match[1])))
-            elif line[:1] in ("-", "+", " "):
-                if line[0] != "+":
-                    old.append(line[1:])
-                if line[0] != "-":
-                    new.append(line[1:])
-        end_part()
-        return content, locations
+        parts = [(str(self._root / part.path), part) for part in read_diff(diff)]
+        content: list[Content] = [helpers.tool_diff_content(path, part.new, part.old) for path, part in parts]
+        return content, [ToolCallLocation(path=path, line=part.line) for path, part in parts]
 
 
 def call_title(tool: str, input: Mapping[str, Any]) -> str:

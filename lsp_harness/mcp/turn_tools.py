@@ -31,7 +31,13 @@ FIRST_MODERN_VERSION = "2026"
 class PermissionAnswer(BaseModel):
     """The answer of the user of the client to a question about a permission."""
 
-    allow: bool = Field(description="Allow it this time")
+    allow: bool = Field(description="Allow it")
+
+
+class LastingAnswer(PermissionAnswer):
+    """An answer that may count for longer, because a rule can say it."""
+
+    remember: Literal["once", "session", "always"] = Field("once", description="How long a yes counts")
 
 
 class TurnTools:
@@ -132,9 +138,12 @@ class _Asker:
     async def _ask(self, opened: OpenSession, data: Mapping[str, Any]) -> None:
         fields: dict[str, Any] = {"decision": "deny", "reason": "the client did not answer"}
         with suppress(Exception):
-            answer = await self._context.elicit(f"lsp-harness asks:\n{data.get('text')}", PermissionAnswer)
+            form = LastingAnswer if data.get("suggestions") else PermissionAnswer
+            answer = await self._context.elicit(f"lsp-harness asks:\n{data.get('text')}", form)
             is_allowed = answer.action == "accept" and answer.data.allow
             fields = {"decision": "allow" if is_allowed else "deny", "reason": "the user of the client decided"}
+            if answer.action == "accept" and isinstance(answer.data, LastingAnswer):
+                fields["remember"] = answer.data.remember
         # the turn may have ended meanwhile
         with suppress(UsageError):
             opened.answer_question(str(data.get("request_id")), fields)

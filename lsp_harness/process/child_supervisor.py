@@ -3,11 +3,13 @@
     python child_supervisor.py DESCRIPTOR FOLDER COMMAND…
 
 The descriptor is a socket to the process that wants to run the command. The supervisor sends one line of JSON: `pid` of
-the program, or `errno` and `step` if it cannot be started. It takes lines `end SECONDS`, which end the program and all
-its descendants, and does the same when the socket is closed, also because the other process was killed. Its own exit
-status is that of the program.
+the program and `supervisor`, its own number, or `errno` and `step` if the program cannot be started. At the end it
+sends another line: `status`, as `waitpid` returns it, and `left`, the numbers of processes that could not be ended. It
+takes lines `end SECONDS`, which end the program and all its descendants, and does the same when the socket is closed,
+also because the other process was killed. Its own exit status is that of the program.
 
-It imports the standard library only, so that it starts fast, and it runs without site packages.
+`supervisor_server.py` starts supervisors without a new interpreter. This module imports the standard library only, so
+that it starts fast, and it runs without site packages.
 """
 
 import ctypes
@@ -23,6 +25,12 @@ import sys
 import time
 from contextlib import suppress
 
+TYPE_CHECKING = False
+"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import NoReturn
+
 PR_SET_CHILD_SUBREAPER = 36
 LEFT_GRACE_S = 1.0
 """Time for descendants to end after SIGTERM, when the program has ended by itself or nobody wants it any more."""
@@ -35,6 +43,8 @@ IDLE_S = 3600.0
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGPIPE)
 """Signals that the terminal sends to the program, too."""
+CHANGED_SIGNALS = (*FORWARDED, *IGNORED, signal.SIGCHLD, signal.SIGXFSZ, signal.SIGWINCH)
+"""Signals whose handling a program must not inherit from a supervisor."""
 EXIT_FAILED = 127
 
 
@@ -51,14 +61,9 @@ class Supervisor:
         self._is_wanted = True
         self._hang_up_at = self._kill_at = float("inf")
 
-    def start(self, command: "list[str]") -> None:
-        """Start the program. Raises OSError."""
-        defaults = {*FORWARDED, *IGNORED, signal.SIGCHLD, signal.SIGXFSZ, signal.SIGWINCH}
-        self._pid = os.posix_spawnp(command[0], command, given_environment(), setsigdef=defaults, setsigmask=())
-
-    @property
-    def pid(self) -> int:
-        """The number of the program."""
+    def start(self, start: "Callable[[], int]") -> int:
+        """Start the program by a function that returns its number, and return that. Raises OSError."""
+        self._pid = start()
         return self._pid
 
     def forward(self, number: int) -> None:
@@ -139,6 +144,10 @@ class Supervisor:
                 send(pid, signal.SIGKILL)
             self._wait(KILL_ROUND_S)
 
+    def find_left(self) -> "list[int]":
+        """Return the numbers of descendants that still run."""
+        return find_descendants() if self._reap() else []
+
     def _reap(self) -> bool:
         """Remove the children that have ended. Return whether there are others."""
         while True:
@@ -155,6 +164,11 @@ class Supervisor:
                 send(pid, signal.SIGCONT)
             else:
                 self._status = status
+
+
+def start_program(command: "Sequence[str]", environment: "Mapping[str, str]") -> int:
+    """Start a program with the usual handling of signals, and return its number. Raises OSError."""
+    return os.posix_spawnp(command[0], list(command), environment, setsigdef=CHANGED_SIGNALS, setsigmask=())
 
 
 def given_environment() -> "dict[str, str]":
@@ -206,7 +220,7 @@ def _read_ps() -> "list[tuple[int, int]]":
     return [(int(words[0]), int(words[1])) for words in map(str.split, listed.splitlines()) if len(words) == 2]
 
 
-def end_like(status: int) -> None:
+def end_like(status: int) -> "NoReturn":
     """End this process as another one ended."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
@@ -222,12 +236,14 @@ def ignore(_number: int, _frame: object) -> None:
     """Do nothing: the signal only wakes up this process."""
 
 
-def main() -> None:
-    """Start the command, and stay until none of its processes is left."""
-    control, folder, command = socket.socket(fileno=int(sys.argv[1])), sys.argv[2], sys.argv[3:]
-    control.set_inheritable(False)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def supervise(control: socket.socket, folder: str, start: "Callable[[], int]") -> "NoReturn":
+    """Start a program, stay until none of its processes is left, and end like it.
+
+    Args:
+        control: The socket to the process that wants to run the program.
+        folder: The folder in which the program runs.
+        start: Starts the program, and returns its number. Raises OSError.
+    """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
@@ -239,9 +255,9 @@ def main() -> None:
     try:
         os.chdir(folder)
         step = "program"
-        supervisor.start(command)
+        pid = supervisor.start(start)
     except OSError as error:
-        control.sendall(json.dumps({"errno": error.errno or errno.EIO, "step": step}).encode() + b"\n")
+        report(control, {"errno": error.errno or errno.EIO, "step": step})
         os._exit(EXIT_FAILED)
 
     def forward(number: int, _: object) -> None:
@@ -249,10 +265,25 @@ def main() -> None:
 
     for number in FORWARDED:
         signal.signal(number, forward)
-    # the other process may have been killed, and `supervise` sees it
+    report(control, {"pid": pid, "supervisor": os.getpid()})
+    status = supervisor.supervise()
+    report(control, {"status": status, "left": supervisor.find_left()})
+    end_like(status)
+
+
+def report(control: socket.socket, fields: "Mapping[str, object]") -> None:
+    """Tell the other process something in a line of JSON. It may have been killed, and `supervise` sees that."""
     with suppress(OSError):
-        control.sendall(json.dumps({"pid": supervisor.pid}).encode() + b"\n")
-    end_like(supervisor.supervise())
+        control.sendall(json.dumps(fields).encode() + b"\n")
+
+
+def main() -> None:
+    """Start the command, and stay until none of its processes is left."""
+    control, folder, command = socket.socket(fileno=int(sys.argv[1])), sys.argv[2], sys.argv[3:]
+    control.set_inheritable(False)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    supervise(control, folder, lambda: start_program(command, given_environment()))
 
 
 if __name__ == "__main__":

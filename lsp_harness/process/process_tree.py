@@ -7,21 +7,18 @@ told to adopt orphans among its descendants), and by a mark in the environment, 
 
 import asyncio
 import ctypes
-import errno
-import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
-from lsp_harness.process import child_supervisor
 from lsp_harness.process.priority import lower_priority
 from lsp_harness.process.process_table import ProcessRow, environment_value, list_processes, start_ticks
+from lsp_harness.process.supervised_child import SupervisedChild, start_child
 from lsp_harness.process.termination import KILL_WAIT_S, OpenProcess
 
 MARK_VARIABLE = "LSP_HARNESS_TASK"
@@ -71,7 +68,6 @@ class ProcessTree:
         self._child = child
         self._search = _Search(child.pid, mark)
         self._transport: asyncio.ReadTransport | None = None
-        self._control: socket.socket | None = None
         self._reaping = asyncio.ensure_future(self._reap())
 
     @classmethod
@@ -84,7 +80,6 @@ class ProcessTree:
         env: Mapping[str, str] | None = None,
         prepare: Callable[[], None] = lambda: None,
         stdin: int = subprocess.DEVNULL,
-        is_supervised: bool = False,
     ) -> "ProcessTree":
         """Start a program in its own session.
 
@@ -95,44 +90,10 @@ class ProcessTree:
             env: The environment. The default is that of this process.
             prepare: Runs in the new process before the program. It must take no lock.
             stdin: The descriptor of its standard input. The default is an empty input.
-            is_supervised: Whether a supervisor starts the program, and ends all its descendants, also those in sessions
-                of their own, when this process is killed. `pid` is then that of the supervisor.
 
         Raises:
             OSError: The program cannot be started.
         """
-        if not is_supervised:
-            return await cls._start(argv, mark, cwd, env, prepare, stdin)
-        ours, theirs = socket.socketpair()
-        try:
-            folder = os.getcwd() if cwd is None else str(cwd)
-            command = [sys.executable, "-I", "-S", child_supervisor.__file__, str(theirs.fileno()), folder, *argv]
-            tree = await cls._start(command, mark, None, env, prepare, stdin, (theirs.fileno(),))
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        tree._control = ours
-        try:
-            await _wait_for_start(ours, argv[0], folder)
-        except BaseException:
-            await tree.end(grace_s=0.0)
-            tree.close()
-            raise
-        return tree
-
-    @classmethod
-    async def _start(
-        cls,
-        argv: Sequence[str],
-        mark: str,
-        cwd: Path | None,
-        env: Mapping[str, str] | None,
-        prepare: Callable[[], None],
-        stdin: int,
-        passed: Sequence[int] = (),
-    ) -> "ProcessTree":
         parent = os.getpid()
         # it starts in the thread of the event loop, because it gets a signal when the thread that started it ends
         child = subprocess.Popen(  # noqa: ASYNC220
@@ -143,16 +104,56 @@ class ProcessTree:
             cwd=cwd,
             env=add_mark(os.environ if env is None else env, mark),
             start_new_session=True,
-            pass_fds=passed,
             preexec_fn=lambda: _prepare(parent, prepare),  # noqa: PLW1509 - it takes no lock
         )
-        tree = cls(child, mark)
         assert child.stdout
+        return await cls._read_from(cls(child, mark), child.stdout)
+
+    @classmethod
+    async def start_supervised(
+        cls, argv: Sequence[str], *, mark: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> "ProcessTree":
+        """Start a program under a supervisor, which ends all its descendants when this process is killed.
+
+        Those in sessions of their own are ended, too. `pid` is the number of the supervisor.
+
+        Args:
+            argv: The command.
+            mark: A name by which the descendants are found. It must not contain a colon.
+            cwd: The folder in which the program runs.
+            env: The environment. The default is that of this process.
+
+        Raises:
+            OSError: The program cannot be started.
+            ValueError: The command or the environment has a character that no program can get.
+        """
+        reading, writing = os.pipe()
+        output = open(reading, "rb", buffering=0)  # noqa: SIM115 - the tree closes it
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        child = None
+        try:
+            child = start_child(nothing, writing)
+            folder = os.getcwd() if cwd is None else str(cwd)
+            await child.start(argv, folder, add_mark(os.environ if env is None else env, mark))
+        except BaseException:
+            output.close()
+            if child:
+                child.close()
+            raise
+        finally:
+            os.close(nothing)
+            os.close(writing)
+        return await cls._read_from(cls(child, mark), output)
+
+    @classmethod
+    async def _read_from(cls, tree: "ProcessTree", output: IO[bytes]) -> "ProcessTree":
+        """Read the output of a tree, and return the tree."""
         try:
             tree._transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-                lambda: asyncio.StreamReaderProtocol(tree.output), child.stdout
+                lambda: asyncio.StreamReaderProtocol(tree.output), output
             )
         except BaseException:
+            output.close()
             await tree.end(grace_s=0.0)
             tree.close()
             raise
@@ -176,6 +177,8 @@ class ProcessTree:
         Returns:
             The numbers of processes that still run, for example because they wait for a disk.
         """
+        if isinstance(self._child, SupervisedChild) and self._child.is_reported:
+            return list(self._child.left)
         try:
             left = await _end_processes(self._search, grace_s, kill_s)
         except asyncio.CancelledError:
@@ -197,13 +200,15 @@ class ProcessTree:
         """Stop reading the output. A process that could not be ended may hold it open."""
         if self._transport:
             self._transport.close()
-        if self._control:
-            self._control.close()
         self._reaping.cancel()
         # the event loop may have cancelled the wait for its end
         self._child.poll()
+        if isinstance(self._child, SupervisedChild):
+            self._child.close()
 
     async def _reap(self) -> int:
+        if isinstance(self._child, SupervisedChild):
+            return await self._child.wait_for_end()
         process = OpenProcess(self.pid)
         try:
             while (code := self._child.poll()) is None:
@@ -307,20 +312,6 @@ async def _signal_all(rows: Iterable[ProcessRow], signals: Sequence[int], limit_
     finally:
         for process in processes:
             process.close()
-
-
-async def _wait_for_start(control: socket.socket, program: str, folder: str) -> None:
-    """Wait until a supervisor says that its program has started. Raises OSError."""
-    control.setblocking(False)
-    line = b""
-    while not line.endswith(b"\n"):
-        piece = await asyncio.get_running_loop().sock_recv(control, 1024)
-        if not piece:
-            raise OSError(errno.EIO, "its supervisor has ended", program)
-        line += piece
-    answer = json.loads(line)
-    if number := answer.get("errno"):
-        raise OSError(number, os.strerror(number), folder if answer.get("step") == "folder" else program)
 
 
 def _prepare(parent: int, prepare: Callable[[], None]) -> None:

@@ -7,7 +7,7 @@ repository gets the value of the user's own settings, or none. git-lfs works on,
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 SAFE_SETTINGS: Mapping[str, str] = {
     "core.hooksPath": "/dev/null",
@@ -65,6 +65,12 @@ PROGRAM_KEYS = re.compile(
     re.DOTALL,
 )
 """Keys, in the form in which git lists them, whose values are programs or decide about programs."""
+KEPT_USER_KEYS = re.compile(
+    r"user\.(name|email)|safe\.directory|core\.(autocrlf|eol|filemode|ignorecase|precomposeunicode|quotepath|abbrev)"
+    r"|log\.(date|decorate|follow|abbrevcommit)|diff\.(algorithm|renames|context|mnemonicprefix|noprefix)"
+    r"|status\.(short|branch|showuntrackedfiles|relativepaths)|(branch|tag)\.sort"
+)
+"""Keys of the user that name no program and no file, in the form in which git lists them."""
 HARMLESS_VALUES: Mapping[str, str] = {
     "filter.*.required": "false",
     "diff.*.textconv": "cat",
@@ -109,6 +115,19 @@ def read_overrides(listing: bytes) -> dict[str, str]:
     return overrides
 
 
+def read_user_settings(listing: bytes) -> list[tuple[str, str]]:
+    """Return the settings of the user that git needs where it cannot read the home of the user.
+
+    Args:
+        listing: The output of `LISTING`.
+    """
+    fields = listing.decode("utf-8", "surrogateescape").split("\0")
+    entries = (
+        entry.partition("\n") for scope, entry in zip(fields[0::2], fields[1::2], strict=False) if scope in USER_SCOPES
+    )
+    return [(key, value) for key, _, value in entries if KEPT_USER_KEYS.fullmatch(key)]
+
+
 def _harmless_value(key: str) -> str:
     section, _, rest = key.partition(".")
     name = rest.rpartition(".")[2]
@@ -116,10 +135,15 @@ def _harmless_value(key: str) -> str:
     return next((HARMLESS_VALUES[form] for form in forms if form in HARMLESS_VALUES), "")
 
 
-def override_variables(overrides: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that give settings to git. Unlike options, they can have any sign in their keys."""
-    variables = {"GIT_CONFIG_COUNT": str(len(overrides))}
-    for number, (key, value) in enumerate(overrides.items()):
+def override_variables(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the variables that give settings to git. Unlike options, they can have any sign in their keys.
+
+    Args:
+        settings: Keys with their values. Of a key with one value, the last one counts.
+    """
+    pairs = list(settings)
+    variables = {"GIT_CONFIG_COUNT": str(len(pairs))}
+    for number, (key, value) in enumerate(pairs):
         variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     return variables
 

@@ -481,7 +481,7 @@ async def main(arguments: argparse.Namespace) -> int:
         sample = random.Random(arguments.seed).sample(refused, min(SAMPLE, len(refused)))
         commands = ReadingCommands([root])
         base = {**clean_environment(os.environ), "API_KEY": SECRET, "HOME": str(box / "home")}
-        variables = {**SAFE_VARIABLES, **override_variables({**SETTINGS, **list_overrides(root)})}
+        variables = {**SAFE_VARIABLES, **override_variables({**SETTINGS, **list_overrides(root)}.items())}
         entries = list[dict[str, object]]()
         for line in allowed:
             work = ShellWork(line, root, base)

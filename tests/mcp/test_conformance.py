@@ -119,19 +119,23 @@ async def test_a_call_that_is_cancelled_ends_its_turn(connect: Connect, served: 
                 text = shown.text
 
 
-async def test_a_turn_asks_the_user_of_the_client(served: ServedFolder):
+@pytest.mark.parametrize("given", [{"allow": True}, {"allow": True, "remember": "always"}])
+async def test_a_turn_asks_the_user_of_the_client(served: ServedFolder, given: dict[str, Any]):
     served.script("edit", RIGHT, RIGHT, RIGHT)
     questions: list[str] = []
 
     async def answer(context: Any, parameters: Any) -> ElicitResult:
         questions.append(parameters.message)
-        return ElicitResult(action="accept", content={"allow": True})
+        assert parameters.requested_schema["properties"]["remember"]["enum"] == ["once", "session", "always"]
+        return ElicitResult(action="accept", content=given)
 
     async with connect_stdio(served, "legacy", elicitation_callback=answer) as client:
         result = await client.call_tool("run_turn", {"prompt": "use math.pi in area", "driver": "code"})
     assert "; applied" in text_of(result)
     [question] = questions
     assert "geo.py" in question
+    settings = served.home / "config.toml"
+    assert (settings.exists() and 'pattern = "geo.py"' in settings.read_text()) == ("remember" in given)
     assert "math.pi * radius ** 2" in (served.root / "geo.py").read_text()
 
 

@@ -146,7 +146,7 @@ from lsp_harness.process.process_tree import ProcessTree
 
 async def main():
     command = ["/bin/sh", "-c", {ESCAPES[escape]!r} + "; exec sleep 1000"]
-    tree = await ProcessTree.start(command, mark="{mark}", is_supervised=True)
+    tree = await ProcessTree.start_supervised(command, mark="{mark}")
     assert await tree.output.readline() == b"ready\\n"
     print(*(row.pid for row in await tree.find_processes()), flush=True)
     await tree.wait()
@@ -169,14 +169,12 @@ asyncio.run(main())
 
 async def test_a_supervised_program_is_like_another_one(mark: str, tmp_path: Path):
     env = {"PATH": os.environ["PATH"], "LANG": "C"}
-    tree = await ProcessTree.start(
-        ["/bin/sh", "-c", "pwd; kill -9 $$"], mark=mark, cwd=tmp_path, env=env, is_supervised=True
-    )
+    tree = await ProcessTree.start_supervised(["/bin/sh", "-c", "pwd; kill -9 $$"], mark=mark, cwd=tmp_path, env=env)
     assert (await tree.output.read()).decode() == f"{tmp_path}\n"
     assert await tree.wait() == -signal.SIGKILL
     tree.close()
 
-    listing = await ProcessTree.start(["env"], mark=mark, env=env, is_supervised=True)
+    listing = await ProcessTree.start_supervised(["env"], mark=mark, env=env)
     assert b"LC_CTYPE" not in await listing.output.read()
     assert await listing.wait() == 0
     listing.close()
@@ -185,7 +183,7 @@ async def test_a_supervised_program_is_like_another_one(mark: str, tmp_path: Pat
 @pytest.mark.parametrize(("program", "folder"), [("/no/such/program", "/"), ("true", "/no/such/folder")])
 async def test_a_supervised_program_that_cannot_be_started(program: str, folder: str):
     with pytest.raises(FileNotFoundError, match="/no/such"):
-        await ProcessTree.start([program], mark="x", cwd=Path(folder), is_supervised=True)
+        await ProcessTree.start_supervised([program], mark="x", cwd=Path(folder))
 
 
 async def test_a_cancelled_end_kills_at_once(mark: str):

@@ -1,14 +1,17 @@
 // The questions that wait for an answer: those of sessions and of agents, in one place above everything else.
 
-import { diffLineKind } from "./diff_view.js";
+import { diffLineKinds } from "./diff_view.js";
 import { badge, button, element, show } from "./dom.js";
 import { shownLine, shownText } from "./shown_text.js";
 
 const SESSION_CHOICES = [
   ["Allow once", { decision: "allow", remember: "once" }, "primary"],
   ["Allow for this session", { decision: "allow", remember: "session" }, ""],
+  ["Always allow", { decision: "allow", remember: "always" }, ""],
   ["Deny", { decision: "deny" }, "danger"],
 ];
+/** Answers that count for more than this time. */
+const LASTING = new Set(["session", "always"]);
 const AGENT_CHOICES = [
   ["Allow", { decision: "allow" }, "primary"],
   ["Deny", { decision: "deny" }, "danger"],
@@ -39,7 +42,7 @@ export class QuestionBar {
       risk: question.risk,
       text: question.text,
       // without a rule, no answer can count for more than this time
-      choices: SESSION_CHOICES.filter(([, fields]) => fields.remember !== "session" || question.suggestions?.length > 0),
+      choices: SESSION_CHOICES.filter(([, fields]) => !LASTING.has(fields.remember) || question.suggestions?.length > 0),
       answer: (fields) => this.page.api.answerPermission(String(question.request_id), fields),
     }]));
   }
@@ -124,6 +127,11 @@ export class QuestionBar {
 /** Returns an element with all of a question. The lines of a change have the colours of a diff. */
 function questionText(text) {
   const lines = shownText(text, Infinity).split("\n");
-  const rows = lines.map((line, number) => element("span", { class: `diff-${/^ {2}[-+@]/u.test(line) ? diffLineKind(line.slice(2)) : "same"}` }, number < lines.length - 1 ? `${line}\n` : line));
+  let kindOf = diffLineKinds();
+  const rows = lines.map((line, number) => {
+    const isIndented = line.startsWith("  ");
+    if (!isIndented) kindOf = diffLineKinds();
+    return element("span", { class: `diff-${isIndented ? kindOf(line.slice(2)) : "same"}` }, number < lines.length - 1 ? `${line}\n` : line);
+  });
   return element("pre", { class: "question-text", tabindex: "0", role: "region", "aria-label": "What it wants to do" }, rows);
 }

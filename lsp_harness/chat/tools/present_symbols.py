@@ -107,12 +107,16 @@ class PresentSymbols:
             known = ", ".join(near[:MAX_LISTED_NAMES]) or "none"
             raise UsageError(f"{source.file.name} has no symbol {name}; its symbols are: {known}")
         symbols: list[PresentSymbol] = []
-        for file in await self._find_files(qualified, report):
+        files = await self._find_files(qualified, report)
+        readable = [file for file in files if self._paths.can_read(file)]
+        for file in readable[:MAX_PARSED_FILES]:
             try:
                 symbols += _named(await self._parse(file), qualified)
             except HarnessError:
                 # the index may name a file that was removed, or that can no longer be parsed
                 continue
+        if not symbols and len(readable) < len(files):
+            raise UsageError(f"{name} is only in files that the rules of this session do not allow to read")
         if not symbols:
             near = ", ".join(await self._find_near_names(qualified.rpartition(".")[2], report))
             advice = f"the most similar names are: {near}" if near else "search the texts for a part of the name"
@@ -126,7 +130,11 @@ class PresentSymbols:
             if index
             else []
         )
-        return list(dict.fromkeys(found))[:MAX_NEAR_NAMES]
+        return [near for near in dict.fromkeys(found) if await self._is_readable(near, report)][:MAX_NEAR_NAMES]
+
+    async def _is_readable(self, name: str, report: Report) -> bool:
+        """Return whether a file with a name may be read. Most sessions may read all files."""
+        return any(map(self._paths.can_read, await self._find_files(name, report)))
 
     async def find_one(self, name: str, path: str = "", report: Report = ignore) -> PresentSymbol:
         """Return the only symbol with a name (see `find`). Raise UsageError if there is none or several."""
@@ -141,7 +149,10 @@ class PresentSymbols:
         return await offload(len(document.data), lambda: parse_symbols(file, document))
 
     async def _find_files(self, qualified: str, report: Report) -> list[WorkspaceFile]:
-        """Return the files that may declare a name: by the index, or by their texts if it knows none."""
+        """Return the files that may declare a name: by the index, or by their texts if it knows none.
+
+        The rules of the session may not allow to read some of them.
+        """
         index = await self._index.ready(report) if self._index else None
         name = encode(qualified.rpartition(".")[2])
         # the index may not know the last edits
@@ -150,8 +161,7 @@ class PresentSymbols:
             assert index
             for symbol in await index.symbols_named(root.as_uri(), SymbolName(qualified)):
                 files[root / symbol.path] = self._locate(root / symbol.path)
-        found = [file for file in files.values() if file and self._paths.can_read(file)]
-        return found[:MAX_PARSED_FILES] or await asyncio.to_thread(self._scan_files, name)
+        return [file for file in files.values() if file] or await asyncio.to_thread(self._scan_files, name)
 
     def _locate(self, path: Path) -> WorkspaceFile | None:
         try:
@@ -166,7 +176,7 @@ class PresentSymbols:
                 break
             try:
                 if file.path.stat().st_size <= MAX_TEXT_BYTES and name in file.path.read_bytes():
-                    found += [file] if self._paths.can_read(file) else []
+                    found.append(file)
             except OSError:
                 continue
         return found

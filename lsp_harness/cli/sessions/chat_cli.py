@@ -14,12 +14,12 @@ from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader,
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
 from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.cli.sessions.terminal_question import TerminalQuestion
+from lsp_harness.cli.sessions.terminal_question import TerminalQuestion, write_question
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
-from lsp_harness.text.visible_text import escape_controls, escape_unencodable
+from lsp_harness.text.visible_text import escape_controls
 
 PROMPT, ANSWER = "you: ", "lsp-harness: "
 CODE_ANSWER = " lsp-harness:\n"
@@ -228,12 +228,12 @@ class Conversation:
         """Ask the person about an action, and return the answer for the session. Only an explicit yes allows it."""
         self._printer.end_line()
         question = TerminalQuestion(frame)
-        _write_question(question.folded)
+        write_question(question.folded, sys.stdout)
         reply: dict[str, Any] = {"command": "permission", "request_id": frame["request_id"]}
         while (line := await self._read(lambda: self._lines.answer(question.prompt))) is not None:
             match question.read_answer(line):
                 case "show":
-                    _write_question(question.text)
+                    write_question(question.text, sys.stdout)
                 case "no":
                     return reply | {"decision": "deny", "reason": "the user said no"}
                 case "unknown":
@@ -315,13 +315,6 @@ def _describe(frame: Frame) -> str:
 def _write(text: str) -> None:
     """Print a text that a model or a file may have written, so that it cannot control the terminal."""
     sys.stdout.write(f"{encodable(escape_controls(text), sys.stdout)}\n")
-
-
-def _write_question(text: str) -> None:
-    """Print the text of a question as it is. It has no control characters, and another sign would be another text."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(f"{escape_unencodable(escape_controls(text), encoding)}\n")
-    sys.stdout.flush()
 
 
 def _history_file() -> Path | None:

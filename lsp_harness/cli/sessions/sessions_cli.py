@@ -12,8 +12,8 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
+from lsp_harness.cli.sessions.command_answer import read_answer
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
-from lsp_harness.cli.yes_or_no import forget_typed_lines
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError
 from lsp_harness.harness.sessions.session_export import ExportFormat, export_events, render_transcript
@@ -236,7 +236,7 @@ def _undo(id: str, wish: UndoWish, *, is_sure: bool, all: bool, json: bool) -> i
         say(f"in {root}:")
 
     async def confirm(seen: UndoResult) -> UndoWish | None:
-        return await ask_undo(wish, seen, write=say, read=_read_answer)
+        return await ask_undo(wish, seen, write=say, read=read_answer)
 
     try:
         if not is_sure and not is_dialog() and not wish.is_preview:
@@ -264,15 +264,6 @@ def _print_undo(session_id: str, result: UndoResult, *, json: bool) -> None:
         say(line)
     if result.commands:
         say("--commands takes back what changed while commands ran, too")
-
-
-async def _read_answer(question: str) -> str | None:
-    forget_typed_lines()
-    try:
-        return await asyncio.to_thread(input, question)
-    except EOFError:
-        say()
-        return None
 
 
 def _print_rows(rows: Sequence[SessionRow], names: Mapping[str, str], *, json: bool, is_all: bool) -> None:

@@ -9,13 +9,14 @@ import termios
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application, get_app
 from prompt_toolkit.history import History
-from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input import create_input
 from prompt_toolkit.input.typeahead import clear_typeahead
-from prompt_toolkit.output import Output, create_output
+from prompt_toolkit.output import create_output
 
 from lsp_harness.cli.console import encodable
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
@@ -29,12 +30,12 @@ class TerminalLines:
 
     Args:
         history: The file with the lines of earlier conversations. None keeps none.
-        input: The keys; those of the terminal if it is None.
-        output: The screen; that of the terminal if it is None.
+        stream: The stream that shows the prompts; standard output if it is None.
     """
 
-    def __init__(self, history: Path | None, input: Input | None = None, output: Output | None = None) -> None:
-        self._input, self._output = input or create_input(), output or create_output(sys.stdout)
+    def __init__(self, history: Path | None, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._input, self._output = create_input(), create_output(self._stream)
         if hasattr(self._output, "enable_cpr"):
             # a terminal that does not answer would be told to the user as a mistake
             self._output.enable_cpr = False  # pyright: ignore[reportAttributeAccessIssue]
@@ -69,8 +70,8 @@ class TerminalLines:
             self._app.exit(exception=LineCancelledError())
 
     async def _read(self, session: PromptSession[str], prompt: str, *, drops_typed: bool = False) -> str | None:
-        shown = encodable(prompt, sys.stdout)
-        sys.stdout.flush()
+        shown = encodable(prompt, self._stream)
+        self._stream.flush()
         self._is_reading, self._is_cancelled = True, False
         try:
             # single keys are read from before the prompt is shown, so that no key can be taken for a part of a line

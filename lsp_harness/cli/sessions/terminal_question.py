@@ -1,10 +1,12 @@
 """A question about a permission as a terminal shows it: its text, its answers, and what the answers mean."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
-from lsp_harness.cli.yes_or_no import NO, YES
+from lsp_harness.text.visible_text import escape_controls, escape_unencodable
 
+YES, NO = frozenset({"y", "yes"}), frozenset({"n", "no"})
+"""The words of a person at a terminal."""
 MAX_LINES, MAX_CHARS = 120, 6_000
 """A longer text is folded, so that what stands around it stays on the screen."""
 HEAD_PART = 2 / 3
@@ -55,6 +57,12 @@ class TerminalQuestion:
         """Return what a line of the person means."""
         reading = ANSWERS.get(line.strip().casefold(), "unknown")
         return "unknown" if reading in ("session", "always") and not self._can_remember else reading
+
+
+def write_question(text: str, stream: TextIO) -> None:
+    """Print the text of a question as it is. It has no control characters, and another sign would be another text."""
+    stream.write(f"{escape_unencodable(escape_controls(text), stream.encoding or 'utf-8')}\n")
+    stream.flush()
 
 
 def fold_text(text: str, max_lines: int = MAX_LINES, max_chars: int = MAX_CHARS) -> str:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from lsp_harness.cli.yes_or_no import NO, YES
+from lsp_harness.cli.sessions.terminal_question import NO, YES
 from lsp_harness.harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
 
 

@@ -5,13 +5,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.process.sandbox.confined_run import confined_environment, run_confined
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import GIBIBYTE, ResourceLimits, SandboxPolicy
 from lsp_harness.process.tool_run import find_tool
+from lsp_harness.verify.project_tests.hidden_files import list_private_paths
 
 PYTHON_MARK = "{python}"
 """The word of a command that stands for the interpreter of this program."""
@@ -66,6 +67,7 @@ async def judge_by_program(
         policy = SandboxPolicy(
             folder, (folder,), hidden=hidden, visible=(*interpreter_folders(), folder), limits=limits
         )
+        policy = replace(policy, absent=await asyncio.to_thread(list_private_paths, folder))
         variables = confined_environment(str(folder), str(folder), {**ENVIRONMENT, **(env or {})})
         result = await run_confined([program, *argv[1:]], choice.sandbox, policy, variables)
     except OSError as error:

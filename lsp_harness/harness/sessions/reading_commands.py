@@ -14,6 +14,7 @@ from lsp_harness.process.safe_git import (
     SAFE_VARIABLES,
     override_variables,
     read_overrides,
+    read_user_settings,
 )
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.tool_run import run_tool
@@ -59,16 +60,19 @@ class ReadingCommands:
         Raises:
             UsageError: The command cannot run like this. The message says why.
         """
-        overrides = await _list_overrides(work.cwd) if _may_start_git(work) else {}
-        variables = {**SAFE_VARIABLES, **override_variables({**SETTINGS, **overrides})}
+        listing = await _list_settings(work.cwd) if _may_start_git(work) else b""
+        overrides = {**SETTINGS, **read_overrides(listing)}.items()
         choice = await asyncio.to_thread(machine_sandbox)
         if not _is_strong(choice):
+            variables = {**SAFE_VARIABLES, **override_variables(overrides)}
             return replace(work, env={**(os.environ if work.env is None else work.env), **variables})
         try:
             confined = await asyncio.to_thread(confine_reading, work, self._roots, choice)
         except TooManyFilesError as error:
             reason = "the workspace has too many files to look for secrets in it; choose another permission mode"
             raise UsageError(reason) from error
+        # the home of the user is not there, and its settings decide whether git reads a folder of another user at all
+        variables = {**SAFE_VARIABLES, **override_variables([*read_user_settings(listing), *overrides])}
         return replace(confined, env={**(confined.env or {}), **variables})
 
 
@@ -84,13 +88,17 @@ def _may_start_git(work: ShellWork) -> bool:
     return bool(split.opaque_reasons) or any(part.name in GIT_STARTERS for part in split.parts)
 
 
-async def _list_overrides(folder: Path) -> dict[str, str]:
-    """Return the settings that take the place of those of a repository which name programs."""
+async def _list_settings(folder: Path) -> bytes:
+    """Return the settings of git in a folder, as `read_overrides` and `read_user_settings` read them.
+
+    Raises:
+        UsageError: They cannot be read.
+    """
     try:
         result = await run_tool(["git", *LISTING], cwd=folder, limit_s=GIT_LIMIT_S)
     except OSError:
         # without git, no repository is read
-        return {}
+        return b""
     if result.exit_code != 0:
         raise UsageError("the settings of git cannot be read, so that nobody knows which programs they name")
-    return read_overrides(result.stdout)
+    return result.stdout

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -64,7 +65,25 @@ def _is_seen(path: Path, policy: SandboxPolicy, empty: Sequence[Path]) -> bool:
     hiding = [len(folder.parts) for folder in empty if path.is_relative_to(folder)]
     shown = (*policy.visible, policy.folder, *policy.writable)
     showing = [len(folder.parts) for folder in shown if path.is_relative_to(folder)]
-    return path.exists() and max(showing, default=0) >= max(hiding, default=0)
+    return os.path.exists(path) and max(showing, default=0) >= max(hiding, default=0) and _is_reached(path)
+
+
+def _is_reached(path: Path) -> bool:
+    """Return whether this user may enter all folders above a path, as in a namespace without the rights of root.
+
+    The sandbox cannot mount anything over another path, and the program in it cannot reach that either.
+    """
+    for folder in path.parents:
+        state = os.stat(folder)
+        if state.st_uid == os.geteuid():
+            may_enter = state.st_mode & stat.S_IXUSR
+        elif state.st_gid in (os.getegid(), *os.getgroups()):
+            may_enter = state.st_mode & stat.S_IXGRP
+        else:
+            may_enter = state.st_mode & stat.S_IXOTH
+        if not may_enter:
+            return False
+    return True
 
 
 @cache

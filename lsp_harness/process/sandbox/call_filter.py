@@ -27,7 +27,7 @@ PROCESSORS = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 """Processor → its number for filters (`AUDIT_ARCH_…`), and the column of its system calls."""
 X32_CALLS = 0x40000000
 """The first number of the second table of system calls of x86-64."""
-LOAD, AND, JUMP, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
+LOAD, AND, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 """Instructions of a filter (linux/filter.h)."""
 CALL_OFFSET, PROCESSOR_OFFSET, ARGUMENT_OFFSET, ARGUMENT_BYTES = 0, 4, 16, 8
 """Offsets in `struct seccomp_data`."""
@@ -35,6 +35,8 @@ ALLOW, REFUSE, ASK = 0x7FFF0000, 0x00050000 | 1, 0x7FC00000
 """The system call happens, it fails with EPERM, or another process answers it (SECCOMP_RET_USER_NOTIF)."""
 NOT_SUPPORTED = 0x00050000 | 95
 """The system call fails with EOPNOTSUPP, as on file systems without attributes. `cp -a` and `install` accept that."""
+NOT_KNOWN, NO_SUCH_REQUEST = 0x00050000 | 38, 0x00050000 | 25
+"""The system call fails with ENOSYS, as in an older kernel, or with ENOTTY, as for another kind of file."""
 INSTRUCTION = struct.Struct("=HBBI")
 SECCOMP = (317, 277)
 SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER = 1, 8
@@ -60,6 +62,17 @@ CHANGES_OF_THE_MACHINE = {
     "fanotify_init": (300, 262),
 }
 """System calls about the whole machine or the whole user, which no namespace keeps apart. Columns as `PROCESSORS`."""
+CLONE_OF_STRUCTURE = (435, 435)
+"""The system call `clone3`. It starts a process in another group for resources, past all mounts, and a filter does not
+see its flags. Programs use `clone` where it is not known."""
+NEW_NAMESPACES = {"clone": (56, 220), "unshare": (272, 97)}
+"""System calls that make namespaces, with flags as the first argument."""
+NEW_GROUPS = 0x02000000
+"""The flag for a namespace of groups for resources (CLONE_NEWCGROUP). In one of its own, a program could mount the
+groups again, writable, and stop or kill the other processes of its group."""
+DESCRIPTOR_COMMANDS = ((72, 25), (1024, 1036, 1038))
+"""The system call `fcntl` and its commands about the file behind a descriptor, which need no right to write: a lease
+lets others wait, and a hint about life time stays (F_SETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT)."""
 CHANGES_OF_FILES = {
     "chmod": (90, None),
     "fchmod": (91, 52),
@@ -87,6 +100,15 @@ CHANGES_OF_ATTRIBUTES = {
     "file_setattr": (469, 469),
 }
 """System calls that change other attributes of a file."""
+READS_OF_ATTRIBUTES = {
+    "getxattr": (191, 8),
+    "lgetxattr": (192, 9),
+    "getxattrat": (464, 464),
+    "listxattr": (194, 11),
+    "llistxattr": (195, 12),
+    "listxattrat": (465, 465),
+}
+"""System calls that read other attributes of a file by its path, for which Landlock has no rule."""
 SHARED_OBJECTS = {
     "shmget": (29, 194),
     "shmctl": (31, 195),
@@ -114,15 +136,19 @@ CHANGES_OF_PROCESSES = {
 PRIORITY_CALLS = {"setpriority": ((141, 140), 2), "ioprio_set": ((251, 30), 3)}
 """System calls whose first argument is the kind of the second one, and the kind that means all processes of a user."""
 IOCTL = (16, 29)
+TYPED_REQUESTS = (0x5412, 0x541C)
+"""Requests of `ioctl` that type for the user of a terminal (TIOCSTI, TIOCLINUX)."""
+REQUEST_GROUP = 0xFF00
+REQUEST_GROUPS = (0x5400, 0x8900, 0x2100, 0xB700, 0xFF00)
+"""Groups of requests that change no file: terminals and pipes, sockets, filters, namespaces and processes."""
 FILE_REQUESTS = (
-    *(0x40086602, 0x40046602, 0x40087602, 0x40047602, 0x401C5820, 0x40806685, 0x800C6613),
-    # input for a terminal, as if the user had typed it
-    *(0x5412, 0x541C),
+    # copies into a file that is open for writing (FICLONE, FICLONERANGE, FIDEDUPERANGE)
+    *(0x40049409, 0x4020940D, 0xC0189436),
+    # questions (FS_IOC_GETFLAGS, FS_IOC_GETVERSION, FS_IOC_FSGETXATTR, FS_IOC_FIEMAP, FIGETBSZ)
+    *(0x80086601, 0x80087601, 0x801C581F, 0xC020660B, 0x2),
 )
-"""Requests of `ioctl` that change the flags of a file that is open for reading only (FS_IOC_SETFLAGS and others)."""
-BTRFS_REQUESTS, REQUEST_GROUP = 0x9400, 0xFF00
-COPY_REQUESTS = (0x40049409, 0x4020940D, 0xC0189436)
-"""The requests of this group that copy a part of a file into one that is open for writing."""
+"""Requests about files that change nothing of one that is open for reading only. Others do, such as those for flags,
+versions and encryption, and each file system has some of its own."""
 
 LOCAL_FAMILIES = (1, 2, 10, 16)
 """Families of sockets that belong to the network of the sandbox: Unix, IPv4, IPv6 and netlink. Others, such as those to
@@ -152,6 +178,13 @@ def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bo
     ]
     for numbers in CHANGES_OF_THE_MACHINE.values():
         steps += _end(numbers[column], REFUSE)
+    steps += _end(CLONE_OF_STRUCTURE[column], NOT_KNOWN)
+    for numbers in NEW_NAMESPACES.values():
+        flag: list[Step] = [(LOAD, 0, 0, _argument(0)), (AND, 0, 0, NEW_GROUPS), *_only((0,))]
+        steps += _where(numbers[column], flag)
+    call, commands = DESCRIPTOR_COMMANDS
+    steps += _where(call[column], [(LOAD, 0, 0, _argument(1)), *_none_of(commands)])
+    steps += _where(IOCTL[column], [(LOAD, 0, 0, _argument(1)), *_none_of(TYPED_REQUESTS)])
     steps += _where(SOCKET[column], [(LOAD, 0, 0, _argument(0)), *_only(families)])
     if not hides_processes:
         for numbers in SHARED_OBJECTS.values():
@@ -161,8 +194,8 @@ def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bo
         for numbers, user in PRIORITY_CALLS.values():
             kind: list[Step] = [(LOAD, 0, 0, _argument(0)), (JUMP_EQUAL, 0, 1, user), (RETURN, 0, 0, REFUSE)]
             steps += _where(numbers[column], [*kind, (LOAD, 0, 0, _argument(1)), *_only((0,))])
-        steps += _where(IOCTL[column], _refuse_requests())
-        for numbers in CHANGES_OF_ATTRIBUTES.values():
+        steps += _where(IOCTL[column], _keep_requests())
+        for numbers in (*CHANGES_OF_ATTRIBUTES.values(), *READS_OF_ATTRIBUTES.values()):
             steps += _end(numbers[column], NOT_SUPPORTED)
         for files in CHANGES_OF_FILES.values():
             if (number := files[column]) is not None:
@@ -186,19 +219,25 @@ def _where(number: int, steps: list[Step]) -> list[Step]:
     return [(JUMP_EQUAL, 0, len(steps) + 1, number), *steps, (LOAD, 0, 0, CALL_OFFSET)]
 
 
-def _only(values: Sequence[int]) -> list[Step]:
-    """Return the steps that refuse all values but some."""
+def _only(values: Sequence[int], action: int = REFUSE) -> list[Step]:
+    """Return the steps that end with an action for all values but some."""
     jumps: list[Step] = [(JUMP_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
-    return [*jumps, (RETURN, 0, 0, REFUSE)]
+    return [*jumps, (RETURN, 0, 0, action)]
 
 
-def _refuse_requests() -> list[Step]:
-    request: Step = (LOAD, 0, 0, _argument(1))
-    steps: list[Step] = [request]
-    for number in FILE_REQUESTS:
-        steps += _end(number, REFUSE)
-    rest: list[Step] = [request, *_only(COPY_REQUESTS)]
-    return [*steps, (AND, 0, 0, REQUEST_GROUP), (JUMP_EQUAL, 0, len(rest), BTRFS_REQUESTS), *rest]
+def _none_of(values: Sequence[int]) -> list[Step]:
+    """Return the steps that refuse some values."""
+    return [step for value in values for step in _end(value, REFUSE)]
+
+
+def _keep_requests() -> list[Step]:
+    """Return the steps that refuse all requests of `ioctl` but those that change no file."""
+    groups: list[Step] = [(AND, 0, 0, REQUEST_GROUP), *_only(REQUEST_GROUPS, NO_SUCH_REQUEST)]
+    known: list[Step] = [
+        (JUMP_EQUAL, len(FILE_REQUESTS) - place - 1 + len(groups), 0, value)
+        for place, value in enumerate(FILE_REQUESTS)
+    ]
+    return [(LOAD, 0, 0, _argument(1)), *known, *groups]
 
 
 class FilterProgram(ctypes.Structure):

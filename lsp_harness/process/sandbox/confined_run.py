@@ -15,6 +15,9 @@ from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPo
 
 End = Literal["exited", "timeout", "output_limit", "process_limit"]
 READ_CHUNK_BYTES = 65_536
+NO_CORE_FILE = 1
+"""The limit of core files by which the kernel makes none. With 0, it still starts the program of the machine that
+collects crashes, outside of the sandbox (core(5))."""
 COUNT_INTERVAL_S = 0.1
 DRAIN_S = 1.0
 """Wait for the rest of the output after the end."""
@@ -108,7 +111,7 @@ def limit_resources(limits: ResourceLimits) -> None:
     for kind, value in (
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CORE, NO_CORE_FILE),
     ):
         _, hard = resource.getrlimit(kind)
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -218,13 +218,13 @@ def start_guarded(folders: Sequence[str], start: Callable[[], NoReturn]) -> int:
         OSError: The filter cannot be set.
     """
     ours, theirs = sockets.socketpair(sockets.AF_UNIX, sockets.SOCK_STREAM)
+    # the program has the same user, and must not take over this process; it can be traced from its own start on
+    kernel.libc.prctl(kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
     child = os.fork()
     if child == 0:
         ours.close()
         _become(theirs, start)
     theirs.close()
-    # the program has the same user, and must not take over this process
-    kernel.libc.prctl(kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
     for number in FORWARDED:
         signal.signal(number, lambda number, _: os.kill(child, number))
     problem, passed, _, _ = ours.recvmsg(MAX_PATH_BYTES, sockets.CMSG_SPACE(struct.calcsize("i")))

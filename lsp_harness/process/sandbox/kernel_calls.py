@@ -18,7 +18,7 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4
 MNT_DETACH = 2
 MOUNT_SETATTR = 442
 """Number of the system call, the same on all processors."""
-AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_RDONLY = -100, 0x8000, 1
+AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV = -100, 0x8000, 1, 4
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 4, 24, 38, 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 CAPABILITY_VERSION = 0x20080522
@@ -95,7 +95,22 @@ def bind_writable(path: str) -> None:
 
 def set_read_only(path: str, is_set: bool = True, recursive: bool = False) -> None:
     """Let a mount be read only, or not."""
-    attributes = MountAttributes(MOUNT_ATTR_RDONLY if is_set else 0, 0 if is_set else MOUNT_ATTR_RDONLY, 0, 0)
+    change = (MOUNT_ATTR_RDONLY, 0) if is_set else (0, MOUNT_ATTR_RDONLY)
+    _set_attributes(path, *change, recursive, f"{path} cannot be made {'read-only' if is_set else 'writable'}")
+
+
+def close_devices(path: str) -> None:
+    """Let no device be opened that lies in a mount or in those below it. Writing to one changes no file system."""
+    _set_attributes(path, MOUNT_ATTR_NODEV, 0, True, f"the devices in {path} cannot be closed")
+
+
+def open_device(path: str) -> None:
+    """Let the device at the place of a mount be opened."""
+    _set_attributes(path, 0, MOUNT_ATTR_NODEV, False, f"the device {path} cannot be opened")
+
+
+def _set_attributes(path: str, added: int, removed: int, recursive: bool, problem: str) -> None:
+    attributes = MountAttributes(added, removed, 0, 0)
     result = libc.syscall(
         ctypes.c_long(MOUNT_SETATTR),
         AT_FDCWD,
@@ -104,7 +119,7 @@ def set_read_only(path: str, is_set: bool = True, recursive: bool = False) -> No
         ctypes.byref(attributes),
         ctypes.c_size_t(ctypes.sizeof(attributes)),
     )
-    check(result, f"{path} cannot be made {'read-only' if is_set else 'writable'}")
+    check(result, problem)
 
 
 def start_loopback() -> None:

@@ -31,6 +31,7 @@ import importlib
 import json
 import os
 import signal
+import stat
 import sys
 
 TYPE_CHECKING = False
@@ -71,10 +72,13 @@ CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
-PROTECTED_PROC = ("sys", "sysrq-trigger", "irq", "bus", "fs")
-"""Parts of /proc by which root changes the machine itself."""
+OWN_PROC = ("self", "thread-self", "net", "mounts")
+"""Links in /proc to the folder of the process that looks. All else that is no process is about the machine itself."""
 KEPT_IN_RUN = ("current-system", "booted-system", "opengl-driver", "wrappers")
 """Links in /run to the programs of NixOS."""
+ANY_WRITE = 0o222
+SMALL_BYTES = 1 << 30
+"""The most bytes of /run and of the shared memory. The default is the half of all memory."""
 EXIT_UNAVAILABLE = 126
 SOCKET_PATH_COLUMN = 7
 
@@ -252,6 +256,7 @@ def make_view(request: ViewRequest, sockets: Sequence[str]) -> None:
     mounts = scratch_layers.list_mounts()
     kernel.mount("none", "/", "", kernel.MS_PRIVATE | kernel.MS_REC)
     kernel.set_read_only("/", recursive=True)
+    kernel.close_devices("/")
     # the folder for the layers is covered by none of the other mounts, because it is opened first
     mounted = [] if request.get("makes_views") else overlays
     layers = scratch_layers.prepare(request["layer"], int(request.get("layer_bytes") or 0)) if mounted else None
@@ -298,7 +303,11 @@ def cover_sockets(paths: Sequence[str], overlays: Sequence[str]) -> None:
     """Cover the sockets of other programs. In an overlay they do not answer anyway."""
     for path in paths:
         if not any(scratch_layers.is_below(path, folder) for folder in overlays) and os.path.exists(path):
-            cover(path)
+            try:
+                cover(path)
+            except FileNotFoundError:
+                # its program has closed it meanwhile
+                continue
 
 
 def cover(path: str) -> None:
@@ -328,7 +337,7 @@ def cover_run() -> None:
     """Make /run empty, where programs keep their sockets, but for links to programs."""
     links = {name: os.readlink(f"/run/{name}") for name in KEPT_IN_RUN if os.path.islink(f"/run/{name}")}
     if os.path.isdir("/run"):
-        kernel.mount("tmpfs", "/run", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0755")
+        kernel.mount("tmpfs", "/run", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=0755,size={SMALL_BYTES}")
         for name, target in links.items():
             os.symlink(target, f"/run/{name}")
 
@@ -340,9 +349,9 @@ def mount_proc() -> None:
 
 def protect_proc() -> None:
     """Keep root from changing the machine itself by /proc."""
-    for name in PROTECTED_PROC:
+    for name in os.listdir("/proc"):
         path = f"/proc/{name}"
-        if os.path.exists(path):
+        if not name.isdigit() and name not in OWN_PROC and os.stat(path).st_mode & (stat.S_IFDIR | ANY_WRITE):
             kernel.mount(path, path, "", kernel.MS_BIND | kernel.MS_REC)
             kernel.set_read_only(path, recursive=True)
 
@@ -353,12 +362,13 @@ def make_devices(devices: Mapping[str, int]) -> None:
     for name, descriptor in devices.items():
         os.close(os.open(f"/dev/{name}", os.O_CREAT | os.O_WRONLY))
         kernel.mount(f"/proc/self/fd/{descriptor}", f"/dev/{name}", "", kernel.MS_BIND)
+        kernel.open_device(f"/dev/{name}")
     for name in ("pts", "shm"):
         os.mkdir(f"/dev/{name}")
     kernel.mount(
         "devpts", "/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"
     )
-    kernel.mount("tmpfs", "/dev/shm", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=1777")
+    kernel.mount("tmpfs", "/dev/shm", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=1777,size={SMALL_BYTES}")
     links = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd"}
     links.update({name: f"/proc/self/fd/{number}" for number, name in enumerate(("stdin", "stdout", "stderr"))})
     for name, target in links.items():

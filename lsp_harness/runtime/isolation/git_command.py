@@ -35,7 +35,7 @@ async def run_git(folder: Path, *arguments: str, env: Mapping[str, str] | None =
     environment = {**safe_environment(os.environ), **IDENTITY, **(env or {})}
     # the settings are read each time, because an agent may have changed them
     overrides = read_overrides(await _run(folder, LISTING, environment))
-    environment |= override_variables(overrides)
+    environment |= override_variables(overrides.items())
     return await _run(folder, arguments, environment, stdin)
 
 

@@ -1,25 +1,20 @@
 """Sends the events of sessions to a client that announced them, and shows questions about permissions."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.events import ConversationReported, HarnessEvent, TurnReported
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.question_message import choose_in_message
+from lsp_harness.session.permission.person import TITLES, Choice, offered_choices
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import encode_frame
 
 EVENT_METHOD = "$/lspHarness/event"
 DELTA_METHOD = "$/lspHarness/delta"
 PERMISSION_METHOD = "$/lspHarness/permission"
-FOR_SESSION = "Allow for this session"
-ANSWERS: dict[str, dict[str, Any]] = {
-    "Allow once": {"decision": "allow", "remember": "once"},
-    FOR_SESSION: {"decision": "allow", "remember": "session"},
-    "Reject": {"decision": "deny", "reason": "the user rejected it"},
-}
-"""Title of a button → the answer that it gives."""
-NO_ANSWER = {"decision": "ask"}
+NO_ANSWER: Mapping[str, Any] = {"decision": "ask"}
 """The answer of a client that has nobody to ask. The action is denied then."""
 
 
@@ -58,14 +53,25 @@ class SessionFeed:
 
     async def _ask(self, event: Event) -> None:
         """Ask with a standard message. Not every client can show one."""
-        # without a rule, no answer can count for more than this time
-        titles = [title for title in ANSWERS if title != FOR_SESSION or event.data["suggestions"]]
+        choices: Mapping[str, Choice] = {
+            TITLES[choice]: choice for choice in offered_choices(event.data["suggestions"])
+        }
         message = f"lsp-harness asks:\n{event.data['text']}"
-        chosen, is_shown = await choose_in_message(self._client, message, titles)
-        closed = {"decision": "deny", "reason": "the user closed the question without an answer"}
-        answer = ANSWERS.get(chosen, closed) if is_shown else NO_ANSWER
+        chosen, is_shown = await choose_in_message(self._client, message, list(choices))
+        answer = _read_choice(choices.get(chosen)) if is_shown else NO_ANSWER
         try:
             self._client.harness.sessions.answer_question(str(event.data["request_id"]), answer)
         except UsageError:
             # the turn has ended meanwhile
             return
+
+
+def _read_choice(choice: Choice | None) -> Mapping[str, Any]:
+    """Return the answer that a button gives."""
+    match choice:
+        case None:
+            return {"decision": "deny", "reason": "the user closed the question without an answer"}
+        case "reject":
+            return {"decision": "deny", "reason": "the user rejected it"}
+        case _:
+            return {"decision": "allow", "remember": choice}

@@ -2,8 +2,9 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from lsp_harness.files.entry_walk import TooManyFilesError
@@ -37,6 +38,7 @@ class ActionPart:
         paths: The files that it reads or changes, each as it is written and with its links resolved.
         texts: What patterns are compared with, if it is neither a command nor about files.
         opaque: Why nobody can see what it does; empty if it is clear.
+        danger: Why the change of a file is dangerous; empty if it is not.
         is_confined: Whether it runs in a sandbox that contains whatever it does.
         unseen: Why nobody can see which files it reads or changes, if rules are about files; otherwise empty.
         only_restricts: Whether the part is a file of a command, which needs no permission of its own: only rules that
@@ -52,6 +54,7 @@ class ActionPart:
     paths: tuple[tuple[str, ...], ...] = ()
     texts: tuple[str, ...] = ()
     opaque: str = ""
+    danger: str = ""
     is_confined: bool = False
     unseen: str = ""
     only_restricts: bool = False
@@ -177,7 +180,13 @@ def _file_part(action: Action, protected: ProtectedPaths) -> ActionPart:
     if action.kind == "read":
         is_safe = bool(paths) and all(protected.is_inside(path) for path in action.paths)
         return ActionPart(action.tool, "read", "low" if is_safe else "medium", paths=paths)
-    return ActionPart(action.tool, "edit", paths=paths, texts=() if paths else tuple(input_texts(action.input)))
+    texts = () if paths else tuple(input_texts(action.input))
+    return ActionPart(action.tool, "edit", paths=paths, texts=texts, danger=_danger(action.paths, protected))
+
+
+def _danger(paths: Iterable[Path | str], protected: ProtectedPaths) -> str:
+    """Return why a change of some files is dangerous; empty if it is not."""
+    return next((reason for path in paths if (reason := protected.starting_problem(path))), "")
 
 
 def _path_problem(action: Action, protected: ProtectedPaths) -> str:
@@ -204,18 +213,31 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rul
         unseen = ""
         if rules.tells_apart and not files.sees_files(part):
             unseen = f"nobody sees which files {part.name or 'it'} uses, and rules are about files"
-        yield ActionPart(action.tool, "execute", risk, part, opaque=opaque, is_confined=is_confined, unseen=unseen)
+        danger = ""
+        if risk != "low" and not part.is_wrapper:
+            danger = _danger(files.named_files(part)[1], files.folders[0])
+        yield ActionPart(
+            action.tool,
+            "execute",
+            "high" if danger else risk,
+            part,
+            opaque=opaque,
+            danger=danger,
+            is_confined=is_confined,
+            unseen=unseen,
+        )
         if rules.tells_apart and not is_confined:
             yield from _file_parts(part, files)
         for path in files.written_by_options(part):
-            yield ActionPart("edit", "edit", paths=files.forms(path))
+            yield ActionPart("edit", "edit", paths=files.forms(path), danger=_danger([path], files.folders[0]))
     for item in split.redirections:
         if not item.target.is_known:
             # this is one of the reasons in `split.opaque`
             continue
         paths = files.forms(item.target.text)
         if item.access == "write":
-            yield ActionPart("edit", "edit", paths=paths)
+            danger = _danger([item.target.text], files.folders[0])
+            yield ActionPart("edit", "edit", paths=paths, danger=danger)
         else:
             risk = "low" if files.is_inside(item.target.text) else "medium"
             yield ActionPart("read", "read", risk, paths=paths)

@@ -55,7 +55,7 @@ def class_of(part: ActionPart) -> ActionClass:
         case "execute":
             return "dangerous" if part.risk == "high" else "command"
         case "edit":
-            return "edit"
+            return "dangerous" if part.danger else "edit"
         case "network":
             return "network"
         case "agent":

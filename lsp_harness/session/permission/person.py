@@ -1,7 +1,7 @@
 """Questions to a person about actions, and the rules that their answers become."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -14,6 +14,13 @@ from lsp_harness.syntax.shell.shell_words import UNKNOWN
 Choice = Literal["once", "session", "always", "reject"]
 """An answer: this time, until the session ends, from now on, or no."""
 CHOICES: tuple[Choice, ...] = ("once", "session", "always", "reject")
+TITLES: Mapping[Choice, str] = {
+    "once": "Allow once",
+    "session": "Allow for this session",
+    "always": "Always allow",
+    "reject": "Reject",
+}
+"""Answer → its name on a button."""
 SUBCOMMANDS = frozenset(
     {
         "git",
@@ -91,6 +98,11 @@ class RequestingUser:
         if question.action.untrusted:
             return await self.person.ask(question) if self.person else None
         return Answer("once", self.reason)
+
+
+def offered_choices(suggestions: Collection[str]) -> tuple[Choice, ...]:
+    """Return the answers to a question. Without a rule, no answer can count for more than this time."""
+    return CHOICES if suggestions else ("once", "reject")
 
 
 def suggest_rules(parts: Sequence[ActionPart], protected: ProtectedPaths) -> tuple[str, ...]:

@@ -24,6 +24,28 @@ from lsp_harness.files.secrets import find_secrets, is_secret_path
 PROTECTED_FOLDERS = frozenset({".git", ".lsp-harness", "git~1"})
 MAX_LINK_ENTRIES = 200_000
 """Most files and folders that are looked at for other names of a file. It takes about two seconds."""
+STARTING_FOLDERS = frozenset(
+    {".vscode", ".idea", ".zed", ".devcontainer", ".husky", ".githooks", ".vim", ".claude", ".codex", ".gemini"}
+    | {".cursor", ".opencode", ".direnv"}
+)
+"""Folders of editors, agents and hooks whose files name commands that those programs run by themselves."""
+STARTING_FILES = frozenset(
+    {".mcp.json", ".envrc", ".gitmodules", ".gitattributes", ".gitconfig", ".pre-commit-config.yaml", "lefthook.yml"}
+    | {
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".bash_logout",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+    }
+    | {".vimrc", ".exrc", ".nvimrc", ".nvim.lua", ".gdbinit", ".lldbinit", ".pdbrc", ".dir-locals.el", ".tmux.conf"}
+    | {".npmrc", ".yarnrc", ".yarnrc.yml", "sitecustomize.py", "usercustomize.py", "opencode.json"}
+)
+"""Files that name commands which other programs run by themselves, when a folder is opened or entered."""
 LINK_MEMORY_S = 5
 """How long the list of protected files with several names is kept. It takes a walk through the workspace."""
 MAX_SETTINGS_BYTES = 1 << 20
@@ -138,6 +160,14 @@ class ProtectedPaths:
                 return f"{path} is in a folder of lsp-harness, which only lsp-harness changes"
         if (linked := self._linked_file(forms[-1])) and not is_secret_path(linked):
             return f"{path} is another name of {linked}, which only git, lsp-harness or the user change"
+        return ""
+
+    def starting_problem(self, path: Path | str) -> str:
+        """Return why a change of a file may make other programs run commands; empty if it may not."""
+        for form in self.forms(path):
+            *folders, name = (plain_name(name) for name in self.relative(form).split("/"))
+            if name in STARTING_FILES or not STARTING_FOLDERS.isdisjoint(folders):
+                return f"other programs run commands that {path} names"
         return ""
 
     def read_problem(self, path: Path | str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lsp_harness.config.load import trust_remedy
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.rules import parse_rule
 from lsp_harness.text.visible_text import reveal, reveal_line
@@ -55,6 +56,9 @@ def describe_question(action: Action, folder: str, reason: str = "", remembered:
     lines = [f"{reveal_line(action.tool)}: {EFFECTS[action.kind]}", *_describe_input(action, folder)]
     if reason:
         lines.append(f"asked because: {reveal_line(reason)}")
+    if action.untrusted:
+        # no rule of an answer would be about this folder only
+        lines.append(reveal_line(trust_remedy()))
     if remembered is not None and remembered.texts:
         lines += _describe_rules(remembered, is_command=bool(action.command or action.argv))
     return "\n".join(lines)

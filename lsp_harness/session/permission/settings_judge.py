@@ -164,7 +164,8 @@ class SettingsJudge:
         if not self.policy.is_complete:
             return "the settings have mistakes, so that rules may be missing"
         opaque = next((part.opaque or part.unseen for part in check.split.parts if part.opaque or part.unseen), "")
-        return opaque or f"the permission mode {self.mode} asks"
+        danger = next((part.danger for part in check.split.parts if part.danger), "")
+        return opaque or danger or f"the permission mode {self.mode} asks"
 
     def suggestions(self, check: GateCheck) -> tuple[str, ...]:
         """Return the rules that would answer this question from now on."""

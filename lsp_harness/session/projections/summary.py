@@ -8,6 +8,7 @@ from lsp_harness.context.fragment import TokenCounter
 from lsp_harness.session.events.code_events import ChecksCompleted, EditApplied, EditProposed, EditStale, OutputRead
 from lsp_harness.session.events.event_codec import decode_event
 from lsp_harness.session.events.session_events import InvocationReceived
+from lsp_harness.text.diff_reading import read_diff
 from lsp_harness.wire.event import Event
 
 BUDGET_TOKENS = 200
@@ -226,7 +227,7 @@ def _describe_diff(diff: str) -> str:
     """Return a text such as `+3 -1 in def area(r):`, with the last declaration at or before the first change."""
     if not diff:
         return ""
-    lines = [line for line in diff.split("\n") if not line.startswith(("+++", "---", "@@"))]
+    lines = [line for part in read_diff(diff) for line in part.lines]
     first = next((number for number, line in enumerate(lines) if line[:1] in ("+", "-")), -1)
     added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
     declarations = [match[1] for line in lines[: first + 1] if (match := DECLARATION_LINE.match(line))]

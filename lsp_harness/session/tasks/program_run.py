@@ -35,9 +35,7 @@ async def run_program(work: ShellWork, output: TaskOutput, grace_s: float = GRAC
     try:
         # what a shell reads from its environment is no part of the command that was judged
         environment = clean_environment(os.environ if work.env is None else work.env)
-        tree = await ProcessTree.start(
-            work.argv, mark=output.task_id, cwd=work.cwd, env=environment, is_supervised=True
-        )
+        tree = await ProcessTree.start_supervised(work.argv, mark=output.task_id, cwd=work.cwd, env=environment)
     except (OSError, ValueError) as error:
         raise UsageError(f"{work.argv[0]} cannot be started: {system_message(error).lower()}") from error
     copying = asyncio.ensure_future(_copy(tree, output))

@@ -10,7 +10,8 @@ from lsp_harness.files.secret_search import find_secret_files
 from lsp_harness.process.sandbox.read_only_view import ReadOnlyView
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.session.tasks.task_request import ShellWork
-from lsp_harness.verify.project_tests.project_view import list_private_paths, list_program_folders, view_environment
+from lsp_harness.verify.project_tests.hidden_files import list_private_paths
+from lsp_harness.verify.project_tests.project_view import list_program_folders, view_environment
 
 
 def confine_reading(work: ShellWork, roots: Sequence[Path], choice: SandboxChoice | None = None) -> ShellWork:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, run_confined
+from lsp_harness.process.sandbox.mount_places import find_other_places
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
+from lsp_harness.verify.project_tests.hidden_files import list_private_paths
 from lsp_harness.verify.project_tests.project_copy import copy_project
-from lsp_harness.verify.project_tests.project_view import list_private_paths, list_view_folders, view_environment
+from lsp_harness.verify.project_tests.project_view import list_view_folders, view_environment
 
 READ_ONLY_MARKS = (b"Read-only file system", b"EROFS", b"Permission denied")
 """Words in the output of programs that want to write into their project."""
@@ -111,7 +113,7 @@ class ProjectOverlay:
             replaced,
             limits=program.limits,
             overlays=list_view_folders(self.root, program.visible),
-            absent=list_private_paths(self.root),
+            absent=list_private_paths(self.root, needed=program.visible),
             layer=layer,
         )
 
@@ -167,4 +169,6 @@ def hide_home(policy: SandboxPolicy, visible: tuple[Path, ...], limits: Resource
     home = Path.home()
     # the root folder, as the home of a service account, cannot be hidden
     hidden = (home,) if home != Path("/") and home.is_dir() else ()
-    return replace(policy, hidden=hidden, visible=visible, limits=limits, absent=list_private_paths(visible[-1]))
+    hidden += tuple(find_other_places(hidden))
+    absent = list_private_paths(visible[-1], needed=visible)
+    return replace(policy, hidden=hidden, visible=visible, limits=limits, absent=absent)

@@ -38,9 +38,10 @@ from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.project_tests import line_evidence
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, locate_paths
+from lsp_harness.verify.project_tests.hidden_files import list_private_paths
 from lsp_harness.verify.project_tests.project_copy import copy_project
 from lsp_harness.verify.project_tests.project_overlay import hide_home
-from lsp_harness.verify.project_tests.project_view import list_private_paths, list_view_folders, view_environment
+from lsp_harness.verify.project_tests.project_view import list_view_folders, view_environment
 from lsp_harness.verify.project_tests.python_runners import pytest_options
 from lsp_harness.verify.project_tests.recorded_lines import name_lines, read_lines, startup_environment, write_startup
 from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
@@ -181,7 +182,7 @@ class SuiteWorker:
             layer = scratch / "layer"
             layer.mkdir()
             policy = SandboxPolicy(root / runner.folder, limits=limits, overlays=overlays, makes_views=True)
-            private = await asyncio.to_thread(list_private_paths, root)
+            private = await asyncio.to_thread(list_private_paths, root, needed=runner.programs)
             view = describe_view(replace(policy, absent=private, layer=layer, makes_views=False))
             environment = view_environment(extra.items())
         else:

@@ -22,6 +22,7 @@ from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.project_tests.hidden_files import list_private_paths
 from lsp_harness.verify.types.conversation import Conversation
 from lsp_harness.verify.types.message_child import ChildFailed, Json
 from lsp_harness.verify.types.type_checker import Program, TypeChecker
@@ -183,7 +184,8 @@ class CheckerSession:
         # its own folder and the environment of the project may lie where a sandbox hides files of other programs
         program, python = Path(argv[0]), self._root / Path(self._read_python()).expanduser()
         visible = (program.parent, program.resolve().parent, Path(sys.prefix), python, python.resolve(), self._root)
-        return confinement.sandbox.wrap(argv, SandboxPolicy(self.folder, visible=visible))
+        private = list_private_paths(self._root, needed=visible)
+        return confinement.sandbox.wrap(argv, SandboxPolicy(self.folder, visible=visible, absent=private))
 
     def _find_program(self, document: Document) -> Program | None:
         if not self._may_run_code():

@@ -40,7 +40,7 @@ test("a click for what was there before answers nothing", async (t) => {
 });
 
 test("only a question with a rule can be allowed for longer", (t) => {
-  assert.deepEqual(bar(t, EDIT).labels(), ["Allow once", "Allow for this session", "Deny"]);
+  assert.deepEqual(bar(t, EDIT).labels(), ["Allow once", "Allow for this session", "Always allow", "Deny"]);
 });
 
 test("without a rule it is allowed once", (t) => {

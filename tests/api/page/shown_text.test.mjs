@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { diffLineKind } from "../../../lsp_harness/api/page/diff_view.js";
+import { diffLineKinds } from "../../../lsp_harness/api/page/diff_view.js";
 import { shownLine, shownSize, shownText } from "../../../lsp_harness/api/page/shown_text.js";
 
 test("characters that cannot be seen are written out", () => {
@@ -20,5 +20,9 @@ test("sizes have units", () => {
 });
 
 test("lines of a diff have a kind", () => {
-  assert.deepEqual(["+++ b/a", "--- a/a", "@@ -1 +1 @@", "+x", "-x", " x"].map(diffLineKind), ["file", "file", "hunk", "added", "removed", "same"]);
+  const lines = ["--- a/a", "+++ b/a", "@@ -1,2 +1,2 @@", "--- x", "+++ x", " x", "--- a/b", "@@ -1 +1 @@", "-x", "\\ No newline at end of file", "+x", "+++ b"];
+  const kinds = ["file", "file", "hunk", "removed", "added", "same", "file", "hunk", "removed", "same", "added", "file"];
+  assert.deepEqual(lines.map(diffLineKinds()), kinds);
+  // the old and the new text of an edit have no heads
+  assert.deepEqual(["- -- a", "+ ++ b"].map(diffLineKinds()), ["removed", "added"]);
 });

@@ -252,8 +252,29 @@ async def test_the_progress_of_the_index_is_reported_and_its_state_is_a_part_of_
 async def test_symbol_tools_show_nothing_of_files_that_a_rule_hides(tmp_path: Path):
     index = Indexed(tmp_path / "index", FILES)
     desk = Desk(tmp_path / "w", {**FILES}, index.query, can_read=lambda path, tool: path.name != "use.py")
-    assert "there is no symbol main" in await desk.error("find_symbol", name="main")
+    assert await desk.error("find_symbol", name="main") == (
+        "main is only in files that the rules of this session do not allow to read"
+    )
     uses = await desk.text("find_references", name="build")
     assert "use.py" not in uses
     assert "1 file was left out" in uses
     index.close()
+
+
+# -- rules of the session
+@pytest.mark.parametrize("has_index", [True, False])
+async def test_symbols_of_files_that_a_rule_hides_are_not_said_to_be_missing(tmp_path: Path, *, has_index: bool):
+    files = {**FILES, "private.py": "def hidden_total():\n    return 1\n"}
+    index = Indexed(tmp_path / "index", files)
+
+    def hide(path: Path, tool: str) -> bool:
+        return path.name != "private.py"
+
+    desk = Desk(tmp_path / "w", {**files}, index.query if has_index else None, can_read=hide)
+    try:
+        assert await desk.error("find_symbol", name="hidden_total") == (
+            "hidden_total is only in files that the rules of this session do not allow to read"
+        )
+        assert "hidden_total" not in await desk.error("find_symbol", name="hidden_tota")
+    finally:
+        index.close()

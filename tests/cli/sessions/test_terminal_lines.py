@@ -21,6 +21,7 @@ EDIT = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
 WAIT = tool_call("bash", command="cat gate", execution="inline")
 """Runs until something is written to the pipe `gate`."""
 QUESTIONS = pytest.mark.parametrize(("call", "question"), [(TOUCH, "Allow? [y/n"), (EDIT, "Apply? [y/n")])
+UNDO_QUESTION = "Do it? [y/n] "
 Talk = Callable[..., TerminalPerson]
 
 
@@ -180,6 +181,49 @@ def test_a_signal_at_the_prompt_leaves_the_terminal_as_it_was(talk: Talk):
     person.process.send_signal(signal.SIGTERM)
     assert person.wait() == 128 + signal.SIGTERM
     assert person.is_echoing
+
+
+# -- the question of `sessions undo`
+@pytest.fixture
+def undo(shell: Shell, script: Script) -> Iterator[TerminalPerson]:
+    """A person at `sessions undo` in a folder in which a turn has changed `a.py`."""
+    shell.file("a.py", "x = 1\n")
+    shell.run("run", "--provider", script(EDIT, "done"), "--permission-mode", "trust", "go")
+    person = TerminalPerson(["sessions", "undo"], shell.folder)
+    yield person
+    person.close()
+
+
+@pytest.mark.parametrize(("line", "is_undone"), [("n\r", False), ("maybe\ry\r", True), ("y\r", True), ("\x04", False)])
+def test_an_undo_happens_after_a_yes(shell: Shell, undo: TerminalPerson, line: str, is_undone: bool):
+    assert b"would restore a.py" in undo.wait_for(UNDO_QUESTION)
+    for part in line.splitlines(keepends=True):
+        undo.type(part)
+        if part == "maybe\r":
+            undo.wait_for("Write y or n.")
+            undo.wait_for(UNDO_QUESTION)
+    assert undo.wait() == (0 if is_undone else 1)
+    assert is_changed(shell.folder) != is_undone
+
+
+def test_what_was_typed_before_an_undo_does_not_answer_its_question(shell: Shell, undo: TerminalPerson):
+    undo.type_ahead("y\ry\r")
+    undo.wait_for(UNDO_QUESTION)
+    undo.type("n\r")
+    assert undo.wait() == 1
+    assert is_changed(shell.folder)
+
+
+def test_ctrl_c_at_an_undo_clears_the_line_and_twice_ends(shell: Shell, undo: TerminalPerson):
+    undo.wait_for(UNDO_QUESTION)
+    undo.type("y\x03")
+    undo.wait_for("Ctrl-C again ends")
+    undo.wait_for(UNDO_QUESTION)
+    undo.type("\x03")
+    assert undo.wait() == 128 + signal.SIGINT
+    assert undo.is_echoing
+    assert is_changed(shell.folder)
+    assert b"Traceback" not in undo.seen
 
 
 # -- the history

@@ -147,7 +147,7 @@ async def test_a_rule_hides_files_from_the_tools_that_search(
     assert "plan" not in uses
     assert left_out in uses
     outcome = await call_tool(opened, "find_symbol", {"name": "HIDDEN"})
-    assert "there is no symbol HIDDEN" in outcome.output
+    assert "HIDDEN is only in files" in outcome.output
     refused = await call_tool(opened, "read", {"path": "secret/plan.py"})
     assert refused.reason == "denied"
 

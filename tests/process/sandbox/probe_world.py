@@ -25,9 +25,65 @@ from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SANDBOXES
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay
-from tests.process.sandbox import probes
+from tests.process.sandbox import file_probes, kernel_probes, probe_tools, probes
 
 SECRET = "s3cret-of-the-user"
+ATTRIBUTED = ("", "id_ed25519")
+"""Names in the folder of keys of the user that have a note about them."""
+SECRETS = (
+    *(".aws/credentials", ".kube/config", ".docker/config.json", ".gnupg/secring", ".azure/token.json"),
+    *(".config/gcloud/credentials.db", ".npmrc", ".pypirc", ".git-credentials", ".config/git/credentials", ".pgpass"),
+    *(".config/gh/hosts.yml", ".python_history", ".zsh_history", ".psql_history", ".lesshst", ".node_repl_history"),
+    *(".mozilla/firefox/a/logins.json", ".config/google-chrome/Default/Cookies", ".config/chromium/Default/Cookies"),
+    *(".local/share/keyrings/login.keyring", ".password-store/a", ".thunderbird/a", ".claude/.credentials.json"),
+    *(".config/rclone/rclone.conf", ".terraform.d/credentials.tfrc.json", ".cargo/credentials.toml", ".vault-token"),
+    *(".Xauthority", ".ICEauthority", ".local/share/fish/fish_history", ".config/containers/auth.json"),
+    *(".config/pypoetry/auth.toml", ".local/share/uv/credentials/a", ".config/uv/credentials.toml", ".yarnrc.yml"),
+    *(".bundle/config", ".gem/credentials", ".composer/auth.json", ".nuget/NuGet/NuGet.Config", ".ivy2/.credentials"),
+    *(".sbt/.credentials", ".config/configstore/firebase-tools.json", ".config/hub", ".config/glab-cli/config.yml"),
+    *(".fly/config.yml", ".config/heroku/token", ".ngrok2/ngrok.yml", ".config/ngrok/ngrok.yml", ".digitalocean/token"),
+    *(".config/Code/User/globalStorage/state.vscdb", ".config/Cursor/User/globalStorage/state.vscdb"),
+    *(".cursor/mcp.json", ".codeium/token", ".local/state/python_history", ".config/psql/psql_history"),
+    *(".bash_sessions/a.history", ".zsh_sessions/a.history", ".cache/huggingface/token", ".config/pulumi/a"),
+    *(".pulumi/credentials.json", ".config/hcloud/cli.toml", ".config/linode-cli", ".config/openstack/clouds.yaml"),
+    *(
+        ".s3cfg",
+        ".boto",
+        ".mc/config.json",
+        ".config/filezilla/sitemanager.xml",
+        ".purple/accounts.xml",
+        ".irssi/config",
+    ),
+    *(
+        ".msmtprc",
+        ".fetchmailrc",
+        ".mutt/muttrc",
+        ".config/neomutt/a",
+        ".config/evolution/a",
+        ".local/share/evolution/a",
+    ),
+    *(".wallet/a", ".ethereum/keystore/a", ".config/solana/id.json", ".electrum/wallets/a", ".bitcoin/wallet.dat"),
+    *(".viminfo", ".local/share/recently-used.xbel", ".config/Slack/Cookies", ".config/discord/Cookies"),
+    *(
+        "snap/firefox/common/.mozilla/firefox/a/logins.json",
+        ".var/app/org.mozilla.firefox/.mozilla/firefox/a/logins.json",
+    ),
+    *(
+        ".config/mozilla/firefox/a/logins.json",
+        ".config/opera/Cookies",
+        ".config/vivaldi/Cookies",
+        ".config/sops/age/keys.txt",
+    ),
+    *(".local/share/atuin/key", ".local/share/nvim/shada/main.shada", ".local/state/nvim/shada/main.shada"),
+    *(
+        ".rediscli_history",
+        ".mysql_history",
+        ".sqlite_history",
+        ".local/share/mcfly/history.db",
+        ".config/nushell/history.txt",
+    ),
+)
+"""Files in a home with passwords, keys, tokens, letters or what a person typed."""
 RUN_S = 300.0
 """The limit of all probes together. It is no expectation."""
 VICTIM = f"""
@@ -66,11 +122,27 @@ class ProbeWorld:
         for file in self.private.values():
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             file.write_text(SECRET)
+        for name in ATTRIBUTED:
+            with contextlib.suppress(OSError):
+                os.setxattr(self.private["key"].parent / name, "user.note", SECRET.encode())
+        self.secrets = [self.home / name for name in SECRETS]
+        for file in self.secrets:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(SECRET)
+        self.target = self.home / "dotfiles/credentials"
+        self.target.parent.mkdir()
+        self.target.write_text(SECRET)
+        (self.home / ".aws").mkdir(exist_ok=True)
+        (self.home / ".netrc").symlink_to(self.target)
         for name in probes.all_probes():
             (outside / name).mkdir()
             (outside / name / "file").write_text("text")
             (outside / name / "file").chmod(0o600)
-        shutil.copyfile(probes.__file__, self.project / "probes.py")
+            (outside / name / "link").symlink_to("file")
+            with contextlib.suppress(OSError):
+                os.setxattr(outside / name / "file", "user.kept", b"kept")
+        for module in (probes, file_probes, kernel_probes, probe_tools):
+            shutil.copy(str(module.__file__), self.project)
 
     def watch_files(self, name: str) -> dict[str, object]:
         """Return everything about the files that belong to one probe."""
@@ -115,6 +187,8 @@ class Victim:
             "cores": sorted(os.sched_getaffinity(pid)),
             "schedule": os.sched_getscheduler(pid),
             "memory": Path(f"/proc/{pid}/oom_score_adj").read_text(),
+            "name": Path(f"/proc/{pid}/comm").read_text(),
+            "groups": Path(f"/proc/{pid}/cgroup").read_text(),
         }
 
     def end(self) -> str:
@@ -133,13 +207,16 @@ class Objects:
         self._streams = {
             "runtime": world.runtime / "lsp-harness/s",
             "home": world.home / "s",
+            "agent": world.home / ".ssh/agent",
             "outside": world.outside / "s",
         }
         self._sockets: dict[str, socket.socket] = {}
         for name, path in self._streams.items():
             self._bind(name, socket.SOCK_STREAM, str(path))
         self._bind("datagrams", socket.SOCK_DGRAM, str(world.home / "d"))
+        self._bind("packets", socket.SOCK_SEQPACKET, str(world.outside / "p"))
         self._abstract = f"probe-{os.getpid()}"
+        self._bind("abstract_datagrams", socket.SOCK_DGRAM, f"\0{self._abstract}-d")
         self._bind("abstract", socket.SOCK_STREAM, f"\0{self._abstract}")
         for name, kind in (("port", socket.SOCK_STREAM), ("datagram_port", socket.SOCK_DGRAM)):
             self._bind(name, kind, ("127.0.0.1", 0), socket.AF_INET)
@@ -153,6 +230,11 @@ class Objects:
         self._key = -1
         with contextlib.suppress(OSError):
             self._key = probes.system_call(248, 217, b"user", b"lsp-harness-probe", SECRET.encode(), len(SECRET), -4)
+        self._queue = f"probe-{os.getpid()}"
+        # the kernel counts the bytes of all queues of a user, and an ordinary queue has 80 KiB
+        size = (ctypes.c_long * 8)(0, 1, len(SECRET), 0)
+        self._queued = probes.system_call(240, 180, self._queue.encode(), os.O_CREAT | os.O_RDWR, 0o600, size)
+        probes.system_call(242, 182, self._queued, SECRET.encode(), len(SECRET), 0, None)
         self._terminal, self._user = pty.openpty()
         self._shared = Path("/dev/shm", f"probe-{os.getpid()}")
         self._shared.write_text(SECRET)
@@ -161,7 +243,7 @@ class Objects:
         server = self._sockets[name] = socket.socket(family, kind)
         server.bind(address)  # pyright: ignore[reportArgumentType]
         server.setblocking(False)
-        if kind == socket.SOCK_STREAM:
+        if kind != socket.SOCK_DGRAM:
             server.listen()
 
     def describe(self) -> dict[str, Any]:
@@ -171,12 +253,16 @@ class Objects:
                 **{name: str(path) for name, path in self._streams.items()},
                 "datagrams": self._sockets["datagrams"].getsockname(),
                 "abstract": self._abstract,
+                "abstract_datagrams": f"{self._abstract}-d",
+                "packets": self._sockets["packets"].getsockname(),
             },
             "port": self._sockets["port"].getsockname()[1],
             "datagram_port": self._sockets["datagram_port"].getsockname()[1],
             "memory": self._memory,
             "semaphores": self._semaphores,
             "messages": self._messages,
+            "queue": self._queue,
+            "interfaces": [name for _, name in socket.if_nameindex() if name != "lo"],
             "terminal": os.ttyname(self._user),
             "shared": str(self._shared),
         }
@@ -193,6 +279,7 @@ class Objects:
             "semaphores": libc.semctl(self._semaphores, 0, 12),
             "messages": libc.msgctl(self._messages, 2, bytes(200)),
             "typed": typed,
+            "queue": os.pread(self._queued, 100, 0),
             "shared": self._shared.read_text(),
         }
 
@@ -202,7 +289,10 @@ class Objects:
         libc.semctl(self._semaphores, 0, 0)
         libc.msgctl(self._messages, 0, None)
         if self._key >= 0:
-            probes.system_call(250, 219, 9, self._key, -4)
+            with contextlib.suppress(OSError):
+                # tests at the same time have the same key, and another one may have removed it
+                probes.system_call(250, 219, 9, self._key, -4)
+        probes.system_call(241, 181, self._queue.encode())
         self._shared.unlink()
         for server in self._sockets.values():
             server.close()
@@ -210,7 +300,7 @@ class Objects:
 
 def _has_arrived(server: socket.socket) -> bool:
     with contextlib.suppress(BlockingIOError):
-        if server.type == socket.SOCK_STREAM:
+        if server.type != socket.SOCK_DGRAM:
             server.accept()[0].close()
         else:
             server.recv(1)
@@ -241,6 +331,9 @@ async def try_probes(sandbox: Sandbox, folder: Path, outside: Path) -> dict[str,
         "secret": SECRET,
         "outside": str(outside),
         "private": {name: str(path) for name, path in world.private.items()},
+        "secrets": [str(path) for path in world.secrets],
+        "target": str(world.target),
+        "core_limit": resource.getrlimit(resource.RLIMIT_CORE)[1],
         "token_inode": token.stat().st_ino,
         "victim": spare.pid,
         "token_descriptor": spare.descriptor,

@@ -10,40 +10,30 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import importlib
 import json
 import os
-import platform
 import signal
 import socket
 import struct
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-World = SimpleNamespace
-Probe = Callable[[World], object]
+if TYPE_CHECKING:
+    from tests.process.sandbox import file_probes, kernel_probes
+    from tests.process.sandbox.probe_tools import Probe, World, call, libc, number, system_call
+else:
+    # in the sandbox they lie beside this file, and there is no package
+    package = __package__ + "." if __package__ else ""
+    file_probes, kernel_probes, tools = (
+        importlib.import_module(package + name) for name in ("file_probes", "kernel_probes", "probe_tools")
+    )
+    Probe, World, call, libc = tools.Probe, tools.World, tools.call, tools.libc
+    number, system_call = tools.number, tools.system_call
+
 PROBE_S = 20
 """A probe that hangs is ended. No probe waits for anything outside."""
-IS_X86 = platform.machine() == "x86_64"
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def call(function: Any, *arguments: object) -> int:
-    """Call a function of the C library. Raises OSError."""
-    result = function(*arguments)
-    if result < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return int(result)
-
-
-def system_call(x86: int, arm: int, *arguments: object) -> int:
-    return call(libc.syscall, ctypes.c_long(x86 if IS_X86 else arm), *arguments)
-
-
-def number(value: int) -> ctypes.c_long:
-    return ctypes.c_long(value)
 
 
 # -- files: `world.file` and `world.folder` are outside, and belong to this probe alone
@@ -658,7 +648,8 @@ def all_probes() -> dict[str, Probe]:
         *("files", "modes", "private", "processes", "sockets", "network", "objects", "machine", "mounts", "devices"),
         *("limits", "environment"),
     )
-    return {name: value for name, value in globals().items() if callable(value) and name.split("_")[0] in groups}
+    found = {**globals(), **vars(file_probes), **vars(kernel_probes)}
+    return {name: value for name, value in found.items() if callable(value) and name.split("_")[0] in groups}
 
 
 def main() -> None:
@@ -669,7 +660,7 @@ def main() -> None:
         scratch = Path(os.environ["TMPDIR"], name)
         scratch.mkdir()
         folder = Path(told["outside"], name)
-        fields = {**told, "folder": str(folder), "file": str(folder / "file"), "scratch": str(scratch)}
+        fields = {**told, "name": name, "folder": str(folder), "file": str(folder / "file"), "scratch": str(scratch)}
         if name in told["victims"]:
             fields |= dict(zip(("victim", "token_descriptor", "address"), told["victims"][name], strict=True))
         answers[name] = run(probe, World(**fields))

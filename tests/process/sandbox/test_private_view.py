@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.process.sandbox import namespace_launcher
 from lsp_harness.process.sandbox.private_view import LAUNCHER, PrivateView, describe_view
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 
@@ -285,6 +286,27 @@ except OSError as error:
     print("refused")
 """
     assert desk.run(code, path) == "refused"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
+def test_devices_elsewhere_are_closed_and_those_in_dev_work(desk: Desk) -> None:
+    device = desk.outside / "device"
+    os.mknod(device, 0o20666, os.makedev(1, 5))
+    code = """
+import os, sys
+assert os.read(os.open("/dev/zero", os.O_RDONLY), 1) == b"\\0"
+try:
+    os.open(sys.argv[1], os.O_RDWR)
+except PermissionError:
+    print("closed")
+"""
+    assert desk.run(code, device) == "closed"
+
+
+@pytest.mark.parametrize("folder", ["/run", "/dev/shm"])
+def test_folders_in_memory_have_a_limit(folder: str, desk: Desk) -> None:
+    code = "import os, sys; status = os.statvfs(sys.argv[1]); print(status.f_blocks * status.f_frsize)"
+    assert int(desk.run(code, folder)) <= namespace_launcher.SMALL_BYTES
 
 
 def test_a_program_in_a_view_makes_views_of_its_own(desk: Desk) -> None:

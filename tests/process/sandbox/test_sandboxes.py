@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -236,3 +237,17 @@ def test_the_launcher_says_why_a_command_cannot_start(project: Project) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
     assert result.returncode == 126
     assert "No such file" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make the folder of another user")
+def test_bubblewrap_works_beside_a_socket_that_its_user_cannot_reach(project: Project) -> None:
+    if problem := Bubblewrap().find_problem():
+        pytest.skip(problem)
+    # /tmp and the home are covered as a whole
+    with tempfile.TemporaryDirectory(dir="/srv") as name, socket.socket(socket.AF_UNIX) as service:
+        service.bind(f"{name}/s")
+        service.listen()
+        os.chown(name, 54_321, 54_321)
+        command = Bubblewrap().wrap(["cat", f"{name}/s"], project.policy())
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr == f"cat: {name}/s: Permission denied\n"

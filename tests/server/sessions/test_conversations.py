@@ -174,7 +174,8 @@ async def test_other_clients_are_asked_with_a_message(serve: Serve, root: Path, 
     answer = await command(editor, "agent.run", prompt="subtract")
 
     asked = await editor.find_params("window/showMessageRequest")
-    assert [action["title"] for action in asked["actions"]] == ["Allow once", "Allow for this session", "Reject"]
+    titles = ["Allow once", "Allow for this session", "Always allow", "Reject"]
+    assert [action["title"] for action in asked["actions"]] == titles
     assert "edit" in asked["message"]
     assert "app.py" in asked["message"]
     assert ((root / "app.py").read_text() == EDITED) == is_edited

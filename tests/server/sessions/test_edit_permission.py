@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.config.load import user_config_file
 from tests.server.sessions.conftest import EDIT, EDITED, TEXT, Serve, ask, command, refused
 from tests.support.lsp import Editor
 
@@ -89,10 +90,14 @@ async def test_no_edit_reaches_the_editor_in_a_mode_that_denies_it(serve: Serve,
     assert decisions(editor) == [("lint", "allow", "mode"), ("edit", "deny", "mode")]
 
 
-async def test_an_answer_for_the_session_counts_for_the_next_question_of_this_file(serve: Serve, root: Path):
+@pytest.mark.parametrize(("title", "is_saved"), [("Allow for this session", False), ("Always allow", True)])
+async def test_an_answer_for_longer_counts_for_the_next_question_of_this_file(
+    serve: Serve, root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, title: str, is_saved: bool
+):
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     again = EDIT.replace("a + b", "a - b", 1).replace('"new": "a - b"', '"new": "a * b"')
     editor = await serve(EDIT, "done", again, "done")
-    editor.replies["window/showMessageRequest"] = {"title": "Allow for this session"}
+    editor.replies["window/showMessageRequest"] = {"title": title}
     session = (await command(editor, "agent.run", prompt="subtract"))["sessionId"]
     assert (root / "app.py").read_text() == EDITED
 
@@ -103,6 +108,10 @@ async def test_an_answer_for_the_session_counts_for_the_next_question_of_this_fi
     events = await command(editor, "events.since", sessionId=session)
     decided = [frame for frame in events["events"] if frame.get("event") == "permission" and frame["tool"] == "edit"]
     assert [(frame["decision"], frame["by"]) for frame in decided] == [("allow", "person"), ("allow", "rule")]
+    settings = user_config_file()
+    assert (settings.exists() and 'pattern = "app.py"' in settings.read_text()) == is_saved
+    [asked] = [m["params"]["message"] for m in editor.received if m.get("method") == "window/showMessageRequest"]
+    assert f"always (saved in {settings}, for all folders), it would allow:\n  edit(app.py) = " in asked
 
 
 async def test_a_steering_text_reaches_the_model_at_its_next_step(serve: Serve, root: Path):

@@ -1,6 +1,7 @@
 """Protected paths: tricks with links, `..`, case, and files that do not exist yet."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -253,3 +254,27 @@ def test_a_file_with_other_names_is_protected_where_nobody_can_look_at_them(
     protected = ProtectedPaths((tmp_path,))
     monkeypatch.setattr(protected_paths, "MAX_LINK_ENTRIES", 1)
     assert "too many files" in protected.edit_problem(tmp_path / "a.py")
+
+
+@pytest.mark.parametrize(
+    ("action", "is_dangerous"),
+    [
+        (edit(Path(".vscode/tasks.json")), True),
+        (edit(Path("packages/a/.IDEA/run.xml")), True),
+        (edit(Path("src/.gdbinit")), True),
+        (bash("echo x > .husky/pre-commit"), True),
+        (bash("cp README.md .claude/settings.json"), True),
+        (bash("sed -i s/a/b/ src/sitecustomize.py"), True),
+        (bash("sort -o .gitattributes README.md"), True),
+        (edit(Path("src/vscode.py")), False),
+        (edit(Path("docs/husky")), False),
+        (bash("cp README.md docs/claude.md"), False),
+        (bash("cat .vscode/tasks.json"), False),
+    ],
+    ids=str,
+)
+def test_files_that_make_other_programs_run_commands_are_asked(root: Path, action: Action, *, is_dangerous: bool):
+    action = replace(action, paths=tuple(root / path for path in action.paths))
+    assert (Gate(policy(root, "auto")).explain(action).decision is None) == is_dangerous
+    assert ("other programs run" in Gate(policy(root, "auto")).explain(action).question) == is_dangerous
+    assert Gate(policy(root, "trust")).explain(action).decision is not None

@@ -163,7 +163,7 @@ async def test_cancel_ends_the_whole_tree(recorder: Recorder, request_for: Reque
     script = "(setsid sleep 1000 &); sh -c 'trap \"\" TERM; echo ready; while :; do sleep 1000; done'"
     task_id = (await recorder.runner.run(request_for(script, execution="background"))).task_id
     await recorder.wait_for_text("ready")
-    assert len(survivors(task_id)) >= 3
+    assert len(survivors(task_id)) >= 2
 
     first, second = await asyncio.gather(recorder.runner.cancel(task_id), recorder.runner.cancel(task_id))
     assert first == second == await recorder.runner.cancel(task_id)

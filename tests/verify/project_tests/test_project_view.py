@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.verify.project_tests.hidden_files import list_private_paths
 from lsp_harness.verify.project_tests.project_view import (
-    list_private_paths,
     list_program_folders,
     list_view_folders,
     view_environment,
@@ -106,3 +106,54 @@ def test_programs_are_found_with_the_folders_beside_their_commands(home: Path) -
     path = ":".join(str(home / name) for name in (".nvm/v20/bin", ".local/bin", "bin", ".pyenv/shims", "missing"))
     found = list_program_folders(f"{path}:/usr/bin:relative")
     assert set(found) == {home / ".nvm/v20", home / ".local/bin", home / "bin", home / ".pyenv"}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_private"),
+    [
+        (".bashrc", True),
+        (".unknown/token", True),
+        (".config/unknown/settings", True),
+        (".config/git/config", False),
+        (".local/share/unknown/data", True),
+        (".local/share/uv/tools/tool", False),
+        (".local/state/history", True),
+        (".m2/repository/package", False),
+        (".m2/settings.xml", True),
+        (".work/bin/tool", False),
+        (".odd/pyvenv.cfg", False),
+        ("snap/browser/profile", True),
+        ("Documents/letter", False),
+    ],
+)
+def test_names_with_a_dot_are_private_unless_programs_are_known_to_need_them(
+    name: str, is_private: bool, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / name).parent.mkdir(parents=True, exist_ok=True)
+    (home / name).write_text("")
+    monkeypatch.setenv("PATH", f"{home / '.work/bin'}:/usr/bin")
+    private = list_private_paths(home / "project")
+    assert any((home / name).is_relative_to(path) for path in private) == is_private
+
+
+def test_settings_with_a_password_are_private(home: Path) -> None:
+    (home / ".gitconfig").write_text(
+        '[url "https://me:pass-word@example.com/"]\n\tinsteadOf = "https://example.com/"\n'
+    )
+    assert home / ".gitconfig" in list_private_paths(home / "project")
+
+
+def test_what_a_private_link_leads_to_is_private_too(home: Path) -> None:
+    target = home / "dotfiles/npm"
+    target.parent.mkdir()
+    target.write_text("")
+    (home / ".npmrc").symlink_to(target)
+    assert {home / ".npmrc", target} <= set(list_private_paths(home / "project"))
+
+
+def test_folders_of_programs_that_a_run_needs_stay(home: Path) -> None:
+    (home / ".pythons/3.13").mkdir(parents=True)
+    (home / ".pythons/token").write_text("")
+    private = list_private_paths(home / "project", needed=[home / ".pythons/3.13"])
+    assert home / ".pythons/token" in private
+    assert home / ".pythons/3.13" not in private
