@@ -4,15 +4,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_harness.errors import HarnessError
+from lsp_harness.files.entry_walk import EntryBudget, walk_entries
 from lsp_harness.files.secrets import is_secret_path
 
 MAX_ENTRIES = 1_000_000
 """Most files and folders that are looked at. A folder with more needs many seconds."""
-
-
-class TooManyFilesError(HarnessError):
-    """A folder has too many files to look for secrets in all of them."""
 
 
 def find_secret_files(roots: Sequence[Path], *, max_entries: int = MAX_ENTRIES) -> list[Path]:
@@ -29,33 +25,20 @@ def find_secret_files(roots: Sequence[Path], *, max_entries: int = MAX_ENTRIES) 
     """
     names: list[tuple[str, int]] = []
     found: list[str] = []
+    budget = EntryBudget(max_entries, "look for secrets in all of them")
     for root in roots:
-        _collect(str(root), found, names, max_entries)
+        for entry in walk_entries(str(root), budget, lambda folder: not _is_secret(folder)):
+            names.append((entry.path, entry.inode()))
+            if _is_secret(entry):
+                found.append(entry.path)
     others = _find_other_names(found, names)
     return [Path(path) for path in dict.fromkeys([*found, *others])]
 
 
-def _collect(root: str, found: list[str], names: list[tuple[str, int]], max_entries: int) -> None:
-    pending = [root]
-    while pending:
-        folder = pending.pop()
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if len(names) >= max_entries:
-                        raise TooManyFilesError(
-                            f"{root} has more than {max_entries:,} files, too many to look for secrets"
-                        )
-                    names.append((entry.path, entry.inode()))
-                    is_folder = entry.is_dir(follow_symlinks=False)
-                    # a path within the folder would ask again about each folder above
-                    if is_secret_path(f"{entry.name}/file" if is_folder else entry.name):
-                        found.append(entry.path)
-                    elif is_folder:
-                        pending.append(entry.path)
-        except OSError:
-            # what cannot be read here cannot be read by a program, either
-            continue
+def _is_secret(entry: os.DirEntry[str]) -> bool:
+    is_folder = entry.is_dir(follow_symlinks=False)
+    # a path within the folder would ask again about each folder above
+    return is_secret_path(f"{entry.name}/file" if is_folder else entry.name)
 
 
 def _find_other_names(found: Sequence[str], names: Sequence[tuple[str, int]]) -> list[str]:

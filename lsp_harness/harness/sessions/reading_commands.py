@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lsp_harness.errors import UsageError
-from lsp_harness.files.secret_search import TooManyFilesError
+from lsp_harness.files.entry_walk import TooManyFilesError
 from lsp_harness.process.safe_git import (
     HOMELESS_VARIABLES,
     LISTING,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.files.secret_search import TooManyFilesError
+from lsp_harness.files.entry_walk import TooManyFilesError
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.session.permission.action import Action, ActionKind
 from lsp_harness.session.permission.command_objections import CommandObjections
@@ -186,7 +186,7 @@ def _file_part(action: Action, protected: ProtectedPaths) -> ActionPart:
 
 def _danger(paths: Iterable[Path | str], protected: ProtectedPaths) -> str:
     """Return why a change of some files is dangerous; empty if it is not."""
-    return next(filter(None, map(protected.starting_problem, paths)), "")
+    return next((reason for path in paths if (reason := protected.starting_problem(path))), "")
 
 
 def _path_problem(action: Action, protected: ProtectedPaths) -> str:

@@ -10,11 +10,11 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from lsp_harness.files.secret_search import TooManyFilesError
-from lsp_harness.session.permission.file_search import EntryBudget, list_tree
+from lsp_harness.files.entry_walk import EntryBudget, TooManyFilesError
+from lsp_harness.session.permission.file_search import list_tree
 from lsp_harness.session.permission.git_files import find_odd_settings, find_repository, read_index
 from lsp_harness.session.permission.git_history import history_objection
-from lsp_harness.session.permission.protected_paths import ProtectedPaths, is_secret_name
+from lsp_harness.session.permission.protected_paths import ProtectedPaths, holds_login, is_secret_name
 from lsp_harness.session.permission.shell.command_parts import SYSTEM_FOLDERS, CommandPart
 from lsp_harness.session.permission.shell.command_risk import judge_reading
 from lsp_harness.session.permission.shell.file_words import ARCHIVERS, LINKERS, FileWords, find_changed
@@ -88,6 +88,8 @@ class CommandObjections:
                     name = base + path[len(form) :]
                     if not hides_secrets and (is_secret_name(name) or (_has_names(path) and folder.read_problem(path))):
                         return f"it may read {name.removeprefix('./')}, which may contain secrets"
+                    if holds_login(path):
+                        return f"it may read {name.removeprefix('./')}, which has a login of git"
                     if word.is_tree and word.loose.startswith(UNKNOWN) and os.path.basename(path).startswith("-"):
                         return f"the file {name} becomes an option"
                     if word.is_split and SPLITTING.search(path[len(form) :]):
@@ -126,6 +128,10 @@ class CommandObjections:
 
     def _is_own_program(self, part: CommandPart) -> bool:
         """Return whether the name of a program leads into the workspace, because `PATH` does."""
+        relative = [place for place in os.environ.get("PATH", "").split(os.pathsep) if not os.path.isabs(place)]
+        for place, folder in itertools.product(relative, self.files.folders):
+            if os.access(os.path.join(folder.folder, place, part.words[0].text), os.X_OK):
+                return True
         found = shutil.which(part.words[0].text)
         return (
             found is not None
@@ -207,7 +213,7 @@ class CommandObjections:
                 if problem := self.files.folders[0].own_problem(place):
                     return f"it may change a protected file: {problem}"
         except TooManyFilesError:
-            return ""
+            return "it copies more files than can be looked at for secrets"
         return ""
 
     def _find_folders(self, paths: Iterable[str]) -> Iterator[tuple[str, ProtectedPaths]]:

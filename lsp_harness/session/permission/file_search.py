@@ -3,28 +3,12 @@
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 
-from lsp_harness.files.secret_search import TooManyFilesError
+from lsp_harness.files.entry_walk import EntryBudget, walk_entries
 
-MAX_ENTRIES = 20_000
-"""Most entries of folders that are looked at for one question."""
 GROUP = re.compile(r"[@!?*+]\(.*?\)")
 SET = re.compile(r"\[[!^]?\]?(?:\[[:.=][^\]]*[:.=]\]|[^\]])*\]")
-
-
-@dataclass(slots=True)
-class EntryBudget:
-    """The number of entries of folders that may still be looked at."""
-
-    left: int = field(default=MAX_ENTRIES)
-
-    def take(self) -> None:
-        """Count an entry. Raises TooManyFilesError."""
-        self.left -= 1
-        if self.left < 0:
-            raise TooManyFilesError(f"there are more than {MAX_ENTRIES:,} files and folders to look at")
 
 
 def expand_wildcard(pattern: str, budget: EntryBudget | None = None) -> Iterator[str]:
@@ -91,19 +75,9 @@ def list_tree(folder: str, budget: EntryBudget, *, only_files: bool = True) -> I
     Raises:
         TooManyFilesError: There are too many.
     """
-    waiting = [folder]
     if not os.path.isdir(folder):
         yield folder
         return
-    while waiting:
-        try:
-            entries = list(os.scandir(waiting.pop()))
-        except OSError:
-            continue
-        for entry in entries:
-            budget.take()
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(entry.path)
-                if only_files:
-                    continue
+    for entry in walk_entries(folder, budget):
+        if not (only_files and entry.is_dir(follow_symlinks=False)):
             yield entry.path

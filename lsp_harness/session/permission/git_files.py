@@ -73,6 +73,18 @@ def read_index(folder: str) -> IndexFiles:
     return _read_index(index, state.st_mtime_ns, state.st_size)
 
 
+def common_folder(place: Path) -> Path:
+    """Return the folder that a worktree shares with the other ones of its repository.
+
+    Args:
+        place: The folder with the index of the worktree.
+    """
+    try:
+        return place / (place / "commondir").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return place
+
+
 def find_odd_settings(folder: str) -> str:
     """Return why git may show files of another place than the repository of a folder; empty if it does not."""
     repository = find_repository(folder)
@@ -80,9 +92,11 @@ def find_odd_settings(folder: str) -> str:
         return ""
     try:
         place = Path(_git_folder(repository))
-        if (place / "objects" / "info" / "alternates").exists():
+        folders = (place, common_folder(place))
+        if any((folder / "objects" / "info" / "alternates").exists() for folder in folders):
             return "the repository takes contents from another one"
-        text = (place / "config").read_text(encoding="utf-8", errors="replace") if (place / "config").exists() else ""
+        files = [folder / name for folder in folders for name in ("config", "config.worktree")]
+        text = "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files if file.exists())
     except OSError:
         return "the settings of the repository cannot be read"
     if found := ODD_KEYS.search(text):

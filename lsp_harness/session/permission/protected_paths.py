@@ -18,9 +18,12 @@ from time import monotonic
 from lsp_harness.config.load import PROJECT_FILES, user_config_file
 from lsp_harness.config.paths import state_folder
 from lsp_harness.errors import HarnessError
-from lsp_harness.files.secrets import is_secret_path
+from lsp_harness.files.entry_walk import EntryBudget, TooManyFilesError, walk_entries
+from lsp_harness.files.secrets import find_secrets, is_secret_path
 
 PROTECTED_FOLDERS = frozenset({".git", ".lsp-harness", "git~1"})
+MAX_LINK_ENTRIES = 200_000
+"""Most files and folders that are looked at for other names of a file. It takes about two seconds."""
 STARTING_FOLDERS = frozenset(
     {".vscode", ".idea", ".zed", ".devcontainer", ".husky", ".githooks", ".vim", ".claude", ".codex", ".gemini"}
     | {".cursor", ".opencode", ".direnv"}
@@ -45,6 +48,11 @@ STARTING_FILES = frozenset(
 """Files that name commands which other programs run by themselves, when a folder is opened or entered."""
 LINK_MEMORY_S = 5
 """How long the list of protected files with several names is kept. It takes a walk through the workspace."""
+MAX_SETTINGS_BYTES = 1 << 20
+LOGIN_KEY = re.compile(
+    rb"^\s*(?:\[[^\]]*\]\s*)?(?:extraheader|password|\w*token|cookiefile)\s*=", re.IGNORECASE | re.MULTILINE
+)
+"""Matches a setting of git whose value is a login."""
 IGNORABLE_CATEGORIES = frozenset({"Cf", "Mn", "Cc"})
 
 
@@ -73,6 +81,18 @@ def is_secret_name(path: str) -> bool:
     # names of ordinary characters are the same for all file systems, but for the case, final dots and colons
     is_plain = path.isascii() and not re.search(r"[:~. ](?:/|$)|:|[\x00-\x1f\x7f]", path)
     return not is_plain and is_secret_path("/".join(plain_name(name) for name in path.split("/")))
+
+
+def holds_login(form: str) -> bool:
+    """Return whether a file has settings of git with a login, as some services write them into `.git/config`."""
+    if ".git" not in (folders := form.split("/")) or not folders[-1].startswith("config"):
+        return False
+    try:
+        with open(form, "rb") as file:
+            text = file.read(MAX_SETTINGS_BYTES)
+    except OSError:
+        return False
+    return LOGIN_KEY.search(text) is not None or bool(find_secrets(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +180,17 @@ class ProtectedPaths:
                 return f"{path} may contain secrets"
         if (linked := self._linked_file(forms[-1])) and is_secret_path(linked):
             return f"{path} is another name of {linked}, which may contain secrets"
+        if any(map(holds_login, forms[-1:])):
+            return f"{path} has a login of git"
         return ""
 
     def _linked_file(self, form: str) -> str:
         """Return the protected file of the workspace of which a path is another name by a hard link, or nothing."""
-        for name in self.other_names(form):
+        try:
+            names = self.other_names(form)
+        except TooManyFilesError:
+            return ".git of a workspace with too many files"
+        for name in names:
             relative = self.relative(name)
             if is_secret_name(relative) or not PROTECTED_FOLDERS.isdisjoint(relative.split("/")):
                 return relative
@@ -173,7 +199,11 @@ class ProtectedPaths:
         return ""
 
     def other_names(self, form: str) -> Sequence[str]:
-        """Return the other paths in the workspace of a file that has several names by hard links."""
+        """Return the other paths in the workspace of a file that has several names by hard links.
+
+        Raises:
+            TooManyFilesError: The workspace has too many files to look for them.
+        """
         try:
             state = os.stat(form)
         except (OSError, ValueError):
@@ -192,17 +222,19 @@ def _linked_files(roots: tuple[Path, ...], moment: int) -> Mapping[tuple[int, in
         roots: The folders.
         moment: A number that changes every few seconds, so that the list does not grow old.
     """
-    found = dict[tuple[int, int], list[str]]()
+    found, budget = dict[tuple[int, int], list[str]](), EntryBudget(MAX_LINK_ENTRIES, "look for other names of files")
     for root in roots:
-        for folder, names, files in os.walk(root):
-            names[:] = [name for name in names if not (name == "objects" and folder.endswith(".git"))]
-            for name in files:
-                path = os.path.join(folder, name)
-                with suppress(OSError):
-                    state = os.lstat(path)
-                    if state.st_nlink > 1:
-                        found.setdefault((state.st_dev, state.st_ino), []).append(path)
+        for entry in walk_entries(str(root), budget, _may_have_names):
+            with suppress(OSError):
+                state = entry.stat(follow_symlinks=False)
+                if state.st_nlink > 1 and stat.S_ISREG(state.st_mode):
+                    found.setdefault((state.st_dev, state.st_ino), []).append(entry.path)
     return found
+
+
+def _may_have_names(folder: os.DirEntry[str]) -> bool:
+    """Return whether files in a folder may have other names that matter. The objects of git do not."""
+    return not (folder.name == "objects" and os.path.dirname(folder.path).endswith(".git"))
 
 
 def _is_below(form: str, folders: Iterable[Path]) -> bool:

@@ -5,13 +5,13 @@ programs without their folder, files as they are written and after links are res
 not known are asked. A rule that allows matches only what is certain.
 """
 
-import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lsp_harness.files.entry_walk import TooManyFilesError
 from lsp_harness.session.permission.action_parts import ActionPart
 from lsp_harness.session.permission.glob_patterns import matches, may_match
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
@@ -35,6 +35,8 @@ LONG_FORMS: Mapping[str, Mapping[str, str]] = {
     "git add": {"a": "--all", "f": "--force", "u": "--update", "n": "--dry-run", "v": "--verbose"},
 }
 """Program → short option → its long form, in lower case, for the commands that people write rules about."""
+VALUE_LETTERS: Mapping[str, str] = {"git commit": "mftcu", "git push": "o", "git branch": "u", "git checkout": "b"}
+"""Program → short options whose value may stand in the same word."""
 RuleDecision = Literal["allow", "ask", "deny"]
 RULE_DECISIONS: tuple[RuleDecision, ...] = ("allow", "ask", "deny")
 RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -170,7 +172,7 @@ class RuleSet:
             texts += [text for text in (_write_out(pattern, text) for text in texts) if text]
             if any(_command_matches(pattern, text) for text in texts):
                 return "certain"
-            if any(_command_matches(spell_options(pattern), spell_options(text)) for text in texts):
+            if any(spelled_alike(pattern, text) for text in texts):
                 return "certain"
             # an unknown program may run the command that its words name
             for inner in list_inner_commands(part.command):
@@ -178,9 +180,15 @@ class RuleSet:
                 texts.append(" ".join([inner.name, *(word.loose for word in inner.words[1:])]).casefold())
             return "possible" if part.opaque or any(_command_may_match(pattern, text) for text in texts) else "no"
         if part.paths:
-            others = (name for forms in part.paths for form in forms[-1:] for name in self.protected.other_names(form))
-            found = (form for forms in part.paths for form in forms)
-            names = (name.casefold() for form in itertools.chain(found, others) for name in self._names(form))
+            found = [form for forms in part.paths for form in forms]
+            try:
+                found += [
+                    name for forms in part.paths for form in forms[-1:] for name in self.protected.other_names(form)
+                ]
+            except TooManyFilesError:
+                # one of its other names may be in the pattern
+                return "possible"
+            names = (name.casefold() for form in found for name in self._names(form))
             if not any(self._path_matches(pattern, name, covers=True) for name in names):
                 return "no"
             return "possible" if part.is_searched else "certain"
@@ -270,21 +278,49 @@ def _possible_commands(part: ActionPart) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def spell_options(text: str) -> str:
-    """Return a command with its options in one spelling and order: the long forms, sorted, behind the program."""
+@dataclass(frozen=True, slots=True)
+class _Spelled:
+    """A command with its options in one spelling: the program, the long forms of its options, and the other words."""
+
+    program: str
+    options: frozenset[str]
+    rest: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join([self.program, *sorted(self.options), *self.rest])
+
+
+def _spell(text: str) -> _Spelled | None:
+    """Return a command in one spelling, or None if the options of its program are not known."""
     words = text.split(" ")
-    known = next((name for name in (" ".join(words[:2]), words[0]) if name in LONG_FORMS), "")
-    forms, count = LONG_FORMS.get(known, {}), len(known.split())
-    options, rest = set[str](), list[str]()
-    for word in words[count:]:
-        letters = word[1:] if re.fullmatch(r"-[a-z]+", word) else ""
-        if letters and all(letter in forms for letter in letters):
-            options.update(forms[letter] for letter in letters if forms[letter])
-        elif word.startswith("--") and word in forms.values():
-            options.add(word)
-        else:
+    program = next((name for name in (" ".join(words[:2]), words[0]) if name in LONG_FORMS), "")
+    if not program:
+        return None
+    forms, options, rest = LONG_FORMS[program], set[str](), list[str]()
+    for word in words[len(program.split()) :]:
+        match = re.fullmatch(r"-([a-z0-9]+)(.*)", word)
+        letters = re.split(f"(?<=[{VALUE_LETTERS.get(program, '-')}])", match[1])[0] if match else ""
+        options.update(forms[letter] for letter in letters if letter in forms)
+        # a long option may be shortened
+        long = {form for form in forms.values() if len(word) > 2 and word.startswith("--") and form.startswith(word)}
+        if long or word in forms.values():
+            options |= long or {word}
+        elif not letters or any(letter not in forms for letter in letters) or (match and match[2]):
+            # what stands behind known letters may matter, too
             rest.append(word)
-    return " ".join([*words[:count], *sorted(options), *rest]) if known else text
+    return _Spelled(program, frozenset(options), tuple(rest))
+
+
+def spelled_alike(pattern: str, text: str) -> bool:
+    """Return whether a pattern matches a command that has its options in another spelling or order, or more of them."""
+    wanted, found = _spell(pattern), _spell(text)
+    if wanted is None or found is None or wanted.program != found.program:
+        return False
+    if _command_matches(wanted.text, found.text):
+        return True
+    plain = (" ".join([one.program, *one.rest]) for one in (wanted, found))
+    return bool(wanted.options) and wanted.options <= found.options and _command_matches(*plain)
 
 
 def _write_out(pattern: str, text: str) -> str:

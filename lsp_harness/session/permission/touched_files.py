@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lsp_harness.files.secret_search import TooManyFilesError
+from lsp_harness.files.entry_walk import TooManyFilesError
 from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.session.permission.file_search import expand_wildcard
 from lsp_harness.session.permission.protected_paths import ProtectedPaths

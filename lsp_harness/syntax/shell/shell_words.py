@@ -77,6 +77,11 @@ class ShellWord:
         return UNKNOWN not in self.loose
 
     @property
+    def is_one(self) -> bool:
+        """Return whether the program gets exactly this text as one word, and not the names of several files."""
+        return self.is_known and not (self.is_tree or self.is_split)
+
+    @property
     def display(self) -> str:
         """Return the word for people. Unknown text is an ellipsis."""
         return self.text.replace(UNKNOWN, "…")

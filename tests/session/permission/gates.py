@@ -9,6 +9,7 @@ from lsp_harness.session.events.event_types import SessionEvent
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.mode_table import PermissionMode
+from lsp_harness.session.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.session.permission.person import Answer, PermissionQuestion
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.rules import Rule, parse_rule
@@ -30,6 +31,11 @@ def policy(root: Path, mode: PermissionMode = "ask", active: tuple[Rule, ...] = 
 
 def bash(command: str) -> Action:
     return Action("bash", "execute", {"command": command}, command=command, call_id="c1", session_id="s1")
+
+
+def decide(root: Path, command: str, mode: PermissionMode = "plan") -> str:
+    found = Gate(policy(root, mode)).explain(bash(command)).decision
+    return found.verdict if found else "ask"
 
 
 def read(path: Path) -> Action:

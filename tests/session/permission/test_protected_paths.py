@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.session.permission import protected_paths
 from lsp_harness.session.permission.action import Action
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.permission_gate import PermissionGate as Gate
@@ -243,6 +244,16 @@ async def test_a_read_outside_of_the_workspace_is_asked(root: Path) -> None:
     ):
         assert (await Gate(policy(root, "ask")).check(bash(command))).by == "mode"
     assert (await Gate(policy(root, "ask")).check(bash("cat $HOME/x"))).by == "nobody"
+
+
+def test_a_file_with_other_names_is_protected_where_nobody_can_look_at_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").write_text("x")
+    (tmp_path / "b.py").hardlink_to(tmp_path / "a.py")
+    protected = ProtectedPaths((tmp_path,))
+    monkeypatch.setattr(protected_paths, "MAX_LINK_ENTRIES", 1)
+    assert "too many files" in protected.edit_problem(tmp_path / "a.py")
 
 
 @pytest.mark.parametrize(

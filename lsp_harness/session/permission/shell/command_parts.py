@@ -4,6 +4,7 @@ Wrappers such as `sudo` and `timeout` are removed, and literal scripts of `sh -c
 nobody can see is opaque. The parser only decides what is asked; it does not protect by itself.
 """
 
+import itertools
 import os
 import re
 from collections.abc import Sequence
@@ -230,7 +231,9 @@ def _split_words(command: ShellCommand, splitting: _Splitting, depth: int) -> No
         return
     reasons = (opaque_reason(name, found) for found in (words, *variants))
     splitting.add(replace(part, opaque=next(filter(None, reasons), "")))
-    for inner_words in inner_commands(name, words):
+    # the value of a variable may be the option before another command
+    inner = itertools.chain.from_iterable(inner_commands(name, found) for found in (words, *variants))
+    for inner_words in dict.fromkeys(inner):
         _split_words(ShellCommand(inner_words), splitting, depth + 1)
     if name == "eval" and all(word.is_known for word in words):
         # a denied command in it is denied at once and not only asked

@@ -17,7 +17,7 @@ from lsp_harness.session.permission.shell.git_reading import LISTS, judge_git, s
 from lsp_harness.session.permission.shell.option_reading import matches_option
 from lsp_harness.session.permission.shell.reader_table import READERS, judge_reader
 from lsp_harness.session.permission.shell.readers import Reading
-from lsp_harness.syntax.shell.shell_words import ShellWord
+from lsp_harness.syntax.shell.shell_words import ShellWord, literal
 
 Risk = Literal["low", "medium", "high"]
 """How much harm an action can do: it only reads, it changes something, or it can destroy much or cannot be seen."""
@@ -95,11 +95,11 @@ DANGEROUS = frozenset(
 )
 """Programs that need a person even in the mode `auto`. Some run code that they fetch from the network."""
 DANGEROUS_OPTIONS: Mapping[str, str] = {
-    "rm": r"-[a-zA-Z]*[rR]|--r|--no-preserve-root|/|\*|~|\.\.?/?$",
-    "chmod": r"-[a-zA-Z]*R|--rec|[ugoa,=+rwx-]*s|0*[2467][0-7]{3}$|/",
-    "chown": r"-[a-zA-Z]*R|--rec|/",
-    "chgrp": r"-[a-zA-Z]*R|--rec|/",
-    "setfacl": r"-[a-zA-Z]*R|--rec",
+    "rm": r"-[a-zA-Z0-9]*[rR]|--r|--no-preserve-root|/|\*|~|\.\.?/?$",
+    "chmod": r"-[a-zA-Z0-9]*R|--rec|[ugoa,=+rwx-]*s|0*[2467][0-7]{3}$|/",
+    "chown": r"-[a-zA-Z0-9]*R|--rec|/",
+    "chgrp": r"-[a-zA-Z0-9]*R|--rec|/",
+    "setfacl": r"-[a-zA-Z0-9]*R|--rec",
     "kill": r"-(?i:9|s?.*kill|1$|s|n|0?$)",
     "find": r"-delete|-ok",
     "go": r".*@",
@@ -107,7 +107,7 @@ DANGEROUS_OPTIONS: Mapping[str, str] = {
     "cp": r"/dev/",
     "tee": r"/dev/|/etc/|~",
     "rsync": r"--delete|--remove-source|.*:",
-    "curl": r"-[a-zA-Z]*[dFTX]|--data|--form|--upload|--request|--json|--url-query|.*@",
+    "curl": r"-[a-zA-Z0-9]*[dFTX]|--data|--form|--upload|--request|--json|--url-query|.*@",
     "wget": r"--post|--method|--body|--input",
     "npm": r"exec$|x$|create$|publish$|unpublish$|login$|token$|access$|deprecate$|owner$",
     "yarn": r"dlx$|create$|publish$|login$",
@@ -129,28 +129,28 @@ DANGEROUS_OPTIONS: Mapping[str, str] = {
 }
 """Program → pattern of the arguments with which it needs a person."""
 DANGEROUS_GIT: Mapping[str, str] = {
-    "push": r"-[a-zA-Z]*[fd]|--force|--mirror|--delete|--prune|--tags|\+|:",
+    "push": r"-[a-zA-Z0-9]*[fd]|--force|--mirror|--delete|--prune|--tags|\+|:",
     "reset": r"--hard|--merge|--keep",
-    "clean": r"-[a-zA-Z]*[fxX]|--force",
-    "checkout": r"-[a-zA-Z]*f|--force|--$|\.$",
-    "switch": r"-[a-zA-Z]*[fC]|--force|--discard|--force-create",
+    "clean": r"-[a-zA-Z0-9]*[fxX]|--force",
+    "checkout": r"-[a-zA-Z0-9]*f|--force|--$|\.$",
+    "switch": r"-[a-zA-Z0-9]*[fC]|--force|--discard|--force-create",
     "restore": r"\.$|:/|--worktree|--source",
-    "branch": r"-[a-zA-Z]*[DdMfC]|--delete|--force|--move",
-    "tag": r"-[a-zA-Z]*[df]|--delete|--force",
+    "branch": r"-[a-zA-Z0-9]*[DdMfC]|--delete|--force|--move",
+    "tag": r"-[a-zA-Z0-9]*[df]|--delete|--force",
     "stash": r"drop$|clear$|pop$",
     "remote": r"add$|set-url$|remove$|rm$|rename$",
     "worktree": r"remove$|prune$",
     "reflog": r"expire$|delete$",
     "gc": r"--prune|--aggressive",
-    "rebase": r"-[a-zA-Z]*x|--exec",
+    "rebase": r"-[a-zA-Z0-9]*x|--exec",
     "bisect": r"run$",
     "submodule": r"foreach$|add$|update$",
     "update-ref": r".*",
     "filter-branch": r".*",
     "filter-repo": r".*",
-    "rm": r"-[a-zA-Z]*r|-[a-zA-Z]*f|--force",
+    "rm": r"-[a-zA-Z0-9]*r|-[a-zA-Z0-9]*f|--force",
     "read-tree": r"--reset|-u|-m",
-    "checkout-index": r"-[a-zA-Z]*f|--force",
+    "checkout-index": r"-[a-zA-Z0-9]*f|--force",
     "config": r".*",
     "send-email": r".*",
     "daemon": r".*",
@@ -252,8 +252,13 @@ def list_inner_commands(part: CommandPart) -> list[CommandPart]:
     if not program or (is_known_program(part.name) and is_found_by_name(program)) or program.startswith((".", "~")):
         # a program of the workspace does what it likes
         return []
-    places = (place for place, word in enumerate(part.words) if place and re.match(r"[\w./]", word.text))
-    return [CommandPart(part.words[place:]) for place in places]
+    found = list[CommandPart]()
+    for place, word in enumerate(part.words[1:], 1):
+        # a program may be the value of an option, too
+        text = word.text.partition("=")[2] if word.text.startswith("-") else word.text
+        if re.match(r"[\w./]", text):
+            found.append(CommandPart((word if text == word.text else literal(text), *part.words[place + 1 :])))
+    return found
 
 
 def may_run_dangerous(part: CommandPart) -> bool:

@@ -57,7 +57,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
         needs_permission=True,
     ),
     "doas": Wrapper("-n -L", "-u -C -a", needs_permission=True),
-    "env": Wrapper("-i -0 -v - --ignore-environment --null --debug", "-u --unset", takes_assignments=True),
+    # without a part of its environment, git would start the programs of a repository
+    "env": Wrapper("-0 -v --null --debug", takes_assignments=True),
     "timeout": Wrapper("--foreground --preserve-status -v --verbose -p -f", "-k -s --kill-after --signal", 1),
     "nice": Wrapper("", "-n --adjustment"),
     "ionice": Wrapper("-t --ignore", "-c -n --class --classdata"),
@@ -71,8 +72,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "time": Wrapper("-p -v --portability --verbose", "-f --format", takes_assignments=True),
     "command": Wrapper("-p"),
     "builtin": Wrapper(),
-    # with `-a` a program gets another name, and some are other programs then
-    "exec": Wrapper("-c -l"),
+    # with `-a` a program gets another name, and some are other programs then; `-c` is `env -i`
+    "exec": Wrapper("-l"),
     "xargs": Wrapper(
         "-0 -r -t -p -x --null --no-run-if-empty --verbose --exit -o --open-tty",
         "-n -P -L -s -d -E -I --max-args --max-procs --max-chars --delimiter",
@@ -105,9 +106,9 @@ RUNNERS: Mapping[str, frozenset[str]] = {
 }
 """Program → its first arguments after which another program follows. Both need a permission."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "yash"})
-SHELL_FLAGS = re.compile(r"-[eufxvnilpam]*c[eufxvilpam]*$")
-"""Matches an option of a shell whose next word is a script."""
-SHELL_OPTIONS = re.compile(r"-[eufxvnilpam]+$|--(?:login|norc|noprofile|posix|verbose)$")
+SHELL_FLAGS = re.compile(r"-[eufxvnlpam]*c[eufxvlpam]*$")
+"""Matches an option of a shell whose next word is a script. With `-i`, aliases count."""
+SHELL_OPTIONS = re.compile(r"-[eufxvnlpam]+$|--(?:login|norc|noprofile|posix|verbose)$")
 SHELL_SETTINGS = frozenset({"errexit", "nounset", "pipefail", "noclobber", "xtrace", "verbose"})
 """Values of `-o` with which a shell reads a script as usual."""
 OPAQUE_PROGRAMS: Mapping[str, str] = {

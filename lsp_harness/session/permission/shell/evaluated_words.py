@@ -20,7 +20,7 @@ OPERATOR = re.compile(r"-[a-zA-Z]{1,2}|={1,2}|!=|<|>")
 LET = re.compile(r"[A-Za-z_]\w*(?:[-+*]?=\d+)")
 """Matches an argument of `let` that evaluates no text of a variable but a number that it sets itself."""
 NUMBER_SOURCES = frozenset("#?$!")
-COUNT = re.compile(r"(?:.*\| *)?wc -[clmw](?: *< *[\w./\"'$-]+)?|.*\| *grep -c [\w'\"]+", re.DOTALL)
+COUNT = re.compile(r"(?:[^;&|\n]+\| *)*(?:wc -[clmw](?: *< *[\w./\"'$-]+)?|(?<=[| ])grep -c [\w'\"]+)")
 """Matches a command whose output is one number."""
 
 
@@ -59,7 +59,8 @@ def _name_reason(name: str, words: Sequence[ShellWord]) -> str:
 
 def _may_be_subscript(words: Sequence[ShellWord]) -> bool:
     """Return whether a name has a subscript, or is not known."""
-    names = [re.split(r"\+?=", word.text, maxsplit=1)[0] for word in words]
+    # a wildcard stands for the names of files
+    names = [re.split(r"\+?=", word.loose, maxsplit=1)[0] for word in words]
     return any("[" in name or UNKNOWN in name for name in names)
 
 

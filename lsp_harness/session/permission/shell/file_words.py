@@ -89,6 +89,11 @@ WRITERS: Mapping[str, Writer] = {
 }
 """Program that changes files → which of its arguments it changes."""
 FIRST_IS_MODE = frozenset({"chmod", "chown", "chgrp", "setfacl", "chattr"})
+UNPACK_FOLDERS: Mapping[str, re.Pattern[str]] = {
+    "tar": re.compile(r"-[a-zA-Z]*C(.*)|--dire[a-z]*(?:=(.*))?", re.DOTALL),
+    "unzip": re.compile(r"-[a-zA-Z]*d(.*)()", re.DOTALL),
+}
+"""Program that unpacks archives → the option for the folder, with the value in the same word."""
 PLACERS = frozenset({"cp", "ln", "mv", "install"})
 """Programs with an option for the folder into which files are put."""
 LINKERS = frozenset({"ln", "link"})
@@ -144,7 +149,7 @@ def find_changed(name: str, words: Sequence[ShellWord]) -> FileWords | None:
     """
     writer = WRITERS.get(name)
     if writer is None:
-        return _find_edited(name, words)
+        return _find_edited(name, words) or _find_unpacked(name, words)
     if writer.kind == "values":
         sources = [literal(word.text[3:]) for word in words if word.text.startswith("if=")]
         targets = [literal(word.text[3:]) for word in words if word.text.startswith("of=")]
@@ -221,6 +226,21 @@ def _find_edited(name: str, words: Sequence[ShellWord]) -> FileWords | None:
     matches = (re.match(r"-[nErsuz]*i(.*)|--in-place(?:=(.*))?", word.text, re.DOTALL) for word in words)
     suffix = next((match[1] or match[2] or "" for match in matches if match), "")
     return FileWords(files, (*files, *(place for word in files for place in _backups(word.text, suffix))))
+
+
+def _find_unpacked(name: str, words: Sequence[ShellWord]) -> FileWords | None:
+    """Return the folder into which an archive is unpacked by an option. What comes out of it is not known."""
+    unpacks = name == "unzip" or any(re.match(r"-?[a-zA-Z]*x|--extract|--get", word.text) for word in words[:3])
+    option = UNPACK_FOLDERS.get(name)
+    if option is None or not unpacks:
+        return None
+    folders = list[ShellWord]()
+    for place, word in enumerate(words):
+        if match := option.fullmatch(word.text):
+            value = match[1] or match[2] or ""
+            folders += [literal(value)] if value else words[place + 1 : place + 2]
+    inner = [literal(f"{word.text.rstrip('/')}/*") for word in folders if UNKNOWN not in word.text]
+    return FileWords(changed=(*folders, *inner), is_certain=False) if folders else None
 
 
 def _backups(path: str, suffix: str) -> list[ShellWord]:

@@ -98,7 +98,6 @@ READING: Mapping[str, str] = {
     "cherry": "-v --abbrev?",
     "version": "--build-options",
     "stripspace": "-sc",
-    "fsck": "--no-progress --full --connectivity-only --no-dangling --unreachable --verbose --name-objects",
     "verify-pack": "-vs --verbose --stat-only",
     "branch": "-avqrvl --all --remotes --list --verbose --show-current --no-color --color? --column? --no-column "
     "--sort= --format= --points-at= --contains? --no-contains? --merged? --no-merged? --abbrev= --no-abbrev "
@@ -147,6 +146,8 @@ READS_OBJECTS = frozenset(
         "grep",
         "cat-file",
         "stash",
+        # a setting may name another file with attributes, and words of it are printed
+        "check-attr",
     ]
 )
 """Subcommands that print the contents of files."""
@@ -241,7 +242,7 @@ def judge_git(words: Sequence[ShellWord]) -> Reading:
     subcommand, rest = texts[position], words[position + 1 :]
     if subcommand in LISTS:
         line = " ".join(texts[position + 1 :])
-        if not LISTS[subcommand].fullmatch(line):
+        if not LISTS[subcommand].fullmatch(line) or not all(word.is_one for word in rest):
             return Reading(problem=f"git {subcommand} may change something")
         shows = subcommand == "stash" and line.startswith("show")
         is_work_tree = subcommand in WORK_TREE_READERS
@@ -255,7 +256,7 @@ def judge_git(words: Sequence[ShellWord]) -> Reading:
     needed = NO_OPERANDS_UNLESS.get(subcommand)
     if needed and operands and not arguments.has(*needed):
         return Reading(problem=f"git {subcommand} may make {operands[0].display}")
-    if subcommand == "symbolic-ref" and len(operands) > 1:
+    if subcommand == "symbolic-ref" and (len(operands) > 1 or not all(word.is_one for word in operands)):
         return Reading(problem="it sets a reference")
     if any("%G" in value for name, value in arguments.options if name in ("--format", "--pretty")):
         return Reading(problem="a signature is checked by another program")
@@ -293,7 +294,7 @@ def _log_options() -> frozenset[str]:
 
 def _reads_history(subcommand: str, arguments: Arguments) -> bool:
     """Return whether a command that prints contents prints those of commits, and not only of the present files."""
-    if subcommand in ("blame", "annotate", "diff-files", "status"):
+    if subcommand in ("blame", "annotate", "diff-files", "status", "check-attr"):
         # they print lines of files that their words name, or of the index
         return False
     if subcommand == "grep":

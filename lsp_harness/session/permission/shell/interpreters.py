@@ -1,7 +1,7 @@
 """Programs that run code: their options, and where the code comes from."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lsp_harness.syntax.shell.shell_words import ShellWord
 
@@ -16,18 +16,22 @@ RUNNING_MODULES = frozenset(
 """Modules of Python that run code of their arguments."""
 STREAM_FILE = re.compile(r"/+(?:dev/+(?:stdin|fd/+\d+)|proc/+(?:self|thread-self|\d+)/+fd/+\d+)")
 """Matches the names of streams, from which a program gets code that nobody sees."""
-PLAIN_INTERPRETER_OPTIONS: Mapping[str, re.Pattern[str]] = {
-    "python": re.compile(r"-[bBdEiIOPqsSuvx]+|-[XW].*"),
-    "perl": re.compile(r"-[acnplwWXtTsu]+"),
-    "ruby": re.compile(r"-[acnplswSv]+|-W\d?"),
-    "node": re.compile(
-        r"--(?:test|check|watch|inspect|inspect-brk|enable-source-maps|trace-warnings|trace-deprecation|no-warnings|"
-        r"experimental-strip-types|expose-gc|max-old-space-size=\d+|test-only|test-reporter=(?:spec|tap|dot)|"
-        r"test-name-pattern=.*|stack-trace-limit=\d+)"
+PYTHON_NAME = re.compile(r"(?:python|pypy)[\d.]*", re.IGNORECASE)
+PLAIN_INTERPRETER_OPTIONS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
+    (PYTHON_NAME, re.compile(r"-[bBdEiIOPqsSuvx]+|-[XW].*")),
+    (re.compile(r"perl[\d.]*"), re.compile(r"-[acnplwWXtTsu]+")),
+    (re.compile(r"ruby[\d.]*"), re.compile(r"-[acnplswSv]+|-W\d?")),
+    (
+        re.compile(r"node(?:js)?"),
+        re.compile(
+            r"--(?:test|check|watch|inspect|inspect-brk|enable-source-maps|trace-warnings|trace-deprecation|"
+            r"no-warnings|experimental-strip-types|expose-gc|max-old-space-size=\d+|test-only|"
+            r"test-reporter=(?:spec|tap|dot)|test-name-pattern=.*|stack-trace-limit=\d+)"
+        ),
     ),
-    "php": re.compile(r"-[lnf]+"),
-}
-"""Interpreter → its options before the script that run no other code. An option of any other one may do so."""
+    (re.compile(r"php[\d.]*"), re.compile(r"-[lnf]+")),
+)
+"""Name of an interpreter → its options before the script that run no other code. Others may do so."""
 INTERPRETER_VALUES = frozenset({"-X", "-W"})
 """Options of Python whose value is the next word."""
 MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m(.*)$", re.DOTALL)
@@ -45,8 +49,8 @@ def interpreter_reason(name: str, words: Sequence[ShellWord]) -> str:
         name: The name of the interpreter.
         words: The interpreter and its arguments.
     """
-    family = re.sub(r"[\d.]+$|js$", "", name.lower()).replace("pypy", "python")
-    plain, position = PLAIN_INTERPRETER_OPTIONS.get(family), 1
+    plain = next((options for names, options in PLAIN_INTERPRETER_OPTIONS if names.fullmatch(name)), None)
+    is_python, position = PYTHON_NAME.fullmatch(name) is not None, 1
     while position < len(words):
         word = words[position]
         position += 1
@@ -54,7 +58,7 @@ def interpreter_reason(name: str, words: Sequence[ShellWord]) -> str:
             return f"{name} runs code that nobody sees"
         if not word.text.startswith("-"):
             return f"{name} gets code from a stream" if STREAM_FILE.fullmatch(word.text) else ""
-        if family == "python" and (match := MODULE.match(word.text)):
+        if is_python and (match := MODULE.match(word.text)):
             module = match[1] or next((other.text for other in words[position:]), "")
             return f"{name} -m {module} runs code" if module.partition(".")[0] in RUNNING_MODULES else ""
         if word.text in ("-V", "--version", "-h", "--help", "-v") and len(words) == 2:
@@ -63,5 +67,5 @@ def interpreter_reason(name: str, words: Sequence[ShellWord]) -> str:
             return f"{name} {word.text[:8]} runs code"
         if word.text != "--" and (plain is None or not plain.fullmatch(word.text)):
             return f"{name} has the option {word.text}, which may run code"
-        position += family == "python" and word.text in INTERPRETER_VALUES
+        position += is_python and word.text in INTERPRETER_VALUES
     return f"{name} reads code from its standard input"

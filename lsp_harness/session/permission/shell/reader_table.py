@@ -52,12 +52,13 @@ LISTING = Reader(
     "--quoting-style= --reverse --recursive --size --sort= --time= --time-style= --tabsize= --width= --context --zero",
     is_harmless=True,
 )
-AWK = Reader("-F= -v= --field-separator= --assign=", "text files", permutes=False, judge=judge_awk)
+AWK = Reader("-F= -v= --field-separator= --assign=", "text files", permutes=False, is_program=True, judge=judge_awk)
 SED = Reader(
     "-nErsuzl -e= -l= --quiet --silent --expression= --regexp-extended --separate --unbuffered --null-data "
     "--line-length= --posix --debug --sandbox",
     "text files",
     text_options=("-e", "--expression"),
+    is_program=True,
     judge=judge_sed,
 )
 
@@ -227,6 +228,7 @@ READERS: Mapping[str, Reader | Judge] = {
         "-nrRajscCMSe --null-input --raw-output --join-output --raw-input --slurp --compact-output --color-output "
         "--monochrome-output --sort-keys --tab --ascii-output --exit-status --unbuffered --stream --seq --indent=",
         "text files",
+        is_program=True,
         judge=judge_jq,
     ),
     "numfmt": Reader(
@@ -269,7 +271,8 @@ READERS: Mapping[str, Reader | Judge] = {
     "unzip": judge_unzip,
     "zipinfo": Reader("-1 -2 -slmvhtTz"),
     "command": Reader("-vV", "texts", is_harmless=True),
-    "hostname": Reader("-fsdiIA --fqdn --long --short --domain --ip-address --all-ip-addresses --all-fqdns", "none"),
+    # its other options ask servers for names
+    "hostname": Reader("-sI --short --all-ip-addresses", "none"),
     "getconf": Reader("-a", "texts"),
     "lscpu": Reader("-aJbcexy -p? --all --json --extended? --parse? --bytes", "none"),
     "lsblk": Reader("-abdDfiJlmnOpPrStTzX -o= -I= -e= -x= --all --json --list --paths --fs --output=", "files"),

@@ -70,6 +70,7 @@ class Reader:
         searches_operands: Whether it searches an operand that is a folder without an option.
         takes_lists: Whether `@file` stands for the words in a file.
         has_clusters: Whether several options can stand in one word.
+        is_program: Whether its text is a program, which must not come from the name of a file.
         judge: Judges the operands, too: returns why they do more than read.
     """
 
@@ -84,6 +85,7 @@ class Reader:
     searches_operands: bool = False
     takes_lists: bool = False
     has_clusters: bool = True
+    is_program: bool = False
     judge: Callable[[Arguments], str] = field(default=lambda arguments: "")
 
     def read(self, words: Sequence[ShellWord]) -> Reading:
@@ -101,12 +103,16 @@ class Reader:
         operands = arguments.operands
         if self.operands == "none" and operands:
             return Reading(problem=f"the argument {operands[0].display} is not understood")
-        if self.max_operands is not None and (len(operands) > self.max_operands or not all(map(_is_one, operands))):
+        if self.max_operands is not None and (
+            len(operands) > self.max_operands or not all(word.is_one for word in operands)
+        ):
             return Reading(problem="it may write a second file")
         if self.takes_lists and any(word.loose.startswith(("@", UNKNOWN)) for word in operands):
             return Reading(problem="a word may be the name of a file with options")
         if problem := self.judge(arguments):
             return Reading(problem=problem)
+        if self.is_program and _has_hidden_program(words, () if arguments.has(*self.text_options) else operands[:1]):
+            return Reading(problem="the name of a file may be its program")
         files = list(operands) if self.operands in ("files", "text files") else []
         if self.operands == "text files" and not arguments.has(*self.text_options):
             files = files[1:]
@@ -124,9 +130,10 @@ class Reader:
         return Reading(tuple(files), trees, follows_links=bool(trees))
 
 
-def _is_one(word: ShellWord) -> bool:
-    """Return whether a word is one operand, and does not stand for several."""
-    return word.is_known and not (word.is_tree or word.is_split)
+def _has_hidden_program(words: Sequence[ShellWord], texts: Sequence[ShellWord]) -> bool:
+    """Return whether the program of a command may come from the name of a file, by a wildcard or a list of files."""
+    options = (word for word in words if word.text.startswith("-"))
+    return any(not word.is_known for word in options) or not all(word.is_one for word in texts)
 
 
 def judge_texts(words: Sequence[ShellWord]) -> Reading:
