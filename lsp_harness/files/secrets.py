@@ -60,6 +60,8 @@ KEY_END = re.compile(
 """The last lines of a private key that begins before the text."""
 
 
+SAMPLE_SUFFIXES = (".example", ".sample", ".template", ".dist")
+"""Ends of the names of files that show the form of a file with secrets, such as `.env.example`. Projects publish them."""
 _NAMES, _STEMS = (re.compile("|".join(map(translate, patterns))) for patterns in (SECRET_NAMES, SECRET_STEMS))
 
 
@@ -67,7 +69,11 @@ def is_secret_path(path: str) -> bool:
     """Return whether a file with this name is secret."""
     # this runs for thousands of files, and `pathlib` takes three times as long
     *folders, name = [part for part in path.replace("\\", "/").lower().split("/") if part not in ("", ".")] or [""]
-    if not SECRET_FOLDERS.isdisjoint(folders) or _NAMES.match(name):
+    if not SECRET_FOLDERS.isdisjoint(folders):
+        return True
+    if name.endswith(SAMPLE_SUFFIXES):
+        return False
+    if _NAMES.match(name):
         return True
     stem, dot, suffix = name.rpartition(".")
     if dot + suffix in CODE_SUFFIXES:

@@ -27,6 +27,7 @@ KEY = "-----BEGIN RSA PRIVATE" + " KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE" +
     [
         *(".env", "app/.env.local", "prod.env", "tls/server.pem", "server.KEY", "a.pfx", "id_rsa", "id_ed25519.pub"),
         *("home/.ssh/config", ".aws/config", "credentials", "credentials.json", "client_secret_1.json", "secrets.yaml"),
+        *(".env.dist.local", ".ssh/config.example"),
         *("k8s-secrets.yml", ".npmrc", ".netrc", "terraform.tfvars", "x.auto.tfvars.json", "C:\\keys\\site.key"),
     ],
 )
@@ -35,7 +36,11 @@ def test_files_that_are_secret_by_name(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["a.py", "secrets.py", "credentials.go", "environment.ts", "keyboard.c", "monkey.md", "untitled:1", ""]
+    "path",
+    [
+        *("a.py", "secrets.py", "credentials.go", "environment.ts", "keyboard.c", "monkey.md", "untitled:1", ""),
+        *(".env.example", "app/.env.sample", ".env.local.template", "secrets.yaml.dist", "credentials.json.EXAMPLE"),
+    ],
 )
 def test_files_that_are_not(path: str) -> None:
     assert not is_secret_path(path)
