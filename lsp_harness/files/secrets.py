@@ -61,7 +61,7 @@ KEY_END = re.compile(
 
 
 SAMPLE_SUFFIXES = (".example", ".sample", ".template", ".dist")
-"""Ends of the names of files that show the form of a file with secrets, such as `.env.example`. Projects publish them."""
+"""Ends of names of files that show the form of a file with secrets, such as `.env.example`. Projects publish them."""
 _NAMES, _STEMS = (re.compile("|".join(map(translate, patterns))) for patterns in (SECRET_NAMES, SECRET_STEMS))
 
 
