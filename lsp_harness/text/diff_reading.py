@@ -1,6 +1,7 @@
 """The parts of a unified diff.
 
-The numbers in the head of a part say where it ends. The signs do not: a removed line `-- a` looks like the head of a file.
+The numbers in the head of a part say where it ends. The signs do not: a removed line `-- a` looks like the head of a
+file.
 """
 
 import re
