@@ -162,9 +162,9 @@ class Conversation:
         return 0
 
     def _greet(self, frame: Frame) -> None:
-        sys.stdout.write(f"{frame['model']} in {frame['cwd']} · permission mode {frame['permission_mode']} · /help\n")
+        _write(f"{frame['model']} in {frame['cwd']} · permission mode {frame['permission_mode']} · /help")
         if frame.get("resumed_events"):
-            sys.stdout.write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded\n")
+            _write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded")
         if frame.get("unfinished"):
             _write(f"{PROMPT}{frame['unfinished']}")
 

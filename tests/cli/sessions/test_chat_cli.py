@@ -141,6 +141,16 @@ def test_a_file_that_may_not_be_read_is_not_compared_before_a_question(shell: Sh
     assert decided.startswith("deny")
 
 
+def test_the_name_of_the_folder_cannot_control_the_terminal(
+    shell: Shell, script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    folder = shell.folder / "a\x1b]0;b\x07"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    talk(script("done"), "go", "/status")
+    assert not {"\x1b", "\x07"} & set(capsys.readouterr().out)
+
+
 def test_some_commands_need_no_slash_and_are_no_prompts(
     shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]
 ):
