@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from lsp_harness.chat.schema_check import find_input_problem
 from lsp_harness.chat.tool import CallContext, Tool
@@ -25,6 +25,19 @@ class PermissionGate(Protocol):
 
     async def check(self, action: Action) -> Decision:
         """Return the decision about an action. This raises nothing."""
+        ...
+
+    def asks(self, action: Action) -> bool:
+        """Return whether a person is asked about an action, which may read its files without a question."""
+        ...
+
+
+@runtime_checkable
+class CheckableTool(Protocol):
+    """A tool that can tell before a call whether the call is possible."""
+
+    async def check_possible(self, input: Mapping[str, Any]) -> None:
+        """Raise HarnessError if it is not."""
         ...
 
 
@@ -114,6 +127,9 @@ class ToolExecution:
 
     async def _run_allowed(self, tool: Tool, call: ToolCall, turn: Turn) -> CallResult:
         action = replace(tool.action(call.input), call_id=call.call_id, session_id=turn.session_id)
+        if isinstance(tool, CheckableTool) and self._gate.asks(action):
+            # a person should not think about a call that must fail
+            await tool.check_possible(call.input)
         decision = await self._gate.check(action)
         if not decision.is_allowed:
             reason = "not_allowed" if decision.by == "tools" else "denied"

@@ -44,6 +44,7 @@ def console(width: int = DEFAULT_WIDTH) -> "Console":
     """Return a console for tables, which is `width` columns wide if the output is no terminal."""
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
+    from rich.table import Table
     from rich.text import Text
 
     class PrintableConsole(Console):
@@ -54,6 +55,10 @@ def console(width: int = DEFAULT_WIDTH) -> "Console":
             return super().render_str(escape_controls(text), **keywords)
 
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            if isinstance(renderable, Table):
+                for column in renderable.columns:
+                    # what is cut cannot be copied
+                    column.overflow = "fold"
             for text, style, control in super().render(renderable, options):
                 yield Segment(text if control else escape_controls(text), style, control)
 

@@ -27,7 +27,9 @@ def main(argv: list[str] | None = None) -> None:
         try:
             code = _run(arguments)
             # an error of the output must be known here, because after the end of the interpreter nobody can report it
-            sys.stdout.flush()
+            if not sys.stdout.closed:
+                # a server may have closed it, because its client is gone
+                sys.stdout.flush()
         except BaseException as error:  # noqa: BLE001 - users get no traceback of any error
             code = _report_error(error)
     # the interpreter looks for unused objects at its end, which takes 0.2 s with the modules of a server; a process

@@ -12,10 +12,16 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 
+from lsp_harness.files.secret_forms import value_forms
+
 SECRET_NAME = re.compile(
-    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|(?:^|_)(?:PASS|PWD|AUTH|COOKIE)$|_PAT$", re.IGNORECASE
+    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTHORIZATION|CONNECTION_?STRING"
+    r"|(?<!BY)PASS$|(?:^|_)(?:PWD|AUTH|COOKIE|BEARER|JWT|PAT)$",
+    re.IGNORECASE,
 )
 """Names of variables whose values are kept out of logs, prompts and command lines."""
+SCHEME = re.compile(r"(?:Bearer|Basic|Token)\s+(?=\S)", re.IGNORECASE)
+"""Matches what stands before a key in a header."""
 MIN_VALUE_BYTES = 6
 """Minimum length of a value that counts as a secret. A shorter one is found in ordinary text."""
 ORDINARY_VALUES = frozenset(
@@ -41,7 +47,8 @@ _marks: tuple[str, ...] = ()
 
 def secret_values(variables: Mapping[str, str]) -> list[str]:
     """Return the values of the variables that hold keys. Names of files and ordinary words are none."""
-    return [value for name, value in variables.items() if SECRET_NAME.search(name) and _is_secret(value)]
+    named = (SCHEME.sub("", value.strip(), 1) for name, value in variables.items() if SECRET_NAME.search(name))
+    return [value for value in named if _is_secret(value)]
 
 
 @contextmanager
@@ -61,13 +68,17 @@ def hide_variables(variables: Mapping[str, str]) -> Generator[None]:
 
 
 def encode_values(values: Iterable[str]) -> list[bytes]:
-    """Return the bytes of values that are long enough to be secrets, the longest first."""
-    encoded = {value.strip().encode("utf-8", "surrogateescape") for value in values}
-    return sorted((value for value in encoded if len(value) >= MIN_VALUE_BYTES), key=len, reverse=True)
+    """Return the bytes of values that are long enough to be secrets, in all forms that are known, the longest first."""
+    encoded: set[bytes] = set()
+    for value in map(str.strip, values):
+        data = value.encode("utf-8", "surrogateescape")
+        if len(data) >= MIN_VALUE_BYTES:
+            encoded |= {data, *value_forms(value)}
+    return sorted(encoded, key=len, reverse=True)
 
 
 def hidden_values() -> Collection[bytes]:
-    """Return the values that are hidden now."""
+    """Return the values that are hidden now, in all their forms."""
     return _hidden.keys()
 
 

@@ -24,7 +24,8 @@ from lsp_harness.wire.message_lines import MessageLines
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
-INVALID_PARAMS = -32602
+INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
+NO_ANSWER = {"jsonrpc": "2.0", "error": {"code": INTERNAL_ERROR, "message": "the answer is no object"}}
 STREAM_BYTES = 1 << 20
 
 
@@ -73,9 +74,12 @@ class _ServerPipe:
         try:
             checked = jsonrpc_message_adapter.validate_python(message)
         except ValueError:
-            if "method" in message and "id" in message:
-                await self._checked.refuse(message["id"], INVALID_PARAMS, "the parameters must be an object")
-            return
+            if "method" in message:
+                if "id" in message:
+                    await self._checked.refuse(message["id"], INVALID_PARAMS, "the parameters must be an object")
+                return
+            # a request of ours would wait for ever for an answer that is left out
+            checked = jsonrpc_message_adapter.validate_python({**NO_ANSWER, "id": message["id"]})
         await incoming.send(SessionMessage(checked))
 
     async def _send(self, message: dict[str, Any]) -> None:

@@ -31,7 +31,8 @@ FIRST_MODERN_VERSION = "2026"
 class PermissionAnswer(BaseModel):
     """The answer of the user of the client to a question about a permission."""
 
-    allow: bool = Field(description="Allow it")
+    # the word "yes" or the number 1 is no answer to a question for true or false
+    allow: bool = Field(description="Allow it", strict=True)
 
 
 class LastingAnswer(PermissionAnswer):

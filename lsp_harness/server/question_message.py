@@ -5,6 +5,7 @@ Some editors cut a long message without a word. Where the client can open a file
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from lsprotocol import types
@@ -33,7 +34,9 @@ async def choose_in_message(client: EditorClient, message: str, titles: list[str
                 return (chosen.title if chosen and chosen.title in titles else ""), True
             file = file or _write_private(message)
             if file is not None:
-                await client.server.window_show_document_async(types.ShowDocumentParams(uri=file.as_uri()))
+                # a file that is not shown is no answer: the question is asked again
+                with suppress(JsonRpcException):
+                    await client.server.window_show_document_async(types.ShowDocumentParams(uri=file.as_uri()))
     except JsonRpcException:
         return "", False
     finally:

@@ -79,6 +79,11 @@ class RawEditor:
         chunks = (item["params"]["update"] for item in self.updates)
         return "".join(item["content"]["text"] for item in chunks if item["sessionUpdate"] == "agent_message_chunk")
 
+    def leave(self):
+        """Close the end of the editor from which it reads what the agent writes."""
+        transport = getattr(self._process, "_transport")  # noqa: B009
+        transport.get_pipe_transport(1).close()
+
     async def end(self):
         assert self._process.stdin
         self._process.stdin.close()
@@ -239,6 +244,15 @@ async def test_an_answer_that_does_not_fit_counts_as_no(editor: Editor):
             [answer] = await raw.wait_for(turn)
             assert answer["result"]["stopReason"] == "end_turn", unfit
             assert (editor.root / "geo.py").read_text() == GEO, unfit
+
+
+async def test_an_editor_that_is_gone_is_no_bug(editor: Editor):
+    async with raw_editor(editor, CHANGE, "Done.") as raw:
+        await raw.prompt(await raw.open())
+        await raw.next_question()
+        raw.leave()
+    assert (editor.root / "geo.py").read_text() == GEO
+    assert not [*editor.home.rglob("crash.log")]
 
 
 def _allow() -> Json:

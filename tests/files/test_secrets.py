@@ -3,14 +3,17 @@
 The tokens here are invented. They are built from parts, so that no scanner takes them for real ones.
 """
 
+import base64
+import html
 import json
+from urllib.parse import quote, quote_plus
 
 import pytest
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill_prompt import build_infill_prompt, build_prompt_ladder
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secret_values import hide_variables
+from lsp_harness.files.secret_values import hide_variables, secret_values
 from lsp_harness.files.secrets import find_secrets, is_secret_path, may_contain_secret, redact, secret_lines
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -168,6 +171,16 @@ PUBLISHED = (
         ("ATATT3", "aB_-3", 186),
     ),
     *(("GOCSPX-", "aB_-3", 28), ("LTAI", "aB3", 20), ("AQVN", "aB_-3", 36), ("rdme_", "a3", 70), ("EZAK", "aB3", 54)),
+    *(("aio_", "aB3", 28), ("e2b_", "a3", 40), ("pcsk_", "aB_3", 70), ("rnd_", "aB3", 28), ("fw_", "aB3", 24)),
+    *(
+        ("squ_", "a3", 40),
+        ("API-", "AB3", 26),
+        ("AGE-SECRET-KEY-1", "QPZ", 58),
+        ("4b1d", "aB3", 38),
+        ("nk-", "aB_-3", 43),
+    ),
+    *(("EAAC", "aB3", 100), ("key_", "a3", 64), ("esecret_", "aB3", 40), ("1//0", "aB_-3", 60), ("tr_dev_", "aB3", 20)),
+    *(("secret-live-", "aB_-3", 36), ("glffct-", "aB_-3", 20), ("sm_pat_", "aB3", 16)),
     *(("ATBB", "aB3", 32), ("CLOJARS_", "a3", 60), ("tfp_", "aB_-3", 59), ("napi_", "a3", 64), ("csk-", "a3", 48)),
 )
 """The beginnings of tokens as their vendors publish them, the characters that follow, and their number."""
@@ -180,11 +193,72 @@ def test_the_tokens_of_vendors_are_found(start: str, signs: str, count: int):
     assert redact(f"k = 'x{token}'") == f"k = 'x{token}'"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("bot 8668672482:AAqD8g66n6" + "a_-3" * 6 + "a", "bot 8668672482…"),
+        ("https://discord.com/api/webhooks/779940987248282565/" + "aB_-" * 17, "https://…"),
+        ("https://acme.webhook.office.com/webhookb2/" + "a3" * 18, "https://acme.…"),
+        ("AccountKey=" + "aB3+" * 21 + "aB==;End", "…;End"),
+        ("SharedAccessKey=" + "aB3/" * 10 + "aB3=;End", "…;End"),
+        ("access-production-" + "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f", "…"),
+        ("sdk-" + "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f", "…"),
+        ("pat." + "aB3_" * 5 + "aB." + "a3" * 12 + "." + "aB3x" * 5, "…"),
+    ],
+)
+def test_tokens_that_have_parts_are_found(text: str, shown: str):
+    assert redact(text) == shown
+
+
 def test_names_that_begin_like_tokens_are_none():
     text = (
         "key-value sk-learn SKU re_match secret_name pat_x dapi_client token_forms t1.x r8_x napi_env fc-cache v1.0-rc1"
     )
     assert redact(text) == text
+
+
+VALUE = "p4ss'w\"ord$ö/<&>`+\\x\nend"
+FORMS = {
+    "declare -p": 'declare -x K="p4ss\'w\\"ord\\$ö/<&>\\`+\\\\x\nend"',
+    "dollar quotes": "$'p4ss\\'w\"ord$ö/<&>`+\\\\x\\nend'",
+    "single quotes": "'p4ss'\\''w\"ord$ö/<&>`+\\x\nend'",
+    "JSON": json.dumps({"k": VALUE}),
+    "JSON with all letters": json.dumps({"k": VALUE}, ensure_ascii=False),
+    "Python": repr({"k": VALUE}),
+    "HTML": f"<b>{html.escape(VALUE)}</b>",
+    "URL": f"http://h/?k={quote(VALUE, safe='')}&x=1",
+    "path": quote(VALUE),
+    "form": f"k={quote_plus(VALUE)}",
+    "hex": VALUE.encode().hex(),
+    "upper hex": VALUE.encode().hex().upper(),
+    **{f"base64 after {n}": base64.b64encode(("x" * n + VALUE + " more").encode()).decode() for n in range(4)},
+    **{f"URL base64 after {n}": base64.urlsafe_b64encode(("x" * n + VALUE).encode()).decode() for n in range(4)},
+}
+
+
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+def test_the_value_of_a_variable_is_hidden_in_each_of_its_forms(text: str):
+    with hide_variables({"MY_KEY": VALUE}):
+        shown = redact(text)
+        assert may_contain_secret(json.dumps(text))
+    assert "…" in shown
+    # of base64, the signs that stand for neighbours, too, may stay
+    assert len(shown) <= len(text) - len(VALUE)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "hidden"),
+    [
+        ("PGPASS", "v4lue-of-it", "v4lue-of-it"),
+        ("SERVICE_CONNECTION_STRING", "Server=h;Pwd=x1", "Server=h;Pwd=x1"),
+        ("Authorization", "Bearer v4lue-of-it", "v4lue-of-it"),
+        ("X-Api-Key", "v4lue-of-it", "v4lue-of-it"),
+        ("CI_JWT", "v4lue-of-it", "v4lue-of-it"),
+        ("RUFF_BYPASS", "v4lue-of-it", ""),
+    ],
+)
+def test_the_name_of_a_variable_tells_that_its_value_is_a_key(name: str, value: str, hidden: str):
+    assert "".join(secret_values({name: value})) == hidden
 
 
 def test_values_of_variables_with_keys_are_secrets_while_they_are_hidden():

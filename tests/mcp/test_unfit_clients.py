@@ -3,11 +3,13 @@
 import asyncio
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.mcp.conftest import ServedFolder
+from tests.support.scripted_session import call_text
 
 GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
 REFUSED = {
@@ -64,3 +66,51 @@ async def test_each_request_of_a_client_gets_one_answer(served: ServedFolder):
     async with asyncio.timeout(60):
         assert await process.wait() == 0
         assert await output.read() == b""
+
+
+UNFIT_ANSWERS: list[dict[str, Any]] = [
+    *(
+        {"result": result}
+        for result in ({}, [], None, 5, {"action": "accept"}, {"action": "yes", "content": {"allow": True}})
+    ),
+    *(
+        {"result": {"action": "accept", "content": content}}
+        for content in ({"allow": "yes"}, {"allow": 1}, {"allow": True, "remember": "forever"}, {"remember": "always"})
+    ),
+    {"result": {"action": "decline", "content": {"allow": True}}},
+    {"error": {"code": -32000, "message": "no"}},
+    {"error": "no"},
+    {},
+]
+
+
+async def test_an_answer_to_a_question_that_does_not_fit_is_no(served: ServedFolder):
+    served.script(*[call_text("bash", command="touch made")] * len(UNFIT_ANSWERS))
+    process = await asyncio.create_subprocess_exec(
+        *served.argv, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=served.environment, limit=2**24
+    )
+    assert process.stdin
+    assert process.stdout
+    writer, output = process.stdin, process.stdout
+
+    def write(message: dict[str, Any]) -> None:
+        writer.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    async def read(is_wanted: Callable[[Any], bool]) -> Any:
+        async with asyncio.timeout(60):
+            while not is_wanted(message := json.loads(await output.readline())):
+                pass
+        return message
+
+    write({"id": 0, "method": "initialize", "params": {**GREETING, "capabilities": {"elicitation": {}}}})
+    await read(lambda message: message.get("id") == 0)
+    write({"method": "notifications/initialized"})
+    for number, unfit in enumerate(UNFIT_ANSWERS, 1):
+        call = {"name": "run_turn", "arguments": {"prompt": "go"}}
+        write({"id": f"call {number}", "method": "tools/call", "params": call})
+        question = await read(lambda message: message.get("method") == "elicitation/create")
+        write({"id": question["id"], **unfit})
+        await read(lambda message, id=f"call {number}": message.get("id") == id)
+        assert not (served.root / "made").exists(), unfit
+    writer.close()
+    await process.wait()

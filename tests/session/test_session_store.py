@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ulid import ULID
 
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.session.events.code_events import CandidateRejected
@@ -165,6 +166,24 @@ def test_the_sessions_of_a_folder_are_found_first(store: SessionStore, tmp_path:
     nested = begin_in(inner)
     assert store.ids_of_folder(inner) == [nested]
     assert store.ids_of_folder(here) == [first]
+
+
+@pytest.mark.parametrize("ahead_ms", [1, 10 * 86_400_000, 10**12])
+def test_the_last_session_is_the_last_one_also_if_the_clock_was_ahead(store: SessionStore, ahead_ms: int) -> None:
+    now = ULID().milliseconds
+    ahead = SessionLog(store.folder, id=str(ULID.from_timestamp(now + ahead_ms)))
+    ahead.append(SessionStarted("/w", "chat"))
+    ahead.close()
+    for _ in range(2):
+        assert killed(begin(store)) == store.find("")
+    assert killed(store.fork(ahead.id).log) == store.find("")
+
+
+def test_after_the_last_moment_of_all_ids_there_are_more_sessions(store: SessionStore) -> None:
+    last = SessionLog(store.folder, id="7ZZZZZZZZZZZZZZZZZZZZZZZZZ")
+    last.append(SessionStarted("/w", "chat"))
+    last.close()
+    assert killed(begin(store)) in store.ids()
 
 
 def test_a_fork_copies_nothing_and_leaves_the_original_as_it_is(store: SessionStore) -> None:

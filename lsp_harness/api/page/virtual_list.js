@@ -30,7 +30,9 @@ export class VirtualList {
       this.space,
     );
     this.pending = 0;
-    this.observer = new ResizeObserver(() => this.refresh());
+    /** Where the view was after it was scrolled last. */
+    this.top = 0;
+    this.observer = new ResizeObserver(() => (this.follows ? this.grown() : this.refresh()));
     this.observer.observe(this.view);
   }
 
@@ -99,7 +101,11 @@ export class VirtualList {
   }
 
   #scrolled() {
-    this.follows = this.view.scrollTop + this.view.clientHeight >= this.view.scrollHeight - this.rowHeight;
+    const isAtEnd = this.view.scrollTop + this.view.clientHeight >= this.view.scrollHeight - this.rowHeight;
+    // a view that became smaller, as beside a question, is not at the end, but nobody has scrolled away
+    if (isAtEnd) this.follows = true;
+    else if (this.view.scrollTop < this.top) this.follows = false;
+    this.top = this.view.scrollTop;
     this.refresh();
   }
 

@@ -17,6 +17,7 @@ from lsp_harness.chat.mcp.server_messages import CLOSED_CODE, TIMEOUT_CODE, Serv
 from lsp_harness.chat.mcp.server_specs import ServerSpec, expand_spec
 from lsp_harness.chat.mcp.server_transport import open_transport
 from lsp_harness.errors import HarnessError
+from lsp_harness.files.secret_values import hide_variables
 from lsp_harness.files.secrets import redact
 from lsp_harness.text.surrogates import to_scalar_value
 
@@ -219,6 +220,8 @@ class ServerConnection:
         from mcp import Client
 
         spec = expand_spec(self.spec)
+        # its tools and its errors may say the keys that the settings give it
+        stack.enter_context(hide_variables({**spec.env, **spec.headers}))
         self._error_output = stack.enter_context(ErrorOutput())
         transport = open_transport(spec, self._folder, self._error_output, signs)
         return await stack.enter_async_context(Client(transport, read_timeout_seconds=self._start_s))

@@ -13,7 +13,7 @@ from lsp_harness.files.secrets import redact
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit, diff
+from lsp_harness.text.edit import Edit, apply, diff
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check_runner import run_checks
@@ -40,6 +40,12 @@ class NewText:
     is_new: bool = False
 
 
+def require_change(new_text: NewText) -> None:
+    """Raise UsageError if a new text is the old one."""
+    if not new_text.is_new and apply(new_text.before.data, new_text.edits) == new_text.before.data:
+        raise UsageError(f"the edit changes nothing in {new_text.file.name}; the new text is the old one")
+
+
 async def write_checked(environment: ToolEnvironment, new_text: NewText) -> ToolResult:
     """Check a new text, and write it if it has no new syntax error. Call it with the lock of edits held.
 
@@ -54,9 +60,8 @@ async def write_checked(environment: ToolEnvironment, new_text: NewText) -> Tool
         FileError: The file cannot be written.
     """
     file, before = new_text.file, new_text.before
+    require_change(new_text)
     change = Change.from_edits(before, new_text.edits, file.path, file.root)
-    if change.after.data == before.data and not new_text.is_new:
-        raise UsageError(f"the edit changes nothing in {file.name}; the new text is the old one")
     quick_checks = [check for check in environment.create_checks() if not check.is_slow]
     verdict = await run_checks(ChangeSet.of(change), quick_checks)
     findings = [line for outcome in verdict.outcomes for line in _describe(outcome, change.after)]

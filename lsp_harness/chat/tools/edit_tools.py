@@ -1,10 +1,11 @@
 """The tools that change a file by an exact replacement, and that create a file."""
 
 from bisect import bisect_left
+from collections.abc import Callable
 from difflib import SequenceMatcher
 
 from lsp_harness.chat.tool import CallContext, ToolResult
-from lsp_harness.chat.tools.checked_writing import NewText, write_checked
+from lsp_harness.chat.tools.checked_writing import NewText, require_change, write_checked
 from lsp_harness.chat.tools.line_numbers import strip_line_numbers
 from lsp_harness.chat.tools.output_text import shorten_line
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
@@ -48,6 +49,19 @@ class FileEditTool:
         """Return what the permission gate decides about."""
         return Action(self.name, "edit", input, self._paths.action_paths(input.get("path")))
 
+    async def run(self, input: Input, context: CallContext) -> ToolResult:
+        """Write the new text of the file."""
+        async with self._environment.edit_lock:
+            return await write_checked(self._environment, await self._plan(input, context.report))
+
+    async def check_possible(self, input: Input) -> None:
+        """Raise HarnessError if the edit cannot be made, so that nobody needs to be asked about it."""
+        require_change(await self._plan(input, lambda text: None))
+
+    async def _plan(self, input: Input, report: Callable[[str], None]) -> NewText:
+        """Return the new text of the file. Raise HarnessError if there is none."""
+        raise NotImplementedError
+
 
 class EditTool(FileEditTool):
     """Replaces one exact occurrence of a text. Line ends of the file are kept."""
@@ -64,18 +78,16 @@ class EditTool(FileEditTool):
         }
     )
 
-    async def run(self, input: Input, context: CallContext) -> ToolResult:
+    async def _plan(self, input: Input, report: Callable[[str], None]) -> NewText:
         file = self._paths.locate(read_text(input, "path"))
         old, new = read_text(input, "old"), read_text(input, "new")
         if not old:
             raise UsageError('"old" is empty; copy the text to replace from the file, or use create for a new file')
-        async with self._environment.edit_lock:
-            document = self._paths.read_document(file)
-            check_utf8(document, file.name)
-            # lines of a long text that are similar to one that was not found take long to compare
-            size = len(document.data)
-            edit = await offload(size, lambda: find_replacement(document, old, new, file.name))
-            return await write_checked(self._environment, NewText(file, document, [edit]))
+        document = self._paths.read_document(file)
+        check_utf8(document, file.name)
+        # lines of a long text that are similar to one that was not found take long to compare
+        edit = await offload(len(document.data), lambda: find_replacement(document, old, new, file.name))
+        return NewText(file, document, [edit])
 
 
 class CreateTool(FileEditTool):
@@ -90,20 +102,17 @@ class CreateTool(FileEditTool):
         }
     )
 
-    async def run(self, input: Input, context: CallContext) -> ToolResult:
+    async def _plan(self, input: Input, report: Callable[[str], None]) -> NewText:
         file = self._paths.locate(read_text(input, "path"))
         data = encode(read_text(input, "text"))
         if len(data) > MAX_TEXT_BYTES:
             raise UsageError(f"the text is larger than {MAX_TEXT_BYTES:,} bytes; write a smaller file")
         if data and not data.endswith(b"\n"):
             data += b"\n"
-        async with self._environment.edit_lock:
-            if self._paths.exists(file):
-                raise UsageError(f"{file.name} exists; use edit to change it, or choose another path")
-            empty = Document.from_text(file.path.as_uri(), b"")
-            return await write_checked(
-                self._environment, NewText(file, empty, [Edit(0, 0, data)] if data else [], is_new=True)
-            )
+        if self._paths.exists(file):
+            raise UsageError(f"{file.name} exists; use edit to change it, or choose another path")
+        empty = Document.from_text(file.path.as_uri(), b"")
+        return NewText(file, empty, [Edit(0, 0, data)] if data else [], is_new=True)
 
 
 def check_utf8(document: Document, name: str) -> None:

@@ -1,10 +1,9 @@
 """The tools that replace the code of a symbol, or insert code beside one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from lsp_harness.chat.tool import CallContext, ToolResult
-from lsp_harness.chat.tools.checked_writing import NewText, write_checked
+from lsp_harness.chat.tools.checked_writing import NewText
 from lsp_harness.chat.tools.edit_tools import MAX_TEXT_CHARS, FileEditTool, check_utf8
 from lsp_harness.chat.tools.indentation_fit import fit_indentation
 from lsp_harness.chat.tools.line_numbers import strip_line_numbers
@@ -29,16 +28,14 @@ class SymbolEditTool(FileEditTool):
         super().__init__(environment)
         self._symbols = PresentSymbols(environment, self.name)
 
-    async def run(self, input: Input, context: CallContext) -> ToolResult:
+    async def _plan(self, input: Input, report: Callable[[str], None]) -> NewText:
         path, name, text = read_text(input, "path"), read_text(input, "name"), read_text(input, "text")
         if is_blank(text):
             raise UsageError('"text" is empty; give the code')
-        async with self._environment.edit_lock:
-            symbol = await self._symbols.find_one(name, path, context.report)
-            document = symbol.source.document
-            check_utf8(document, symbol.source.file.name)
-            edit = self._make_edit(symbol, strip_line_numbers(text))
-            return await write_checked(self._environment, NewText(symbol.source.file, document, [edit]))
+        symbol = await self._symbols.find_one(name, path, report)
+        document = symbol.source.document
+        check_utf8(document, symbol.source.file.name)
+        return NewText(symbol.source.file, document, [self._make_edit(symbol, strip_line_numbers(text))])
 
     def _make_edit(self, symbol: PresentSymbol, text: str) -> Edit:
         raise NotImplementedError

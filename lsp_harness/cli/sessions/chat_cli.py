@@ -38,6 +38,8 @@ Ctrl-D does.
 /tasks        show the background tasks
 /fork         begin another session that continues this one
 /exit         end the conversation"""
+BARE_COMMANDS = frozenset({"exit", "quit", "help", "undo", "redo"})
+"""Commands that may be written without their slash."""
 STOPPED_BY_CTRL_C = 130
 """Exit status after Ctrl-C, as shells have it."""
 
@@ -148,6 +150,9 @@ class Conversation:
                     break
             while (line := await self._read(lambda: self._lines.read(PROMPT))) is not None:
                 text = line.strip()
+                if text.casefold() in BARE_COMMANDS:
+                    # nobody wants the answer of a model to such a word
+                    text = f"/{text.casefold()}"
                 if text in ("/exit", "/quit"):
                     break
                 if text.startswith("/"):
@@ -157,9 +162,9 @@ class Conversation:
         return 0
 
     def _greet(self, frame: Frame) -> None:
-        sys.stdout.write(f"{frame['model']} in {frame['cwd']} · permission mode {frame['permission_mode']} · /help\n")
+        _write(f"{frame['model']} in {frame['cwd']} · permission mode {frame['permission_mode']} · /help")
         if frame.get("resumed_events"):
-            sys.stdout.write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded\n")
+            _write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded")
         if frame.get("unfinished"):
             _write(f"{PROMPT}{frame['unfinished']}")
 
@@ -308,8 +313,18 @@ def _describe(frame: Frame) -> str:
         return str(as_object(frame.get("error")).get("message"))
     result = frame.get("result")
     if isinstance(result, dict):
-        return "\n".join(f"{key}: {value}" for key, value in result.items())  # pyright: ignore[reportUnknownVariableType]
-    return "\n".join(str(row) for row in result) if isinstance(result, list) and result else "nothing"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        shown = {str(key): _describe_value(value) for key, value in as_object(result).items()}
+        return "\n".join(f"{key}: {value}" for key, value in shown.items() if value)
+    return "\n".join(map(_describe_value, result)) if isinstance(result, list) and result else "nothing"  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _describe_value(value: object) -> str:
+    """Return a value for a person. It is empty if there is nothing to say."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_describe_value(member)}" for key, member in as_object(value).items())
+    if isinstance(value, list):
+        return ", ".join(map(_describe_value, value))  # pyright: ignore[reportUnknownArgumentType]
+    return {True: "yes", False: "no", None: ""}.get(value, str(value)) if isinstance(value, bool | None) else str(value)
 
 
 def _write(text: str) -> None:

@@ -101,17 +101,18 @@ def show(
 
 
 @app.command
-def search(words: str, /, *, json: JsonOption = False) -> int:
+def search(*words: str, json: JsonOption = False) -> int:
     """Find the sessions whose requests, answers or outputs contain all words."""
-    if not words.strip():
+    wanted = " ".join(words)
+    if not wanted.strip():
         raise UsageError("write the words to look for")
-    rows = find_sessions(SessionStore(), words)
+    rows = find_sessions(SessionStore(), wanted)
     if json:
         print_json([{**asdict(row), "match": match} for row, match in rows])
     for row, match in rows if not json else ():
         say(f"{row.id}  {row.started_at[:16]}  {match}")
     if not rows and not json:
-        say(f"no session contains {words!r}")
+        say(f"no session contains {wanted!r}")
     return 0
 
 

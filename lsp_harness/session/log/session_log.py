@@ -61,7 +61,7 @@ class SessionLog:
         Args:
             folder: The folder of all sessions. The default is the user's.
             is_saved: Whether events are written to disk. Listeners receive them in any case.
-            id: The id of the session to continue.
+            id: The id of the session to continue, or of a new one.
             state: The state of the session to continue.
         """
         self.id = id or str(ULID())

@@ -7,9 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ulid import ULID
+
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.errors import FileError, FileMissing, UsageError
+from lsp_harness.errors import FileError, FileMissing, HarnessError, UsageError
+from lsp_harness.session.artifacts import is_ulid
 from lsp_harness.session.events.model_events import ModelCancelled
 from lsp_harness.session.events.session_events import LogRepaired, SessionForked, TurnStopped
 from lsp_harness.session.events.tool_events import PermissionDecided, TaskCancelled, ToolFailed
@@ -61,7 +64,7 @@ class SessionStore:
 
     def create(self, *, is_saved: bool = True) -> SessionLog:
         """Return the log of a new session."""
-        return SessionLog(self._folder, is_saved=is_saved)
+        return SessionLog(self._folder, is_saved=is_saved, id=self._new_id())
 
     def find(self, text: str, folder: Path | None = None, *, is_strict: bool = False) -> str:
         """Return the id of the session whose id begins or ends with a text; the newest one if it is empty.
@@ -188,11 +191,21 @@ class SessionStore:
             raise UsageError(f"the session {id} has no events, so it cannot be forked")
         if at_seq is not None and (at_seq < 0 or at_seq != last):
             raise UsageError(f"the session {id} has no event {at_seq}; `lsp-harness events {id}` shows their numbers")
-        log = SessionLog(self._folder, state=state)
+        log = SessionLog(self._folder, state=state, id=self._new_id())
         count = state.next_seq
         log.append(SessionForked(id, last))
         close_orphans(log)
         return OpenedSession(log, count)
+
+    def _new_id(self) -> str:
+        """Return an id that comes after all others, also if the clock has been ahead: the last session has the last."""
+        new = str(ULID())
+        # without a folder there are no sessions, and after the last moment of all ids there is no other one
+        with suppress(OSError, HarnessError, ValueError):
+            newest = max(filter(is_ulid, os.listdir(self.folder)), default="")
+            if newest >= new:
+                return str(ULID.from_timestamp(ULID.from_str(newest).milliseconds + 1))
+        return new
 
     def _close_torn_line(self, log: SessionLog) -> int:
         """Prepare a log whose last line has no end. Return the size of the line, or 0 if it is a whole event."""

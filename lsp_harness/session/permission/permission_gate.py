@@ -135,6 +135,12 @@ class PermissionGate:
             return Explanation(decision, check.split)
         return Explanation(None, check.split, judge.question_reason(check), judge.suggestions(check))
 
+    def asks(self, action: Action) -> bool:
+        """Return whether a person is asked about an action, as far as the settings say, which may read its files."""
+        # a program that decides is told of every call
+        is_asked = self.person is not None and self.callback is None and self.explain(action).decision is None
+        return is_asked and all(map(self.is_readable, action.paths))
+
     def is_readable(self, path: Path, tool: str = "read") -> bool:
         """Return whether a tool that walks through folders may read a file, as far as the settings say.
 

@@ -60,7 +60,8 @@ async def test_tools_of_a_program_are_listed_and_called(tmp_path: Path):
         assert await run(tools, "add", a=1, b=2) == ToolResult("3", data={"result": 3})
         assert (await run(tools, "fail", reason="x")).is_error
         assert (await run(tools, "add", a="one")).is_error
-        assert (await run(tools, "environment", name="SECRET")).text == "s3cret"
+        # it has the key that the settings give it, and nobody else sees it
+        assert await run(tools, "environment", name="SECRET") == ToolResult("…", data={"result": "…"})
         # a server does not see the keys in our environment
         assert (await run(tools, "environment", name="MCP_TEST_SECRET")).text == "not set"
         assert await run(tools, "token") == ToolResult("…", data={"result": "…"})

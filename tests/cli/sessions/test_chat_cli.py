@@ -115,6 +115,57 @@ def test_commands_of_the_person(shell: Shell, script: Script, capsys: pytest.Cap
     assert len(SessionStore().ids()) == 2
 
 
+IMPOSSIBLE = {
+    "no file": tool_call("edit", path="b.py", old="x", new="y"),
+    "no change": tool_call("edit", path="a.py", old="x = 1", new="x = 1"),
+    "no such text": tool_call("edit", path="a.py", old="y = 1", new="y = 2"),
+    "twice": tool_call("edit", path="a.py", old="=", new="=="),
+    "it exists": tool_call("create", path="a.py", text="x = 2"),
+    "no symbol": tool_call("replace_symbol_body", path="a.py", name="f", text="def f(): ..."),
+}
+
+
+@pytest.mark.parametrize("call", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_nobody_is_asked_about_an_edit_that_cannot_be_made(shell: Shell, script: Script, call: dict[str, Any]):
+    shell.file("a.py", "x = 1\ny2 = 3\n")
+    _, person = talk(script(call, "done"), "go")
+    assert person.questions == ["you: ", "you: "]
+    assert decisions() == []
+
+
+def test_a_file_that_may_not_be_read_is_not_compared_before_a_question(shell: Shell, script: Script):
+    shell.file("a.py", "x = 1\n")
+    shell.set("LSP_HARNESS_PERMISSIONS__DENY", '["Read(a.py)"]')
+    talk(script(IMPOSSIBLE["no such text"]), "go", "n")
+    [(_, decided)] = decisions()
+    assert decided.startswith("deny")
+
+
+def test_the_name_of_the_folder_cannot_control_the_terminal(
+    shell: Shell, script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    folder = shell.folder / "a\x1b]0;b\x07"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    talk(script("done"), "go", "/status")
+    assert not {"\x1b", "\x07"} & set(capsys.readouterr().out)
+
+
+def test_some_commands_need_no_slash_and_are_no_prompts(
+    shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]
+):
+    shell.file("a.py", "x = 1\n")
+    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    talk(script(edit, "done"), "/mode trust", "make it two", "Undo", "help", "/status", "exit")
+    out = capsys.readouterr().out
+    assert (shell.folder / "a.py").read_text() == "x = 1\n"
+    assert "/undo         undo the edits of the last turn" in out
+    # for a person: no brackets of Python, and nothing about what there is not
+    assert "tools: read, edit, create, " in out
+    assert "is_idle: yes\n" in out
+    assert "questions:" not in out
+
+
 def test_ctrl_c_stops_the_answer_and_not_the_conversation(
     script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
