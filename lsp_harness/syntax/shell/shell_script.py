@@ -6,8 +6,9 @@ scripts is safe. For a shell that is not bash, everything that POSIX does not ha
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 from tree_sitter import Node
@@ -196,6 +197,7 @@ def _visit(node: Node, reading: _Reading) -> None:
             if reading.text(node).startswith("select"):
                 _note_shown(node, reading)
             if (name := node.child_by_field_name("variable")) is not None:
+                _check_touching(node.children_by_field_name("value"), reading)
                 values = [read_word(value, reading.source) for value in node.children_by_field_name("value")]
                 values = values or [UNKNOWN_WORD]
                 reading.commands.append(ShellCommand(assignments=tuple((reading.text(name), item) for item in values)))
@@ -227,8 +229,10 @@ def _visit(node: Node, reading: _Reading) -> None:
         case kind if kind in WORDS:
             if kind == "translated_string":
                 reading.opaque.append("a string that is translated")
-            if kind == "array" and "[" in reading.text(node):
-                reading.opaque.append("an array has subscripts")
+            if kind == "array":
+                _check_touching(node.named_children, reading)
+                if "[" in reading.text(node):
+                    reading.opaque.append("an array has subscripts")
             if kind == "file_descriptor" and reading.text(node).startswith("{"):
                 reading.opaque.append("a redirection sets a variable")
             if kind == "word" and re.search(r"\s", re.sub(r"\\.", "", reading.text(node), flags=re.DOTALL)):
@@ -399,6 +403,7 @@ def _read_pipeline(node: Node, reading: _Reading) -> None:
 
 def _check_gaps(node: Node, reading: _Reading) -> None:
     """Report a command that the grammar continues where a shell ends it: only blanks stand between its words."""
+    _check_touching(node.children, reading)
     place = node.start_byte
     for child in node.children:
         gap = reading.source[place : child.start_byte].decode("utf-8", "replace")
@@ -411,7 +416,17 @@ def _check_gaps(node: Node, reading: _Reading) -> None:
         place = child.end_byte
 
 
+def _check_touching(nodes: Sequence[Node], reading: _Reading) -> None:
+    """Report neighbours between which no blank stands: a shell reads `{\\a,b}` as one word, and the grammar as two."""
+    for before, node in pairwise(nodes):
+        gap = reading.source[before.end_byte : node.start_byte]
+        if before.is_named and node.is_named and not node.type.endswith("redirect") and not gap.strip(b"\\\n"):
+            reading.opaque.append("two words stand side by side without a blank")
+            return
+
+
 def _read_declaration(node: Node, reading: _Reading) -> None:
+    _check_touching(node.named_children, reading)
     words, assignments = [literal(reading.text(node.children[0]))], list[tuple[str, ShellWord]]()
     for child in node.named_children:
         if child.type == "variable_assignment":
