@@ -103,7 +103,7 @@ def read_word(node: Node, source: bytes) -> ShellWord:
     if _has_braces(raw):
         # a list in braces is several words
         text = loose = UNKNOWN
-    if raw.startswith("~") and not is_quoted and not raw.startswith(("~/",)) and raw != "~":
+    if raw.startswith("~") and not raw.startswith("~/") and raw != "~":
         # the folder before, one of the stack, or the home of another user
         text = loose = UNKNOWN
     return ShellWord(text, loose, is_quoted, tuple(_find_sources(node, source)) if UNKNOWN in text else ())

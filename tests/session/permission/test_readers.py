@@ -136,6 +136,7 @@ DENIED = [
     *PATHS_OF_OTHER_PLACES,
     *EVALUATED,
     *("uniq {a.py,x}", "xxd {a.py,x}", "git symbolic-ref {HEAD,refs/heads/x}", "git config {core.pager,a.b}"),
+    *("cat ~+/.e''[n]v", "cat ~-/'a'.py", "head ~root/'x'"),
     *(r"read {\PATH,y} < a.py; ls", r"cat {\a.py,b}", r"for f in {\-a,b}; do ls $f; done", "a=x\\\ny; ls ${a}\\a"),
     *("x=PATH; read $x < a.py; ls", "read {PATH,y} < a.py; ls", "exec -a git-init git status", "POSIXLY_CORRECT=1; ls"),
     *("[ a | ./x ]; ls", "[ a & ./x ]; ls", "[ a > x ]; ls", "[ a < b ]; ls", "[ a && ./x ]; ls", "[ a\n./x ]; ls"),
