@@ -54,6 +54,9 @@ class OpenGate:
     async def check(self, action: Action) -> Decision:
         return Decision("allow", "mode")
 
+    def asks(self, action: Action) -> bool:
+        return False
+
 
 @dataclass
 class ReadTool:

@@ -15,6 +15,7 @@ from tree_sitter import Node
 
 from lsp_harness.syntax.grammars import language_named
 from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
+from lsp_harness.syntax.shell.posix_grammar import foreign_to_posix
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, UNKNOWN_WORD, ShellWord, literal, read_word
 from lsp_harness.syntax.tree import parse_root
 
@@ -49,11 +50,6 @@ INPUT_BUILTINS = frozenset({"read", "mapfile", "readarray", "getopts"})
 """Builtins of bash that set variables to texts of their input."""
 READING_BUILTINS = INPUT_BUILTINS | {"printf", "declare", "typeset", "local"}
 """Builtins of bash that set variables to texts which nobody sees."""
-BASH_NODES = frozenset(
-    {"ansi_c_string", "translated_string", "herestring_redirect", "process_substitution", "array", "subscript"}
-    | {"c_style_for_statement", "extglob_pattern", "regex", "brace_expression"}
-)
-"""Nodes of the grammar of bash that POSIX does not have."""
 TEST_SIGN = re.compile(r"[\[\]!]|={1,2}|!=|-[a-zA-Z]{1,2}")
 """Matches the signs of an expression in `[ … ]` that are words for a shell."""
 MISREAD = re.compile(r"``|(?:^|(?<=[\s;&|()<>]))\\[ \t]")
@@ -170,7 +166,7 @@ def _join_lines(text: str) -> str | None:
 
 
 def _visit(node: Node, reading: _Reading) -> None:
-    if reading.is_posix and (reason := _foreign_to_posix(node, reading)):
+    if reading.is_posix and (reason := foreign_to_posix(node, reading.text(node))):
         reading.opaque.append(f"{reason} is not in the grammar of sh")
     match node.type:
         case "command":
@@ -280,36 +276,6 @@ def _leaves(node: Node) -> Iterator[Node]:
         return
     for child in node.children:
         yield from _leaves(child)
-
-
-def _foreign_to_posix(node: Node, reading: _Reading) -> str:
-    """Return the part of a node that a shell of POSIX reads in another way than bash; empty if there is none."""
-    text = reading.text(node)
-    if node.type in BASH_NODES:
-        return node.type.replace("_", " ")
-    match node.type:
-        case "test_command" if text.startswith(("[[", "((")):
-            return text[:2]
-        case "compound_statement" if text.startswith("(("):
-            return "(("
-        case "for_statement" if text.startswith("select"):
-            return "select"
-        case "function_definition" if text.startswith("function"):
-            return "function"
-        case "expansion" if not re.fullmatch(r"\$\{#?\w+(?:(?::?[-+?=]|##?|%%?)[^}]*)?\}", text):
-            return text
-        case "pipeline" if any(child.type == "|&" for child in node.children):
-            return "|&"
-        case "case_item" if re.search(r";;?&\s*$", text):
-            return ";&"
-        case "file_redirect" if found := re.search(r"&>>?|<>|>&(?![\d-])", text):
-            return found[0]
-        case "variable_assignment" if "+=" in text.partition("=")[0] + "=":
-            return "+="
-        case "word" | "concatenation" if "{" in text and ("," in text or ".." in text):
-            return "a list in braces"
-        case _:
-            return ""
 
 
 def _note_evaluated(node: Node, reading: _Reading) -> None:
