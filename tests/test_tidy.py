@@ -217,7 +217,7 @@ LANGUAGE_WORDS = {
         *("bash", "c++", "go", "java", "lua", "perl", "php", "python", "ruby", "swift"),
     },
     "lsp_harness/process/command_shell.py": {"bash"},
-    "lsp_harness/session/permission/person.py": {"go"},
+    "lsp_harness/session/permission/rule_suggestions.py": {"go"},
     "lsp_harness/session/permission/rules.py": {"bash"},
     "lsp_harness/session/permission/shell/command_wrappers.py": {"bash", "python", "perl", "sh"},
     "lsp_harness/verify/preservation/allowed_changes.py": {"go"},

@@ -20,7 +20,6 @@ from lsp_harness.process.safe_git import (
 )
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.tool_run import run_tool
-from lsp_harness.session.permission.shell.command_parts import split_arguments, split_command
 from lsp_harness.session.tasks.read_only_work import confine_reading
 from lsp_harness.session.tasks.task_request import ShellWork
 
@@ -87,6 +86,9 @@ def _is_strong(choice: SandboxChoice) -> bool:
 
 def _may_start_git(work: ShellWork) -> bool:
     """Return whether a command starts git, or a program that may start it."""
+    # the grammar of shells is loaded with the first command, and not with the server
+    from lsp_harness.session.permission.shell.command_parts import split_arguments, split_command
+
     command = work.command
     split = split_command(command) if isinstance(command, str) else split_arguments(command)
     return bool(split.opaque_reasons) or any(part.name in GIT_STARTERS for part in split.parts)

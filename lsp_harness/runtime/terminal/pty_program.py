@@ -137,14 +137,15 @@ class PtyProgram:
         line = b""
         try:
             async with asyncio.timeout(START_LIMIT_S):
-                while not line.endswith(b"\n"):
+                while b"\n" not in line:
                     part = await loop.sock_recv(self._control, 4096)
                     if not part:
                         raise SpawnFailed(f"{name} cannot be started: its supervisor has ended")
                     line += part
         except TimeoutError as error:
             raise SpawnFailed(f"{name} did not start within {START_LIMIT_S:g} seconds") from error
-        answer = json.loads(line)
+        # a program that has ended already has a second line
+        answer = json.loads(line.splitlines()[0])
         if "pid" in answer:
             return int(answer["pid"])
         raise _start_error(name, cwd, int(answer["errno"]), answer["step"])

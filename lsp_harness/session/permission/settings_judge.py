@@ -8,7 +8,7 @@ from lsp_harness.session.permission.action import CHECK_TOOLS, Action, Decision
 from lsp_harness.session.permission.action_parts import ActionPart, FileRules, SplitAction, split_action
 from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.mode_table import MODE_TABLE, PermissionMode, class_of
-from lsp_harness.session.permission.person import suggest_rules
+from lsp_harness.session.permission.rule_suggestions import suggest_rules
 from lsp_harness.session.permission.rules import Rule, RuleSet, RuleVerdict, combine, parse_rule, tool_matches
 
 

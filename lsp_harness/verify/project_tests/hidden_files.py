@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from lsp_harness.config import paths
 from lsp_harness.config.paths import (
     APP,
     CACHE,
@@ -18,7 +19,6 @@ from lsp_harness.config.paths import (
     STATE,
     cache_folder,
     platform_folder,
-    runtime_folder,
     sessions_folder,
     state_folder,
 )
@@ -138,8 +138,9 @@ def list_own_folders(root: Path, needed: Iterable[Path] = ()) -> list[Path]:
         root: The folder of the project.
         needed: Folders that stay. If one lies in a folder of this program, its neighbours are returned instead.
     """
-    found: list[Path] = []
-    for find in (state_folder, sessions_folder, cache_folder, runtime_folder):
+    # that of sockets, where no variable names another one; `runtime_folder` would make it, or say why it cannot
+    found = [path.resolve() for path in paths.list_own_folders()]
+    for find in (state_folder, sessions_folder, cache_folder):
         try:
             found.append(find().resolve())
         except (HarnessError, OSError):

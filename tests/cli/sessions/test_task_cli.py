@@ -117,11 +117,11 @@ def test_a_task_of_a_living_process_is_read_and_ended_from_outside(shell: Shell,
     pid = owner.wait_for_pid()
     [row] = shell.run("task", "list", "--json").json
     assert (row["state"], row["session"]) == ("running", owner.session_id)
-    assert shell.run("task", "read", owner.task_id, "--json").json == {
-        "text": "begun\n",
-        "next_cursor": 6,
-        "is_running": True,
-    }
+    read = shell.run("task", "read", owner.task_id, "--json").json
+    while not read["text"]:
+        # its process may not have read the output yet
+        read = shell.run("task", "read", owner.task_id, "--json").json
+    assert read == {"text": "begun\n", "next_cursor": 6, "is_running": True}
     waited = shell.run("task", "wait", owner.task_id, "--seconds", "0")
     assert (waited.code, "running" in waited.out) == (3, True)
     ended = shell.run("task", "cancel", owner.task_id)
