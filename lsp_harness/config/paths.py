@@ -82,14 +82,18 @@ def list_own_folders() -> list[Path]:
     if home := os.environ.get("LSP_HARNESS_HOME"):
         return [Path(home).absolute()]
     folders = (platform_folder("user_state_dir"), platform_folder("user_cache_dir"))
-    temporary = Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}"
-    return [folder for folder in (*folders, temporary) if folder]
+    return [folder for folder in (*folders, temporary_path()) if folder]
+
+
+def temporary_path() -> Path:
+    """Return the folder of this user for temporary files. There may be none yet."""
+    # not tempfile.gettempdir(), which writes a file to test the folder
+    return Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}"
 
 
 def temporary_folder() -> Path:
     """Return a private folder for temporary files. Raise ConfigError if another user may have created it."""
-    # not tempfile.gettempdir(), which writes a file to test the folder
-    return make_private_folder(Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}")
+    return make_private_folder(temporary_path())
 
 
 def make_private_folder(path: Path) -> Path:

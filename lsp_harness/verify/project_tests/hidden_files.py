@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lsp_harness.config import paths
 from lsp_harness.config.paths import (
     APP,
     CACHE,
@@ -21,6 +20,7 @@ from lsp_harness.config.paths import (
     platform_folder,
     sessions_folder,
     state_folder,
+    temporary_path,
 )
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import find_secrets, is_secret_path
@@ -138,14 +138,15 @@ def list_own_folders(root: Path, needed: Iterable[Path] = ()) -> list[Path]:
         root: The folder of the project.
         needed: Folders that stay. If one lies in a folder of this program, its neighbours are returned instead.
     """
-    # that of sockets, where no variable names another one; `runtime_folder` would make it, or say why it cannot
-    found = [path.resolve() for path in paths.list_own_folders()]
+    found: list[Path] = []
     for find in (state_folder, sessions_folder, cache_folder):
         try:
             found.append(find().resolve())
         except (HarnessError, OSError):
             # a folder that cannot be used holds nothing
             continue
+    # that of sockets, where no variable names another one; `runtime_folder` would make it, or say why it cannot
+    found.append(temporary_path().resolve())
     settings = platform_folder("user_config_dir")
     # a folder that cannot be used, because others may read it, may still hold tokens
     named = [(Path(path), names) for name, names in PRIVATE_FOLDER_VARIABLES.items() if (path := os.environ.get(name))]
