@@ -7,7 +7,7 @@ repository gets the value of the user's own settings, or none. git-lfs works on,
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 SAFE_SETTINGS: Mapping[str, str] = {
@@ -103,9 +103,7 @@ def read_overrides(listing: bytes) -> dict[str, str]:
         listing: The output of `LISTING`.
     """
     named, users = list[str](), dict[str, str]()
-    fields = listing.decode("utf-8", "surrogateescape").split("\0")
-    for scope, entry in zip(fields[0::2], fields[1::2], strict=False):
-        key, _, value = entry.partition("\n")
+    for scope, key, value in _read_listing(listing):
         if not PROGRAM_KEYS.fullmatch(key):
             continue
         if scope in USER_SCOPES:
@@ -128,11 +126,8 @@ def read_user_settings(listing: bytes) -> list[tuple[str, str]]:
     Args:
         listing: The output of `LISTING`.
     """
-    fields = listing.decode("utf-8", "surrogateescape").split("\0")
-    entries = (
-        entry.partition("\n") for scope, entry in zip(fields[0::2], fields[1::2], strict=False) if scope in USER_SCOPES
-    )
-    return [(key, value) for key, _, value in entries if KEPT_USER_KEYS.fullmatch(key)]
+    entries = _read_listing(listing)
+    return [(key, value) for scope, key, value in entries if scope in USER_SCOPES and KEPT_USER_KEYS.fullmatch(key)]
 
 
 def find_user_ignores(listing: bytes, environment: Mapping[str, str]) -> Path | None:
@@ -142,17 +137,21 @@ def find_user_ignores(listing: bytes, environment: Mapping[str, str]) -> Path | 
         listing: The output of `LISTING`.
         environment: The environment of git.
     """
-    fields = listing.decode("utf-8", "surrogateescape").split("\0")
-    named = [
-        entry.partition("\n")[2]
-        for scope, entry in zip(fields[0::2], fields[1::2], strict=False)
-        if scope in USER_SCOPES and entry.partition("\n")[0] == "core.excludesfile"
-    ]
+    entries = _read_listing(listing)
+    named = [value for scope, key, value in entries if scope in USER_SCOPES and key == "core.excludesfile"]
     home = environment.get("HOME", "")
     settings = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
     text = named[-1] if named else f"{settings}/git/ignore"
     path = Path(home + text[1:] if text.startswith("~/") else text)
     return path if path.is_absolute() and path.is_file() else None
+
+
+def _read_listing(listing: bytes) -> Iterator[tuple[str, str, str]]:
+    """Yield the origin, the key and the value of each setting in an output of `LISTING`."""
+    fields = listing.decode("utf-8", "surrogateescape").split("\0")
+    for scope, entry in zip(fields[0::2], fields[1::2], strict=False):
+        key, _, value = entry.partition("\n")
+        yield scope, key, value
 
 
 def _harmless_value(key: str) -> str:
