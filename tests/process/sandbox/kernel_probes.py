@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.process.sandbox.probe_tools import IS_X86, World, call, libc, number, system_call
+    from tests.process.sandbox.probe_tools import IS_X86, World, call, connect, libc, number, system_call
 else:
     tools = importlib.import_module((__package__ + "." if __package__ else "") + "probe_tools")
     IS_X86, World, call, libc = tools.IS_X86, tools.World, tools.call, tools.libc
-    number, system_call = tools.number, tools.system_call
+    connect, number, system_call = tools.connect, tools.number, tools.system_call
 
 AT_FDCWD, AT_EMPTY_PATH, AT_SYMLINK_FOLLOW = -100, 0x1000, 0x400
 NEW_USER, NEW_MOUNTS, NEW_PROCESSES, NEW_GROUPS = 0x10000000, 0x20000, 0x20000000, 0x02000000
@@ -240,43 +240,36 @@ def processes_group_of_resources(world: World) -> str:
 
 
 # -- sockets and the network
-def _connected(family: int, kind: int, address: object, protocol: int = 0) -> str:
-    with socket.socket(family, kind, protocol) as client:
-        client.connect(address)  # pyright: ignore[reportArgumentType]
-        client.send(b"changed")
-    return "connected"
-
-
 def sockets_of_packets(world: World) -> str:
-    return _connected(socket.AF_UNIX, socket.SOCK_SEQPACKET, world.sockets["packets"])
+    return connect(socket.AF_UNIX, socket.SOCK_SEQPACKET, world.sockets["packets"])
 
 
 def sockets_of_datagrams_without_path(world: World) -> str:
-    return _connected(socket.AF_UNIX, socket.SOCK_DGRAM, "\0" + world.sockets["abstract_datagrams"])
+    return connect(socket.AF_UNIX, socket.SOCK_DGRAM, "\0" + world.sockets["abstract_datagrams"])
 
 
 def sockets_by_descriptor(world: World) -> str:
-    return _connected(socket.AF_UNIX, socket.SOCK_STREAM, f"/proc/self/fd/{open_path(world.sockets['outside'])}")
+    return connect(socket.AF_UNIX, socket.SOCK_STREAM, f"/proc/self/fd/{open_path(world.sockets['outside'])}")
 
 
 def sockets_by_link(world: World) -> str:
     os.symlink(world.sockets["outside"], Path(world.scratch, "socket"))
-    return _connected(socket.AF_UNIX, socket.SOCK_STREAM, str(Path(world.scratch, "socket")))
+    return connect(socket.AF_UNIX, socket.SOCK_STREAM, str(Path(world.scratch, "socket")))
 
 
 def sockets_by_relative_path(world: World) -> str:
     os.chdir(Path(world.sockets["runtime"]).parent)
-    return _connected(socket.AF_UNIX, socket.SOCK_STREAM, "s")
+    return connect(socket.AF_UNIX, socket.SOCK_STREAM, "s")
 
 
 def sockets_of_agent(world: World) -> str:
     """Ask the agent that keeps the keys of the user."""
-    return _connected(socket.AF_UNIX, socket.SOCK_STREAM, world.sockets["agent"])
+    return connect(socket.AF_UNIX, socket.SOCK_STREAM, world.sockets["agent"])
 
 
 def sockets_in_new_network(world: World) -> str:
     become_own_root(0x40000000)
-    return _connected(socket.AF_UNIX, socket.SOCK_STREAM, world.sockets["outside"])
+    return connect(socket.AF_UNIX, socket.SOCK_STREAM, world.sockets["outside"])
 
 
 def sockets_sent_without_connection(world: World) -> str:
@@ -286,11 +279,11 @@ def sockets_sent_without_connection(world: World) -> str:
 
 
 def network_of_version_6(world: World) -> str:
-    return _connected(socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:127.0.0.1", world.port))
+    return connect(socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:127.0.0.1", world.port))
 
 
 def network_of_many_paths(world: World) -> str:
-    return _connected(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", world.port), 262)
+    return connect(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", world.port), 262)
 
 
 def network_with_data_at_once(world: World) -> str:

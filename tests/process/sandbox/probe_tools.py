@@ -1,10 +1,11 @@
-"""System calls for the probes, beside which it lies in the sandbox."""
+"""System calls and connections for the probes, beside which it lies in the sandbox."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import platform
+import socket
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -31,3 +32,11 @@ def system_call(x86: int, arm: int, *arguments: object) -> int:
 
 def number(value: int) -> ctypes.c_long:
     return ctypes.c_long(value)
+
+
+def connect(family: int, kind: int, address: object, protocol: int = 0) -> str:
+    """Connect to a socket and send something. Raises OSError."""
+    with socket.socket(family, kind, protocol) as client:
+        client.connect(address)  # pyright: ignore[reportArgumentType]
+        client.send(b"changed")
+    return "connected"

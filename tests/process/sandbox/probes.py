@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tests.process.sandbox import file_probes, kernel_probes
-    from tests.process.sandbox.probe_tools import Probe, World, call, libc, number, system_call
+    from tests.process.sandbox.probe_tools import Probe, World, call, connect, libc, number, system_call
 else:
     # in the sandbox they lie beside this file, and there is no package
     package = __package__ + "." if __package__ else ""
     file_probes, kernel_probes, tools = (
         importlib.import_module(package + name) for name in ("file_probes", "kernel_probes", "probe_tools")
     )
+    connect = tools.connect
     Probe, World, call, libc = tools.Probe, tools.World, tools.call, tools.libc
     number, system_call = tools.number, tools.system_call
 
@@ -363,13 +364,6 @@ def processes_sessions(world: World) -> None:
 
 
 # -- sockets and the network
-def connect(family: int, kind: int, address: object) -> str:
-    with socket.socket(family, kind) as client:
-        client.connect(address)  # pyright: ignore[reportArgumentType]
-        client.send(b"changed")
-    return "connected"
-
-
 def sockets_of_ours(world: World) -> str:
     return connect(socket.AF_UNIX, socket.SOCK_STREAM, world.sockets["runtime"])
 

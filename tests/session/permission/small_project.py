@@ -48,6 +48,14 @@ def run_git(root: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=root, env=environment, check=True, capture_output=True)
 
 
+def make_two_files(root: Path) -> Path:
+    """Write a file and one in a folder, and return the root."""
+    (root / "sub").mkdir(parents=True)
+    (root / "a.py").write_text("x\n")
+    (root / "sub" / "b.py").write_text("x\n")
+    return root
+
+
 def make_project(root: Path) -> Path:
     """Write the files, with four commits, a tag and a branch, and return the folder."""
     for name, text in FILES.items():

@@ -8,16 +8,12 @@ from lsp_harness.session.permission.gate_policy import GatePolicy
 from lsp_harness.session.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from tests.session.permission.gates import bash, decide
-from tests.session.permission.small_project import run_git
+from tests.session.permission.small_project import make_two_files, run_git
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    root = tmp_path / "project"
-    (root / "sub").mkdir(parents=True)
-    (root / "a.py").write_text("x\n")
-    (root / "sub" / "b.py").write_text("x\n")
-    return root
+    return make_two_files(tmp_path / "project")
 
 
 def test_git_prints_no_secret_file_that_it_keeps(root: Path) -> None:

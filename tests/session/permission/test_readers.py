@@ -11,15 +11,12 @@ from lsp_harness.session.permission.protected_paths import ProtectedPaths
 from lsp_harness.session.permission.shell.option_reading import matches_option, parse_options, read_arguments
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
 from tests.session.permission.gates import bash, decide, policy, rules
+from tests.session.permission.small_project import make_two_files
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    root = tmp_path / "project"
-    (root / "sub").mkdir(parents=True)
-    (root / "a.py").write_text("x\n")
-    (root / "sub" / "b.py").write_text("x\n")
-    return root
+    return make_two_files(tmp_path / "project")
 
 
 OPTIONS = parse_options("-ab -n= -f@ -U? -# --all --lines= --file@ --color? ~ps")
