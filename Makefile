@@ -59,10 +59,10 @@ docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in 
 	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
 	@$(BIN)/python -m lsp_harness.chat.tools_page > docs/tools.md
 	@$(BIN)/python -m lsp_harness.cli.commands_page > docs/commands.md
-	@$(BIN)/python -m lsp_harness.session.events.event_schema > docs/events.schema.json
-	@$(BIN)/python -m lsp_harness.session.events.events_page > docs/events.md
-	@$(BIN)/python -m lsp_harness.harness.sessions.sessions_page docs/sessions.md
-	@$(BIN)/python -m lsp_harness.session.permission.permissions_page docs/permissions.md
+	@$(BIN)/python -m lsp_harness.events.event_schema > docs/events.schema.json
+	@$(BIN)/python -m lsp_harness.events.events_page > docs/events.md
+	@$(BIN)/python -m lsp_harness.sessions.sessions_page docs/sessions.md
+	@$(BIN)/python -m lsp_harness.permission.permissions_page docs/permissions.md
 	@$(BIN)/python -m tests.support.glossary > docs/glossary.md
 	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json
 	@$(BIN)/python -m lsp_harness.server.generation.command_files .

@@ -25,11 +25,11 @@ from lsp_harness.acp.client_texts import ClientTexts
 from lsp_harness.acp.prompt_text import read_prompt
 from lsp_harness.acp.session_updates import SessionUpdates, Update, call_title
 from lsp_harness.errors import HarnessError, NoAnswer, StaleDocument, UsageError
-from lsp_harness.harness.sessions.open_session import OpenSession
-from lsp_harness.harness.sessions.session_undo import UndoWish, describe_undo
-from lsp_harness.session.events.session_events import TurnStopped
-from lsp_harness.session.ingress import Ingress
-from lsp_harness.session.permission.person import TITLES, Choice, offered_choices
+from lsp_harness.events.session_events import TurnStopped
+from lsp_harness.kernel.ingress import Ingress
+from lsp_harness.permission.person import TITLES, Choice, offered_choices
+from lsp_harness.sessions.open_session import OpenSession
+from lsp_harness.sessions.session_undo import UndoWish, describe_undo
 from lsp_harness.text.surrogates import to_scalar_value
 from lsp_harness.wire.event import Event
 

@@ -47,12 +47,12 @@ from lsp_harness.acp.client_session import UNDO, ClientSession
 from lsp_harness.acp.client_texts import ClientTexts
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.files.folders import resolve_links
-from lsp_harness.harness.sessions.session_list import list_rows
-from lsp_harness.harness.sessions.session_opening import Surroundings, open_session
-from lsp_harness.harness.sessions.session_options import DRIVERS, SessionOptions
-from lsp_harness.session.log.log_reader import read_history
-from lsp_harness.session.log.session_store import SessionStore
-from lsp_harness.session.permission.mode_table import MODE_TABLE
+from lsp_harness.kernel.log.log_reader import read_history
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.permission.mode_table import MODE_TABLE
+from lsp_harness.sessions.session_list import list_rows
+from lsp_harness.sessions.session_opening import Surroundings, open_session
+from lsp_harness.sessions.session_options import DRIVERS, SessionOptions
 from lsp_harness.text.surrogates import to_scalar_text
 from lsp_harness.wire.version import VERSION
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from lsp_harness.acp.editor_agent import EditorAgent
 from lsp_harness.acp.message_pipe import MessagePipe
 from lsp_harness.files.secrets import redact
-from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.sessions.session_options import SessionOptions
 
 
 class ShortLines(logging.Formatter):

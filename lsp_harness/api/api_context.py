@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lsp_harness.agents.agent_verbs import AgentVerbs
 from lsp_harness.api.api_settings import ApiSettings
 from lsp_harness.api.browser_access import BrowserAccess
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import UsageError
 from lsp_harness.files.folders import resolve_links
-from lsp_harness.harness.agents.agent_verbs import AgentVerbs
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.sessions.session_verbs import SessionVerbs
+from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.runtime.agent_pool import AgentPool
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.sessions.session_verbs import SessionVerbs
 
 MAX_STREAMS = 128
 """Streams and WebSockets that may be open at once."""

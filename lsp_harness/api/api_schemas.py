@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from lsp_harness.permission.person import CHOICES
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.agent_spec import Isolation, RunnerName, TransportName
 from lsp_harness.runtime.agent_state import AgentStatus, BlockKind, StateSource
-from lsp_harness.session.permission.person import CHOICES
 
 Schema = Mapping[str, Any]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import uvicorn
 
+from lsp_harness.agents.agent_verbs import AgentVerbs
 from lsp_harness.api.access.api_state import ApiState, remove_state, write_state
 from lsp_harness.api.access.bounded_protocol import MAX_HEAD_BYTES, BoundedProtocol
 from lsp_harness.api.api_app import make_app
@@ -22,8 +23,8 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import UsageError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.sessions.session_verbs import SessionVerbs
 from lsp_harness.inference.engine_choice import make_engine
+from lsp_harness.sessions.session_verbs import SessionVerbs
 from lsp_harness.workspace.workspace import Workspace
 
 LISTEN_ADDRESS = "127.0.0.1"
@@ -98,7 +99,7 @@ def _create_context(
     read_settings: Callable[[Path], Config],
 ) -> ApiContext:
     harness = Harness(config, make_engine, Workspace(roots))
-    agents, sessions = harness.agents, SessionVerbs(harness.services, "http")
+    agents, sessions = AgentVerbs(harness.services), SessionVerbs(harness.services, "http")
     agents.limit(max_agents=settings.max_agents, default_timeout_s=settings.default_timeout_s)
     # whoever has the token can answer what the permission gate asks
     agents.gate.has_person = True

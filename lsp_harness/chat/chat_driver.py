@@ -15,9 +15,7 @@ from lsp_harness.chat.text_frames import TextFrames
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.errors import EngineError, EngineFailed, EngineUnavailable, NoAnswer, ToolsRefused
-from lsp_harness.inference.request import Usage
-from lsp_harness.session.driver import CallResult, ModelOutput
-from lsp_harness.session.events.model_events import (
+from lsp_harness.events.model_events import (
     CompactionCompleted,
     CompactionStarted,
     CompactionSummary,
@@ -27,10 +25,12 @@ from lsp_harness.session.events.model_events import (
     ModelStarted,
     ToolOutputPromoted,
 )
-from lsp_harness.session.log.turn import Turn
-from lsp_harness.session.permission.hooks import Hooks
-from lsp_harness.session.projections.message_history import Conversation
-from lsp_harness.session.projections.session_state import SessionState
+from lsp_harness.inference.request import Usage
+from lsp_harness.kernel.driver import CallResult, ModelOutput
+from lsp_harness.kernel.log.turn import Turn
+from lsp_harness.kernel.projections.message_history import Conversation
+from lsp_harness.kernel.projections.session_state import SessionState
+from lsp_harness.permission.hooks import Hooks
 
 MAX_ATTEMPTS = 2
 """Attempts to reach a model."""

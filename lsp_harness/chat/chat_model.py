@@ -7,8 +7,8 @@ from lsp_harness.chat.conversation_prompt import SUMMARY_TITLE, ChatPrompt
 from lsp_harness.chat.protocol.answer_protocol import AnswerProtocol, ChatSettings, KnownTools, Reply
 from lsp_harness.chat.protocol.native_protocol import NativeProtocol
 from lsp_harness.chat.protocol.text_protocol import TextProtocol
+from lsp_harness.events.model_events import TokenUsage
 from lsp_harness.inference.client import Engine
-from lsp_harness.session.events.model_events import TokenUsage
 
 MIN_CONTEXT_TOKENS = 512
 DEFAULT_CONTEXT_TOKENS = 8192

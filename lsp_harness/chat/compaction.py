@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from lsp_harness.chat.conversation_prompt import is_shortened
-from lsp_harness.session.projections.message_history import Conversation, Message
-from lsp_harness.session.projections.session_state import SessionState
+from lsp_harness.kernel.projections.message_history import Conversation, Message
+from lsp_harness.kernel.projections.session_state import SessionState
 
 EXEMPT_TURNS = 2
 WINDOW_TURNS = 4

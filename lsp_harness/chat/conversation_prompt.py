@@ -11,10 +11,10 @@ from hashlib import blake2b
 from lsp_harness.chat.tool import ToolResult
 from lsp_harness.chat.tool_grammar import CALL_END, CALL_START
 from lsp_harness.chat.tool_prompt import break_marks, format_result, render_result
+from lsp_harness.events.model_events import ToolCall
 from lsp_harness.inference.request import ChatMessage, PastCall
-from lsp_harness.session.artifacts import STUB_CHARS
-from lsp_harness.session.events.model_events import ToolCall
-from lsp_harness.session.projections.message_history import Conversation, Message
+from lsp_harness.kernel.artifacts import STUB_CHARS
+from lsp_harness.kernel.projections.message_history import Conversation, Message
 
 SUMMARY_TITLE = "Summary of the conversation until here:"
 FAILURE_CHARS = 240

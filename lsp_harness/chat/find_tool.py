@@ -6,7 +6,7 @@ from lsp_harness.chat.shown_tools import FIND_TOOL, RARE_TOOLS, show_tools
 from lsp_harness.chat.tool import CallContext, Tool, ToolResult, ToolSignature
 from lsp_harness.chat.tool_prompt import full_signature, short_signature
 from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
-from lsp_harness.session.permission.action import Action
+from lsp_harness.permission.action import Action
 
 MAX_SHOWN_SCHEMAS = 4
 """Most tools whose JSON schema is part of an answer. Others have one line."""

@@ -15,10 +15,10 @@ from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, UsageError
+from lsp_harness.events.tool_events import SkillLoaded
 from lsp_harness.files.folders import path_inside, resolve_links
 from lsp_harness.files.secrets import redact
-from lsp_harness.session.events.tool_events import SkillLoaded
-from lsp_harness.session.permission.action import Action
+from lsp_harness.permission.action import Action
 
 SKILL_FOLDERS = (".lsp-harness/skills", ".agents/skills", ".claude/skills")
 """Folders in a workspace folder with a folder for each skill. The first skill of a name counts."""

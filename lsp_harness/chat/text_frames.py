@@ -4,7 +4,7 @@ import re
 
 from lsp_harness.chat.tool_calls import THINKING_END, THINKING_START, TOOLS_START
 from lsp_harness.chat.tool_grammar import CALL_START
-from lsp_harness.session.log.turn import Turn
+from lsp_harness.kernel.log.turn import Turn
 
 OPENING = re.compile(rf"\A(?:```[\w-]*[ \t]*\n|{TOOLS_START})\s*")
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from lsp_harness.session.permission.action import Action, Decision
+from lsp_harness.permission.action import Action, Decision
 
 Input = Mapping[str, Any]
 

@@ -8,13 +8,13 @@ from typing import Any, Protocol, runtime_checkable
 from lsp_harness.chat.schema_check import find_input_problem
 from lsp_harness.chat.tool import CallContext, Tool
 from lsp_harness.errors import HarnessError
-from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.driver import CallResult
-from lsp_harness.session.events.model_events import ToolCall
-from lsp_harness.session.events.tool_events import ToolCompleted, ToolFailed, ToolStarted
-from lsp_harness.session.log.turn import Turn
-from lsp_harness.session.permission.action import Action, Decision
-from lsp_harness.session.permission.hooks import Hooks
+from lsp_harness.events.model_events import ToolCall
+from lsp_harness.events.tool_events import ToolCompleted, ToolFailed, ToolStarted
+from lsp_harness.kernel.artifacts import ArtifactStore
+from lsp_harness.kernel.driver import CallResult
+from lsp_harness.kernel.log.turn import Turn
+from lsp_harness.permission.action import Action, Decision
+from lsp_harness.permission.hooks import Hooks
 
 MAX_EQUAL_CALLS = 3
 """Calls of one tool with the same input in a row. The last one is refused."""

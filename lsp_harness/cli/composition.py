@@ -47,7 +47,7 @@ async def open_headless(
     from lsp_harness.cli.console import warn
     from lsp_harness.cli.terminal_output import TerminalOutput
     from lsp_harness.cli.terminal_person import TerminalPerson
-    from lsp_harness.harness.project.project_index import open_ready_index
+    from lsp_harness.project.project_index import open_ready_index
 
     file = file.absolute()
     data = read_user_file(file)

@@ -14,7 +14,7 @@ def read_settings(folder: Path | None = None) -> Config:
     config, problems = load(folder)
     if config.actions.custom:
         # imported late, because it imports the checks
-        from lsp_harness.harness.edits.project_actions import read_actions
+        from lsp_harness.coding.project_actions import read_actions
 
         problems = [*problems, *read_actions(config)[1]]
     for problem in problems:

@@ -5,7 +5,7 @@ from typing import Any
 from rich.table import Table
 
 from lsp_harness.cli.console import console, say
-from lsp_harness.harness.project.index_status import IndexStatus, VectorStatus
+from lsp_harness.project.index_status import IndexStatus, VectorStatus
 from lsp_harness.text.wording import format_count
 
 MAX_LEFT_OUT = 20

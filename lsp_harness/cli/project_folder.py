@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.cli.terminal_output import TerminalOutput
-from lsp_harness.harness.project.command_project import CommandProject, open_project
+from lsp_harness.project.command_project import CommandProject, open_project
 
 Folder = Annotated[Path, Parameter(help="The folder of the project. The default is the current folder.")]
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from lsp_harness.cli.console import console, print_json, say
 from lsp_harness.cli.verdict_table import VerdictTable
-from lsp_harness.harness.edits.proposal_writing import write_changes
+from lsp_harness.harness.edits.proposals import write_changes
 from lsp_harness.harness.events import TurnReported
 from lsp_harness.harness.harness import Harness
-from lsp_harness.session.results import Proposal
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.workspace.snapshot import Snapshot
 
 

@@ -3,7 +3,7 @@
 import sys
 
 from lsp_harness.config.load import trust_remedy
-from lsp_harness.session.permission.person import Answer, PermissionQuestion
+from lsp_harness.permission.person import Answer, PermissionQuestion
 
 
 class TerminalPerson:

@@ -22,7 +22,7 @@ from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer
-from lsp_harness.session.results import Proposal
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import Check
 

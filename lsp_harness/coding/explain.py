@@ -15,8 +15,8 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
+from lsp_harness.kernel.results import Progress
 from lsp_harness.process.offload import offload
-from lsp_harness.session.results import Progress
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.text.wording import format_count

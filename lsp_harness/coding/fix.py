@@ -26,8 +26,8 @@ from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.pace import Pace
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.process.offload import offload
-from lsp_harness.session.results import Proposal
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import Check

@@ -8,7 +8,7 @@ from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer
-from lsp_harness.session.results import Proposal
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.text.wording import format_count

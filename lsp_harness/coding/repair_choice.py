@@ -15,11 +15,11 @@ from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.sampling import CandidatePlan, build_hole
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import EngineError, HarnessError
+from lsp_harness.events.code_events import ChoiceFailed, ChoiceMade
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.grammar import one_of_grammar
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import Chunk, Infill, Sampling
-from lsp_harness.session.events.code_events import ChoiceFailed, ChoiceMade
 from lsp_harness.text.edit import common_prefix_length
 from lsp_harness.text.position import Span, decode
 from lsp_harness.verify.check import Check

@@ -8,9 +8,10 @@ is never asked for a path.
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.coding.location.named_places import NamedPlaces, find_named_places
@@ -347,3 +348,44 @@ def _find_declarations(document: Document, hit: Hit) -> Iterator[Declaration]:
         for declaration in declarations
         if declaration.kind == hit.kind and qualified_name(declarations, declaration) == hit.symbol
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LocationRequest:
+    """A question for the code that a task is about.
+
+    Attributes:
+        task: The task in words.
+        uri: The file or folder that the user is in. It may be empty.
+        alternative: How the user can say the place instead, for error messages.
+    """
+
+    task: str
+    uri: str = ""
+    alternative: str = "select the lines to change"
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedTask:
+    """The code that a task is about, and other code that it may be about.
+
+    Attributes:
+        root: The workspace folder.
+        ranking: The candidates, and the choice among them.
+        texts: The texts of the candidates, by path.
+        read_text: Returns the text of any file of the folder that a model may see, or None.
+    """
+
+    root: Path
+    ranking: TaskPlaces
+    texts: Mapping[str, Document]
+    read_text: TextReader
+
+    def document(self, candidate: TaskPlace) -> Document:
+        """Return the text of a candidate."""
+        return self.texts[candidate.path]
+
+    def span(self, candidate: TaskPlace) -> Span:
+        """Return the bytes of the whole lines of a candidate."""
+        document = self.texts[candidate.path]
+        return Span(document.line_starts[candidate.first - 1], document.line_span(candidate.last - 1)[1])

@@ -19,9 +19,9 @@ from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.context.lookup.package_documentation import describe_package_uses
 from lsp_harness.errors import HarnessError, NoAnswer
+from lsp_harness.events.code_events import EditProposed, OutputRead
 from lsp_harness.inference.request import Usage
-from lsp_harness.session.events.code_events import EditProposed, OutputRead
-from lsp_harness.session.results import Progress, Proposal
+from lsp_harness.kernel.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.wording import format_count

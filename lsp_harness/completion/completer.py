@@ -30,8 +30,8 @@ from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import EngineRefused, RequestSuperseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.process.background_permit import BackgroundPermit
-from lsp_harness.session.results import Suggestion
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.open_document import OpenDocument
 

@@ -9,7 +9,7 @@ from lsp_harness.completion.prefetch.inflight import CallLater, InflightSlot
 from lsp_harness.completion.prefetch.prefetch_slot import PrefetchSlot
 from lsp_harness.completion.request.displayed_suggestion import DisplayedSuggestion
 from lsp_harness.context.repository_context import RepositoryChoice
-from lsp_harness.session.results import Suggestion
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.text.document import Document
 
 MAX_RECENT_SUGGESTIONS = 16

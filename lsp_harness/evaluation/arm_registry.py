@@ -11,7 +11,7 @@ from lsp_harness.evaluation.direct_rewrite import Rewrite, build_rewrite, genera
 from lsp_harness.evaluation.edit_request import request_edit
 from lsp_harness.evaluation.rewrite_gate import RewriteGate
 from lsp_harness.evaluation.task_workspace import OpenTask
-from lsp_harness.session.results import Proposal
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.text.position import decode
 
 REWRITES = 8

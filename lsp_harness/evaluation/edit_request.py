@@ -4,12 +4,12 @@ from lsp_harness.coding.turn.code_driver import CodeDriver
 from lsp_harness.errors import NoAnswer
 from lsp_harness.evaluation.target_code import find_code_span
 from lsp_harness.evaluation.task_workspace import OpenTask
-from lsp_harness.harness.code_turns.code_turn import CodeResult, CodeTurn, PromptWork
-from lsp_harness.session.ingress import Ingress
-from lsp_harness.session.log.turn import Turn
-from lsp_harness.session.projections.code_progress import CodeProgress
-from lsp_harness.session.projections.summary import Summary
-from lsp_harness.session.results import Progress, Proposal
+from lsp_harness.kernel.ingress import Ingress
+from lsp_harness.kernel.log.turn import Turn
+from lsp_harness.kernel.projections.code_progress import CodeProgress
+from lsp_harness.kernel.projections.summary import Summary
+from lsp_harness.kernel.results import Progress, Proposal
+from lsp_harness.sessions.code_turn import CodeResult, CodeTurn, PromptWork
 
 
 async def request_edit(opened: OpenTask) -> Proposal:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lsp_harness.evaluation.task_workspace import OpenTask
 from lsp_harness.harness.edits.turns import TurnWork
-from lsp_harness.session.results import Progress
+from lsp_harness.kernel.results import Progress
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from lsp_harness.events.code_events import CandidateGenerated, CandidateRejected, StateEntered
+from lsp_harness.events.event_codec import decode_event
 from lsp_harness.harness.events import HarnessEvent, TurnReported
-from lsp_harness.session.events.code_events import CandidateGenerated, CandidateRejected, StateEntered
-from lsp_harness.session.events.event_codec import decode_event
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode, encode
 from lsp_harness.wire.event import Event

@@ -1,1 +1,1 @@
-"""The façade of the product in terms of an editor, and the parts that it is made of."""
+"""The façade of the product in terms of an editor: completions, edits, verdicts, indexes."""

@@ -18,13 +18,6 @@ START_TIMEOUT_S = 15.0
 """How long a question waits for an engine that is started for it."""
 
 
-def is_own_engine(config: Config) -> bool:
-    """Return whether the settings mean an engine of ours with a model, not a remote server and not a script."""
-    from lsp_harness.inference.target import is_remote
-
-    return not is_remote(config.engine) and not config.engine.script
-
-
 def engine_settings(config: Config) -> tuple[object, ...]:
     """Return the settings that belong to the engine. If one of them changes, another engine is needed."""
     return config.model, config.engine, config.index.embedding_model, config.index.embedding_pooling
@@ -67,6 +60,8 @@ class Engines:
     @property
     def is_own(self) -> bool:
         """The settings name a model that an engine of this program loads."""
+        from lsp_harness.inference.target import is_own_engine
+
         return is_own_engine(self._config())
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.wire.event import Event
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from lsp_harness.harness.followed_files import FollowedFiles
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.open_findings import OpenFindings
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.symbols.symbol_verbs import SymbolVerbs
+from lsp_harness.harness.symbol_verbs import SymbolVerbs
 from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
 from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.text.document import Document
@@ -28,9 +28,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.agents.agent_verbs import AgentVerbs
     from lsp_harness.harness.prompt_preview import PromptPreviews
-    from lsp_harness.harness.sessions.session_verbs import SessionVerbs
     from lsp_harness.harness.task_locator import TaskLocator
     from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.inference.client import Engine
@@ -42,7 +40,7 @@ UserAction = Literal["accepted", "dismissed", "applied"]
 class Harness:
     """One harness serves one client. It follows the texts of the client, and offers work on frozen snapshots of them.
 
-    The verbs of each kind of work are properties: `completions`, `fixes`, `edits`, `verification`, `symbols` and so on.
+    The verbs of each kind of work are attributes: `completions`, `fixes`, `edits`, `verification`, `symbols` and so on.
 
     Args:
         config: The settings.
@@ -75,15 +73,23 @@ class Harness:
             clock=clock,
         )
         """The parts that all verbs share."""
-        self._turns = Turns(self.services)
+        self.turns: Final = Turns(self.services)
+        """The turns of the session, and their verdicts."""
         self._visited_files = VisitedFiles(self.services)
-        self._completions = CompletionVerbs(self.services, self._visited_files)
-        self._fixes = FixVerbs(self.services, self._turns)
-        self._edits = EditVerbs(self.services, self._turns)
-        self._symbols = SymbolVerbs(self.services)
-        self._verification = VerificationVerbs(self.services)
-        self.open_findings: Final = OpenFindings(self.services, self._fixes.diagnose)
-        self.files: Final = FollowedFiles(self.services, self._verification, self._fixes.prepared, self.open_findings)
+        self.completions: Final = CompletionVerbs(self.services, self._visited_files)
+        """Ghost text."""
+        self.fixes: Final = FixVerbs(self.services, self.turns)
+        """Repairs of findings."""
+        self.edits: Final = EditVerbs(self.services, self.turns)
+        """Edits and explanations that the user asks for."""
+        self.symbols: Final = SymbolVerbs(self.services)
+        """Symbols of the workspace."""
+        self.verification: Final = VerificationVerbs(self.services)
+        """Verdicts about edits that the user accepted or saved."""
+        self.open_findings: Final = OpenFindings(self.services, self.fixes.diagnose)
+        """What linters and type checkers say about open documents."""
+        self.files: Final = FollowedFiles(self.services, self.verification, self.fixes.prepared, self.open_findings)
+        """The files on the disk that the client reports as changed."""
 
     # -- parts
     @property
@@ -106,56 +112,12 @@ class Harness:
         """The events that the harness reports."""
         return self.services.events
 
-    @property
-    def turns(self) -> Turns:
-        """The turns of the session, and their verdicts."""
-        return self._turns
-
-    @property
-    def completions(self) -> CompletionVerbs:
-        """Ghost text."""
-        return self._completions
-
-    @property
-    def fixes(self) -> FixVerbs:
-        """Repairs of findings."""
-        return self._fixes
-
-    @property
-    def edits(self) -> EditVerbs:
-        """Edits and explanations that the user asks for."""
-        return self._edits
-
-    @property
-    def verification(self) -> VerificationVerbs:
-        """Verdicts about edits that the user accepted or saved."""
-        return self._verification
-
-    @property
-    def symbols(self) -> SymbolVerbs:
-        """Symbols of the workspace."""
-        return self._symbols
-
     @cached_property
     def tasks(self) -> "TaskLocator":
         """The code that a task is about. The parser is imported at the first use."""
         from lsp_harness.harness.task_locator import TaskLocator
 
-        return TaskLocator(self.services, self._edits)
-
-    @cached_property
-    def sessions(self) -> "SessionVerbs":
-        """The conversations of the client. Tools and the parser are imported at the first use."""
-        from lsp_harness.harness.sessions.session_verbs import SessionVerbs
-
-        return SessionVerbs(self.services)
-
-    @cached_property
-    def agents(self) -> "AgentVerbs":
-        """The foreign agents of the client. The runtime is imported at the first use."""
-        from lsp_harness.harness.agents.agent_verbs import AgentVerbs
-
-        return AgentVerbs(self.services)
+        return TaskLocator(self.services, self.turns)
 
     # -- texts
     def open(self, text: Document) -> None:
@@ -179,21 +141,21 @@ class Harness:
         before = opened.edit(edit, version)
         record_typing()
         # some clients run no command after they inserted a suggestion or applied a proposal, but the text shows it
-        if base := self._completions.follow(opened, before, edit):
-            self._verification.start(opened, base)
-        self._verification.follow(opened)
+        if base := self.completions.follow(opened, before, edit):
+            self.verification.start(opened, base)
+        self.verification.follow(opened)
         self.open_findings.follow(opened)
         if proposals := opened.find_part(DocumentProposals):
             for proposal_id in proposals.find_applied(opened.text):
                 self.record(uri, proposal_id, "applied")
-        self._fixes.prepared.record_edit(opened)
+        self.fixes.prepared.record_edit(opened)
 
     def close(self, uri: str) -> None:
         """Close a document. Raises DocumentNotOpen."""
         opened = self.documents.close(uri)
         if opened:
             self._visited_files.record_close(opened)
-            self._completions.record_close(opened.text)
+            self.completions.record_close(opened.text)
 
     def lose(self, uri: str, reason: str) -> bool:
         """Forget a text that differs from the client's until it sends all of it. Return whether it was known."""
@@ -221,16 +183,16 @@ class Harness:
             return
         match action:
             case "accepted":
-                if base := self._completions.accept(opened, result_id):
-                    self._verification.start(opened, base)
+                if base := self.completions.accept(opened, result_id):
+                    self.verification.start(opened, base)
             case "dismissed":
-                self._completions.dismiss(opened, result_id)
+                self.completions.dismiss(opened, result_id)
             case "applied":
                 proposals = opened.find_part(DocumentProposals)
                 if sent := proposals.take(result_id) if proposals else None:
-                    self._fixes.learn(sent.proposal)
-                    self._verification.start(opened, sent.base)
-                    self._fixes.prepared.record_applied(opened, result_id)
+                    self.fixes.learn(sent.proposal)
+                    self.verification.start(opened, sent.base)
+                    self.fixes.prepared.record_applied(opened, result_id)
 
     def record_save(self, uri: str) -> None:
         """Record that a file on disk may have changed."""
@@ -242,14 +204,14 @@ class Harness:
         from lsp_harness.harness.prompt_preview import PromptPreviews
 
         engine = await self.services.engines.create_estimating_engine()
-        return PromptPreviews(self.services, self._turns, self._completions, engine)
+        return PromptPreviews(self.services, self.turns, self.completions, engine)
 
     # -- settings and state
     def configure(self, config: Config) -> None:
         """Use other settings from the next request on."""
         is_other_engine = self.services.configure(config)
-        self._fixes.prepared.drop_all()
-        self._completions.configure(config, is_other_engine=is_other_engine)
+        self.fixes.prepared.drop_all()
+        self.completions.configure(config, is_other_engine=is_other_engine)
         if self.services.index.folder_indexes_if_any:
             self.keep_indexes()
         else:
@@ -264,11 +226,11 @@ class Harness:
 
     def state(self) -> dict[str, Any]:
         """Return the state as far as it is known without asking any process."""
-        return state_report.read_state(self.services, self._completions)
+        return state_report.read_state(self.services, self.completions)
 
     async def status(self) -> dict[str, Any]:
         """Return the state of the engine, the last completion, the log, and the documents without a syntax tree."""
-        return await state_report.read_status(self.services, self._completions)
+        return await state_report.read_status(self.services, self.completions)
 
     async def restart_engine(self) -> dict[str, Any]:
         """End the engine and start it again. Return the `model` and the `pid` of the new one.
@@ -287,5 +249,5 @@ class Harness:
         """
         self._visited_files.save()
         await self.documents.aclose()
-        await self._completions.aclose()
+        await self.completions.aclose()
         await self.services.aclose()

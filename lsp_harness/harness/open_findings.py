@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness.events import OpenFindingsChanged
-from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.services import Services
 from lsp_harness.languages.language_table import find_language
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from lsp_harness.config.load import is_in_trusted_folder
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.agent_findings import AgentFindings
 from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.engines import Engines, engine_settings
 from lsp_harness.harness.events import (
@@ -25,6 +24,7 @@ from lsp_harness.harness.index_service import IndexService, ReadyIndex
 from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
+from lsp_harness.verify.published_findings import AgentFindings
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.document_syntax import SyntaxService
 from lsp_harness.workspace.folder_state import FolderState, list_environments
@@ -36,6 +36,7 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Knowledge
+    from lsp_harness.events.event_types import SessionEvent
     from lsp_harness.harness.acceptance_stats import AcceptanceStats
     from lsp_harness.harness.indexes.folder_index import IndexMessage
     from lsp_harness.harness.verification.edit_permission import EditPermission
@@ -43,12 +44,11 @@ if TYPE_CHECKING:
     from lsp_harness.index.query.affected_tests import AffectedTest
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.client import Engine
+    from lsp_harness.kernel.log.session_log import SessionLog
+    from lsp_harness.kernel.session import Session
     from lsp_harness.knowledge.installed_packages import InstalledPackages
     from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
-    from lsp_harness.session.events.event_types import SessionEvent
-    from lsp_harness.session.log.session_log import SessionLog
-    from lsp_harness.session.permission.person import AskPerson
-    from lsp_harness.session.session import Session
+    from lsp_harness.permission.person import AskPerson
     from lsp_harness.verify.types.checker_pool import CheckerPool
     from lsp_harness.verify.types.type_gate import TypeGate
     from lsp_harness.workspace.edited_texts import EditedTexts
@@ -129,7 +129,7 @@ class Services:
         # a client that has requested nothing yet has no log
         is_ready, log = message["state"] == "ready", self.session_log_if_any
         if log and is_ready and (paths := message["parsed"] + message["dropped"]):
-            from lsp_harness.session.events.session_events import IndexUpdated
+            from lsp_harness.events.session_events import IndexUpdated
 
             ms = round(1000 * message["seconds"])
             log.append(IndexUpdated(root.name, paths, message["files"], ms))
@@ -169,7 +169,7 @@ class Services:
     @cached_property
     def verifier(self) -> "Verifier":
         """The linter and the checks of edits."""
-        from lsp_harness.harness.verification.check_permission import CheckPermission
+        from lsp_harness.harness.verification.edit_permission import CheckPermission
         from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
         from lsp_harness.verify.review.reviewer import Reviewer
 
@@ -233,9 +233,9 @@ class Services:
     @cached_property
     def session(self) -> "Session":
         """The session of the client's edits. Nothing of a workspace that is not trusted is written to disk."""
-        from lsp_harness.session.events.session_events import SessionStarted
-        from lsp_harness.session.log.session_store import SessionStore
-        from lsp_harness.session.session import Session
+        from lsp_harness.events.session_events import SessionStarted
+        from lsp_harness.kernel.log.session_store import SessionStore
+        from lsp_harness.kernel.session import Session
 
         log = SessionStore().create(is_saved=self.workspace.is_trusted)
         log.hold_prelude()

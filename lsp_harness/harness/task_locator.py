@@ -1,15 +1,14 @@
 """The code that a task is about. The command line and the language server find it in the same way."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsp_harness.coding.task_location import (
     RANKINGS,
+    LocatedTask,
+    LocationRequest,
     TaskPlace,
     TaskPlaces,
-    TextReader,
     choose_place,
     find_task_places,
 )
@@ -19,57 +18,15 @@ from lsp_harness.errors import ConfigError, FileError, NoAnswer, UsageError
 from lsp_harness.files.folders import find_folder
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.harness.edits.edit_verbs import EditVerbs
-from lsp_harness.harness.edits.turns import UNTRUSTED
+from lsp_harness.harness.edits.turns import UNTRUSTED, Turns
 from lsp_harness.harness.services import Services
-from lsp_harness.session.results import Report
+from lsp_harness.kernel.results import Report
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
-from lsp_harness.text.position import Span
 from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.harness.edits.proposals import DocumentEdit
-
-
-@dataclass(frozen=True, slots=True)
-class LocationRequest:
-    """A question for the code that a task is about.
-
-    Attributes:
-        task: The task in words.
-        uri: The file or folder that the user is in. It may be empty.
-        alternative: How the user can say the place instead, for error messages.
-    """
-
-    task: str
-    uri: str = ""
-    alternative: str = "select the lines to change"
-
-
-@dataclass(frozen=True, slots=True)
-class LocatedTask:
-    """The code that a task is about, and other code that it may be about.
-
-    Attributes:
-        root: The workspace folder.
-        ranking: The candidates, and the choice among them.
-        texts: The texts of the candidates, by path.
-        read_text: Returns the text of any file of the folder that a model may see, or None.
-    """
-
-    root: Path
-    ranking: TaskPlaces
-    texts: Mapping[str, Document]
-    read_text: TextReader
-
-    def document(self, candidate: TaskPlace) -> Document:
-        """Return the text of a candidate."""
-        return self.texts[candidate.path]
-
-    def span(self, candidate: TaskPlace) -> Span:
-        """Return the bytes of the whole lines of a candidate."""
-        document = self.texts[candidate.path]
-        return Span(document.line_starts[candidate.first - 1], document.line_span(candidate.last - 1)[1])
 
 
 def check_request(config: Config, request: LocationRequest) -> None:
@@ -94,12 +51,12 @@ class TaskLocator:
 
     Args:
         services: The shared parts.
-        edits: Edits the code.
+        turns: Begins a turn for each edit.
     """
 
-    def __init__(self, services: Services, edits: EditVerbs) -> None:
+    def __init__(self, services: Services, turns: Turns) -> None:
         self._services = services
-        self._edits = edits
+        self._edits = EditVerbs(services, turns)
 
     async def locate(self, request: LocationRequest) -> LocatedTask:
         """Return the code that a task is about.

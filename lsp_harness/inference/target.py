@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lsp_harness.config.schema import Engine
+from lsp_harness.config.schema import Config, Engine
 
 AUTOMATIC = "auto"
 """Value of `engine.dialect` and `engine.fim` that leaves the choice to lsp-harness."""
@@ -76,3 +76,8 @@ class Target:
 def is_remote(settings: Engine) -> bool:
     """Return whether the settings name a remote server instead of the local engine."""
     return bool(settings.url or settings.model)
+
+
+def is_own_engine(config: Config) -> bool:
+    """Return whether the settings mean an engine of ours with a model, not a remote server and not a script."""
+    return not is_remote(config.engine) and not config.engine.script

@@ -8,13 +8,13 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp_types import ToolAnnotations
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.served.code_answers import CodeAnswers
-from lsp_harness.harness.served.project_answers import ProjectAnswers
-from lsp_harness.harness.served.served_project import ServedProject
-from lsp_harness.harness.served.served_sessions import ServedSessions
-from lsp_harness.harness.served.text_verification import TextVerifier
 from lsp_harness.mcp import resource_names
+from lsp_harness.mcp.code_answers import CodeAnswers
 from lsp_harness.mcp.code_tools import CodeTools, ProjectTools
+from lsp_harness.mcp.project_answers import ProjectAnswers
+from lsp_harness.mcp.served_project import ServedProject
+from lsp_harness.mcp.served_sessions import ServedSessions
+from lsp_harness.mcp.text_verification import TextVerifier
 from lsp_harness.mcp.turn_tools import TurnTools
 from lsp_harness.mcp.verdict_tools import VerdictTools
 from lsp_harness.wire.version import VERSION

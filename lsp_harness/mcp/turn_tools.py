@@ -9,11 +9,11 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.served.paged_answer import PagedAnswer
-from lsp_harness.harness.served.served_sessions import ServedSessions, ServedTurn
-from lsp_harness.harness.sessions.open_session import OpenSession
 from lsp_harness.mcp.call_progress import CallContext, follow_call
+from lsp_harness.mcp.paged_answer import PagedAnswer
 from lsp_harness.mcp.resource_names import session_uri
+from lsp_harness.mcp.served_sessions import ServedSessions, ServedTurn
+from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.wire.event import Event
 
 PROGRESS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {

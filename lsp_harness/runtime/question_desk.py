@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from lsp_harness.permission.question_text import describe_call
 from lsp_harness.runtime.agent_errors import AgentError, InvalidSpec
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.connection import AgentQuestion, Connection, QuestionAnswer
 from lsp_harness.runtime.question_gate import AskingAgent, QuestionGate
-from lsp_harness.session.permission.question_text import describe_call
 
 ACKNOWLEDGE_S = 5.0
 """Time in which an agent must go on after an answer. After it the answer counts as undelivered."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 from lsp_harness.sdk.sdk_errors import HarnessError
 from lsp_harness.sdk.session_connection import Frame
 
-SESSION_HOST = "lsp_harness.harness.sessions.session_host"
+SESSION_HOST = "lsp_harness.sessions.session_host"
 EXIT_WAIT_S = 5.0
 
 FrameQueue = asyncio.Queue[Frame | None]

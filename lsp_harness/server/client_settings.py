@@ -54,7 +54,7 @@ def report(client: EditorClient, problems: Sequence[Problem]) -> None:
     """Show problems of settings files as diagnostics. Problems without a file become lines in the client's log view."""
     if client.base_config.actions.custom:
         # imported late, because it imports the checks
-        from lsp_harness.harness.edits.project_actions import read_actions
+        from lsp_harness.coding.project_actions import read_actions
 
         problems = [*problems, *read_actions(client.base_config)[1]]
     by_file: dict[str, list[types.Diagnostic]] = {uri: [] for uri in client.settings_files}

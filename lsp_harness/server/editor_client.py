@@ -4,9 +4,9 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Coroutine
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
@@ -21,7 +21,6 @@ from lsp_harness.harness.events import (
     VerificationReported,
 )
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
 from lsp_harness.server.protocol import Server
@@ -29,7 +28,12 @@ from lsp_harness.server.pushed_diagnostics import PushedDiagnostics
 from lsp_harness.server.status_feed import StatusFeed
 from lsp_harness.server.terminal_views import TerminalViews
 from lsp_harness.text.document import Document
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lsp_harness.agents.agent_verbs import AgentVerbs
+    from lsp_harness.sessions.session_verbs import SessionVerbs
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +107,21 @@ class EditorClient:
                 self._status.schedule()
             case _:
                 pass
+
+    # -- work of other packages
+    @cached_property
+    def sessions(self) -> "SessionVerbs":
+        """The conversations of the client. Tools and the parser are imported at the first use."""
+        from lsp_harness.sessions.session_verbs import SessionVerbs
+
+        return SessionVerbs(self.harness.services)
+
+    @cached_property
+    def agents(self) -> "AgentVerbs":
+        """The foreign agents of the client. The runtime is imported at the first use."""
+        from lsp_harness.agents.agent_verbs import AgentVerbs
+
+        return AgentVerbs(self.harness.services)
 
     # -- background work
     def stop(self, exit_status: int) -> None:

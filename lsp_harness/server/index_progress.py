@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.harness.events import HarnessEvent, IndexReported, Listener
+from lsp_harness.kernel.results import Progress
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.progress import show_progress
-from lsp_harness.session.results import Progress
 
 MIN_FILES = 200
 """Number of files to read from which on there is a progress bar."""

@@ -9,14 +9,14 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.published_findings import Cause, PublishedFindings
-from lsp_harness.harness.symbols.symbol_location import SymbolLocation
+from lsp_harness.harness.symbol_verbs import SymbolLocation
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.json_value import value_at
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, count_units, decode
 from lsp_harness.verify.finding import Finding, Severity
+from lsp_harness.verify.published_findings import Cause, PublishedFindings
 
 SOURCE = "lsp-harness"
 """The source of our diagnostics."""

@@ -9,8 +9,8 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from lsp_harness.kernel.results import Progress, Report
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.session.results import Progress, Report
 
 log = logging.getLogger(__name__)
 

@@ -3,9 +3,9 @@
 import asyncio
 
 from lsp_harness.harness.events import HarnessEvent, Listener, VerificationReported
+from lsp_harness.kernel.results import Progress
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.progress import show_progress
-from lsp_harness.session.results import Progress
 
 PROGRESS_DELAY_S = 1.0
 """A verification that ends before shows no bar."""

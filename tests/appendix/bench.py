@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsp_harness.config import paths
+from lsp_harness.kernel.log.log_reader import read_history
 from lsp_harness.sdk import ClientEvent, TurnStop, query
-from lsp_harness.session.log.log_reader import read_history
 from lsp_harness.wire.event import Event
 from tests.support.scripted_session import Reply, call_text, write_script
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.events.session_events import AgentFinished
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.sdk import (
     ClientEvent,
     CostUpdate,
@@ -28,8 +30,6 @@ from lsp_harness.sdk import (
     query,
     to_wire,
 )
-from lsp_harness.session.events.session_events import AgentFinished
-from lsp_harness.session.log.session_log import SessionLog
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import encode_frame
 from tests.appendix.bench import READ, Bench, of_type

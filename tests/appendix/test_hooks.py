@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.permission.hook import HOOK_EVENTS
 from lsp_harness.sdk import HarnessClient, HarnessError, SessionStart, ToolEnd, TurnStop
-from lsp_harness.session.permission.hook import HOOK_EVENTS
 from tests.appendix.bench import CREATE, READ, Bench, of_type, read_facts
 from tests.appendix.names import table
 from tests.support.scripted_session import call_text

@@ -15,14 +15,14 @@ import pytest
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.conversation_prompt import build_messages
 from lsp_harness.config import paths
+from lsp_harness.events.event_codec import EVENT_CLASSES
+from lsp_harness.kernel import loop
+from lsp_harness.kernel.artifacts import ArtifactStore
+from lsp_harness.kernel.driver import Driver
+from lsp_harness.kernel.log.log_reader import read_history
+from lsp_harness.kernel.projections.message_history import project_conversation, project_task_notifications
+from lsp_harness.kernel.projections.session_state import project_session
 from lsp_harness.sdk import HarnessClient, SessionStart, TaskEvent, TextDelta, ToolEnd
-from lsp_harness.session import loop
-from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.driver import Driver
-from lsp_harness.session.events.event_codec import EVENT_CLASSES
-from lsp_harness.session.log.log_reader import read_history
-from lsp_harness.session.projections.message_history import project_conversation, project_task_notifications
-from lsp_harness.session.projections.session_state import project_session
 from tests.appendix.bench import READ, Bench, of_type
 from tests.appendix.names import table
 from tests.appendix.test_hooks import end_a_task, fill_the_window

@@ -24,20 +24,20 @@ from lsp_harness.chat.protocol.answer_protocol import ANSWER_TOKENS, ChatSetting
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tool_calls import CALL_END, CALL_START
 from lsp_harness.chat.tool_execution import ToolExecution
+from lsp_harness.events.model_events import ModelCompleted, ModelStarted, ToolCall
+from lsp_harness.events.session_events import InvocationReceived, SessionStarted, TurnStarted
+from lsp_harness.events.tool_events import TaskFailed, TaskStarted, ToolStarted
 from lsp_harness.inference.request import Chunk, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.events.model_events import ModelCompleted, ModelStarted, ToolCall
-from lsp_harness.session.events.session_events import InvocationReceived, SessionStarted, TurnStarted
-from lsp_harness.session.events.tool_events import TaskFailed, TaskStarted, ToolStarted
-from lsp_harness.session.ingress import Ingress
-from lsp_harness.session.log.log_reader import read_history
-from lsp_harness.session.log.session_store import SessionStore
-from lsp_harness.session.log.turn import Turn
-from lsp_harness.session.permission.action import Action, Decision
-from lsp_harness.session.permission.hooks import Hooks
-from lsp_harness.session.projections.session_state import SessionState, project_session
-from lsp_harness.session.session import Session
+from lsp_harness.kernel.artifacts import ArtifactStore
+from lsp_harness.kernel.ingress import Ingress
+from lsp_harness.kernel.log.log_reader import read_history
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.kernel.log.turn import Turn
+from lsp_harness.kernel.projections.session_state import SessionState, project_session
+from lsp_harness.kernel.session import Session
+from lsp_harness.permission.action import Action, Decision
+from lsp_harness.permission.hooks import Hooks
 
 SYSTEM = "You are a coding assistant. " + "Follow the rules of the project. " * 40
 OUTPUT_WORDS = (1, 20, 60, 150, 400, 900)

@@ -29,17 +29,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lsp_harness.harness.sessions.reading_commands import SETTINGS, ReadingCommands
+from lsp_harness.kernel.tasks.task_request import ShellWork
+from lsp_harness.permission.action import Action
+from lsp_harness.permission.gate_policy import GatePolicy
+from lsp_harness.permission.permission_gate import PermissionGate
+from lsp_harness.permission.protected_paths import ProtectedPaths
+from lsp_harness.permission.shell.reader_table import READERS
 from lsp_harness.process.command_shell import clean_environment, find_shell
 from lsp_harness.process.safe_git import LISTING, SAFE_VARIABLES, override_variables, read_overrides
 from lsp_harness.process.sandbox.private_view import PrivateView
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
-from lsp_harness.session.permission.action import Action
-from lsp_harness.session.permission.gate_policy import GatePolicy
-from lsp_harness.session.permission.permission_gate import PermissionGate
-from lsp_harness.session.permission.protected_paths import ProtectedPaths
-from lsp_harness.session.permission.shell.reader_table import READERS
-from lsp_harness.session.tasks.task_request import ShellWork
+from lsp_harness.sessions.reading_commands import SETTINGS, ReadingCommands
 
 MODES = ("plan", "deny", "ask")
 SECRET = "tops3cretvalue"

@@ -17,19 +17,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from lsp_harness.harness.sessions.session_list import find_sessions, list_rows
-from lsp_harness.session.events.event_types import SessionEvent
-from lsp_harness.session.events.model_events import CompactionCompleted, ModelCompleted, ModelStarted, ToolCall
-from lsp_harness.session.events.session_events import (
+from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.model_events import CompactionCompleted, ModelCompleted, ModelStarted, ToolCall
+from lsp_harness.events.session_events import (
     InvocationReceived,
     SessionStarted,
     StepStarted,
     TurnStarted,
     TurnStopped,
 )
-from lsp_harness.session.events.tool_events import PermissionDecided, ToolCompleted, ToolStarted
-from lsp_harness.session.log.session_log import SessionLog
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.events.tool_events import PermissionDecided, ToolCompleted, ToolStarted
+from lsp_harness.kernel.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.sessions.session_list import find_sessions, list_rows
 
 T = TypeVar("T")
 TURN_EVENTS = 20

@@ -15,8 +15,8 @@ from time import perf_counter
 from lsp_harness.coding.plan.plan_choice import decide_item
 from lsp_harness.coding.plan.understanding import understand_prompt
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.sessions.model_choice import create_model
-from lsp_harness.session.events.plan_events import PlannedItem
+from lsp_harness.events.plan_events import PlannedItem
+from lsp_harness.sessions.model_choice import create_model
 
 FOLDER = Path(__file__).parent.parent / "coding"
 FILES = ("labelled_prompts.json", "held_out_prompts.json")

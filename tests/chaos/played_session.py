@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.chat.tool_calls import CALL_END, CALL_START
-from lsp_harness.harness.sessions import model_choice
-from lsp_harness.harness.sessions.session_host import FrameQueue, serve_session
-from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.request import Chunk, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.session.log import session_log
+from lsp_harness.kernel.log import session_log
+from lsp_harness.sessions import model_choice
+from lsp_harness.sessions.session_host import FrameQueue, serve_session
+from lsp_harness.sessions.session_options import SessionOptions
 
 Frame = dict[str, Any]
 MARK = "PROMPT "

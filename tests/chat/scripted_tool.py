@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsp_harness.chat.tool import CallContext, ToolResult
-from lsp_harness.session.permission.action import Action
+from lsp_harness.permission.action import Action
 
 
 @dataclass

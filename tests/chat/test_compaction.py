@@ -12,16 +12,16 @@ from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.protocol.answer_protocol import ChatSettings
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.errors import NoAnswer
+from lsp_harness.events.model_events import ModelCompleted
+from lsp_harness.events.session_events import InvocationReceived, SessionStarted
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.events.model_events import ModelCompleted
-from lsp_harness.session.events.session_events import InvocationReceived, SessionStarted
-from lsp_harness.session.ingress import Ingress
-from lsp_harness.session.log.log_reader import read_log
-from lsp_harness.session.log.session_store import SessionStore
-from lsp_harness.session.permission.hook import Hook
-from lsp_harness.session.permission.hooks import Hooks
-from lsp_harness.session.session import Session
+from lsp_harness.kernel.artifacts import ArtifactStore
+from lsp_harness.kernel.ingress import Ingress
+from lsp_harness.kernel.log.log_reader import read_log
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.kernel.session import Session
+from lsp_harness.permission.hook import Hook
+from lsp_harness.permission.hooks import Hooks
 from tests.benchmarks.compaction import OpenGate, converse, render_table
 
 

@@ -15,20 +15,20 @@ from lsp_harness.chat.protocol.answer_protocol import ChatSettings
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineError, NoAnswer
+from lsp_harness.events.event_codec import encode_event
+from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.model_events import ModelCompleted, ToolCall
+from lsp_harness.events.session_events import InvocationReceived, SessionStarted, TurnStopped
+from lsp_harness.events.tool_events import ToolCompleted, ToolFailed
 from lsp_harness.inference.backends import fleet
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import ChatMessage, PastCall
-from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.events.event_codec import encode_event
-from lsp_harness.session.events.event_types import SessionEvent
-from lsp_harness.session.events.model_events import ModelCompleted, ToolCall
-from lsp_harness.session.events.session_events import InvocationReceived, SessionStarted, TurnStopped
-from lsp_harness.session.events.tool_events import ToolCompleted, ToolFailed
-from lsp_harness.session.limits import Limits
-from lsp_harness.session.log.log_reader import read_log
-from lsp_harness.session.log.session_store import SessionStore
-from lsp_harness.session.projections.message_history import project_conversation
-from lsp_harness.session.session import Ingress, Session
+from lsp_harness.kernel.artifacts import ArtifactStore
+from lsp_harness.kernel.limits import Limits
+from lsp_harness.kernel.log.log_reader import read_log
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.kernel.projections.message_history import project_conversation
+from lsp_harness.kernel.session import Ingress, Session
 from lsp_harness.wire.event import Event
 from tests.benchmarks.compaction import OpenGate
 from tests.chat.scripted_tool import ScriptedTool

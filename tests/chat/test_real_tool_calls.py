@@ -19,8 +19,8 @@ from lsp_harness.chat.tool_prompt import render_tools
 from lsp_harness.chat.tools.tool_input import object_schema
 from lsp_harness.chat.tools.tool_registry import create_tools
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.sessions.open_session import SYSTEM_PROMPT
 from lsp_harness.inference.models.model_files import resolve_model
+from lsp_harness.sessions.open_session import SYSTEM_PROMPT
 from tests.chat.scripted_tool import ScriptedTool
 from tests.chat.tools.surroundings import Desk
 from tests.support.engine import EngineProcess

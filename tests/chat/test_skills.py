@@ -9,7 +9,7 @@ from lsp_harness.chat.tool import CallContext
 from lsp_harness.chat.tool_grammar import build_tool_grammar
 from lsp_harness.disk.file_warnings import forget_warnings
 from lsp_harness.errors import UsageError
-from lsp_harness.session.events.tool_events import SkillLoaded
+from lsp_harness.events.tool_events import SkillLoaded
 from tests.support.grammar import Acceptor
 
 HEAD = "---\nname: {name}\ndescription: {description}\n---\n"

@@ -8,10 +8,10 @@ import pytest
 
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
+from lsp_harness.events.session_events import InvocationReceived
 from lsp_harness.inference.running_engines import peer_pid
 from lsp_harness.inference.supervisor import engine_address
-from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from tests.cli.conftest import Shell
 from tests.cli.engine_faults import CELLS, Cell
 from tests.faults.commands import COMMANDS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.harness.sessions.reading_commands import ReadingCommands
+from lsp_harness.sessions.reading_commands import ReadingCommands
 from tests.cli.conftest import Shell
 
 

@@ -11,14 +11,14 @@ import pytest
 from lsp_harness.chat import chat_driver
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.edit_tools import EditTool
-from lsp_harness.harness.selftest import ability_checks, selftest_run
-from lsp_harness.harness.selftest.ability_checks import CHECKS
-from lsp_harness.harness.sessions import model_choice, subagent_tool
-from lsp_harness.harness.sessions.open_session import OpenSession
-from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.events.session_events import ErrorOccurred
-from lsp_harness.session.log import session_log
-from lsp_harness.session.projections import message_history
+from lsp_harness.cli.selftest import ability_checks, selftest_run
+from lsp_harness.cli.selftest.ability_checks import CHECKS
+from lsp_harness.events.session_events import ErrorOccurred
+from lsp_harness.kernel.artifacts import ArtifactStore
+from lsp_harness.kernel.log import session_log
+from lsp_harness.kernel.projections import message_history
+from lsp_harness.sessions import model_choice, subagent_tool
+from lsp_harness.sessions.open_session import OpenSession
 from tests.cli.conftest import Shell
 
 Break = Callable[[pytest.MonkeyPatch], None]

@@ -8,10 +8,10 @@ import pytest
 from lsp_harness.cli.sessions.sessions_cli import count_tokens
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
+from lsp_harness.events.session_events import InvocationReceived
 from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from tests.cli.conftest import Shell
 
 

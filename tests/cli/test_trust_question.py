@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.cli.terminal_person import TerminalPerson as AskingTerminal
+from lsp_harness.permission.action import SUITE_TOOL, Action
+from lsp_harness.permission.person import PermissionQuestion
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
-from lsp_harness.session.permission.action import SUITE_TOOL, Action
-from lsp_harness.session.permission.person import PermissionQuestion
 from tests.cli.conftest import Shell
 from tests.support.terminal_person import TerminalPerson
 

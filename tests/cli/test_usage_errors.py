@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from lsp_harness.cli.usage_errors import add_command
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
 
 CODE = "def area(r):\n    return 3 * r\n"

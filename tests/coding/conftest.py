@@ -10,8 +10,8 @@ from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, NoAnswer
-from lsp_harness.session.log.session_log import SessionLog
-from lsp_harness.session.results import Progress, Proposal
+from lsp_harness.kernel.log.session_log import SessionLog
+from lsp_harness.kernel.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.check import CheckTools

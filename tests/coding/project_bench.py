@@ -5,8 +5,8 @@ from pathlib import Path
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.client import Engine
-from lsp_harness.session.log.session_log import SessionLog
-from lsp_harness.session.results import Proposal
+from lsp_harness.kernel.log.session_log import SessionLog
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 from lsp_harness.verify.check import CheckTools

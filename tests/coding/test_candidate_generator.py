@@ -11,7 +11,7 @@ from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.coding.conftest import AREA, BROKEN, FIXED, GOOD, STILL, edits

@@ -12,7 +12,7 @@ from lsp_harness.coding.instruct import Instruct
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.session.results import Proposal
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Span, decode
 from tests.coding.project_bench import ProjectBench, text_of

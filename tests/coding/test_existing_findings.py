@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lsp_harness.coding.existing_findings import MAX_LINES, describe_existing_findings
 from lsp_harness.coding.turn.turn_context import TurnContext
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span
 from lsp_harness.verify.check import CheckTools

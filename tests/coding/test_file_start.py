@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import BYTE_ORDER_MARK, Document
 from lsp_harness.text.edit import Edit

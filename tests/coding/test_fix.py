@@ -9,7 +9,7 @@ from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import NEXT_STATES
 from lsp_harness.errors import EngineError, NoAnswer
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff

@@ -39,12 +39,12 @@ from lsp_harness.context.context_source import InstructionSource
 from lsp_harness.context.fragment import Fragment, TokenCounter
 from lsp_harness.context.sources.related_code_source import RelatedCodeSource
 from lsp_harness.errors import HarnessError
+from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.prompt_ceilings import CEILINGS, PROMPT_NAMES, PromptLimit, PromptName
 from lsp_harness.inference.request import Chunk, ModelRequest, Props, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from lsp_harness.session.events.plan_events import PlannedItem
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -366,7 +366,7 @@ async def test_no_prompt_of_the_default_model_is_longer_than_its_ceiling(
 # -- the table
 PACKAGE = Path(lsp_harness.__file__).parent
 REQUESTS = ("ChatRequest", "Infill", "Continuation", "ToolChat")
-LAYERS = ("coding", "verify", "harness/code_turns", "harness/edits")
+LAYERS = ("coding", "verify", "sessions", "harness/edits")
 
 
 def find_prompts(module: ast.Module) -> int:

@@ -11,10 +11,10 @@ from lsp_harness.coding.plan.plan_choice import build_messages as ask_about_item
 from lsp_harness.coding.plan.understanding import build_messages as ask_for_intent
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config, Engine, Model
+from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import ChatRequest, Sampling, Usage
-from lsp_harness.session.events.plan_events import PlannedItem
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.check import CheckTools

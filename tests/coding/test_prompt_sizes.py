@@ -19,7 +19,7 @@ from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.syntax.scope import function_text_span
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import parse

@@ -9,10 +9,10 @@ from lsp_harness.coding.plan import plan_choice, understanding
 from lsp_harness.coding.plan.parameter_rename import ParameterRename, parse_rename
 from lsp_harness.coding.plan.understanding import EXAMPLES, INTENTS, understand_prompt
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.sessions.model_choice import create_model
+from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.inference.request import ChatRequest
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.session.events.plan_events import PlannedItem
+from lsp_harness.sessions.model_choice import create_model
 
 FOLDER = Path(__file__).parent
 LABELLED = ("labelled_prompts.json", "held_out_prompts.json")

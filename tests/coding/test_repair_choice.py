@@ -16,8 +16,8 @@ from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.request import Usage
-from lsp_harness.session.log.log_reader import read_log
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.log_reader import read_log
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.change import Change

@@ -11,7 +11,7 @@ from lsp_harness.coding.fix import Fix
 from lsp_harness.config.schema import Config, Generation, Verification
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from lsp_harness.session.results import Proposal
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.syntax.syntax_errors import find_python_fault
 from lsp_harness.verify.finding import Finding
 from tests.coding.project_bench import ProjectBench, text_of

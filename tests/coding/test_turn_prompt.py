@@ -13,7 +13,7 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from tests.harness.tools import Script
 
 CONTEXT = InfillContext(

@@ -11,7 +11,7 @@ from lsp_harness.completion.request.text_generation import find_valid_start
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import EngineError, RequestSuperseded
 from lsp_harness.inference.request import Infill
-from lsp_harness.session.results import Suggestion
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document

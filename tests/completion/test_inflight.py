@@ -12,7 +12,7 @@ from lsp_harness.config.schema import Completion
 from lsp_harness.errors import EngineError, RequestSuperseded
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Stop, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from lsp_harness.session.results import Suggestion
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.syntax.tree import parse
 from tests.completion.test_completer import AREA, type_text
 from tests.support import markup

@@ -6,7 +6,7 @@ from typing import Any
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.request import Infill
-from lsp_harness.session.results import Suggestion
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.syntax.tree import parse
 from tests.harness.tools import Script
 from tests.support import markup

@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.request.type_filter import TypeFilter
 from lsp_harness.harness.acceptance_stats import AcceptanceStats
-from lsp_harness.session.results import Suggestion
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from tests.harness.tools import Script

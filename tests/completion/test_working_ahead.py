@@ -10,8 +10,8 @@ from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.backends.backend import FEATURES
 from lsp_harness.inference.request import Infill, Props
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.process.background_permit import BackgroundPermit
-from lsp_harness.session.results import Suggestion
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document

@@ -18,8 +18,8 @@ from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.request import ChatRequest, Infill
 from lsp_harness.inference.scripted_engine import prompt_text
 from lsp_harness.inference.supervisor import EngineAddress, Supervisor, engine_identity
-from lsp_harness.session.log.log_reader import read_log
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.log_reader import read_log
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
@@ -226,7 +226,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
     # the third: tests/harness/test_edit_verbs.py
     # tests/verify/test_suite_check.py, test_types_check.py and test_review_check.py
     in_verify = {"verification.test", "verification.type_check", "verification.diff_review"}
-    # tests/harness/sessions/test_code_turns.py
+    # tests/sessions/test_code_turns.py
     in_turns = {"generation.temperature_classify"}
     tested = {
         *in_verify,
@@ -280,14 +280,14 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         *("background.prepare_fixes", "background.fix_tokens"),  # tests/harness/test_prepared_fixes.py
         "verification.debounce_ms",  # tests/harness
         "generation.test_repair_s",  # tests/coding/ladder/test_repair_tests.py
-        "generation.plan",  # tests/harness/sessions/test_code_turns.py
+        "generation.plan",  # tests/sessions/test_code_turns.py
         "verification.on_save",  # tests/harness/test_saved_edits.py
         "verification.on_open",  # tests/harness/test_outside_world.py
         # tests/harness/test_actions.py, tests/server/sessions/test_actions_of_projects.py
         *("actions.custom", "actions.comment_trigger"),
-        # tests/config/test_permission_layers.py, tests/session/permission
+        # tests/config/test_permission_layers.py, tests/permission
         *(f"{table}.{key}" for table in ("permissions", "hooks") for key in tables()[table]),
-        # tests/config/test_runtime_settings.py, tests/runtime, tests/harness/agents
+        # tests/config/test_runtime_settings.py, tests/runtime, tests/agents
         *(f"runtime.{key}" for key in tables()["runtime"]),
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py
     }

@@ -10,12 +10,12 @@ from lsp_harness.config.schema import Config
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexReported, StateChanged
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.indexes.folder_index import IndexMessage
-from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.session.results import FixOffer
+from lsp_harness.kernel.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import Script, settings

@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench

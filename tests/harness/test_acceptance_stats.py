@@ -9,7 +9,7 @@ from filelock import FileLock
 from lsp_harness.config import paths
 from lsp_harness.harness import acceptance_stats
 from lsp_harness.harness.acceptance_stats import AcceptanceStats, Counts
-from lsp_harness.session.results import Suggestion
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.workspace.open_document import OpenDocument

@@ -3,13 +3,13 @@
 import asyncio
 from pathlib import Path
 
-from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.session.projections.summary import summarize
+from lsp_harness.kernel.projections.summary import summarize
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.verify.check import CheckTools
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.verify.ruff_linter import Report, Ruff
 from tests.harness.bench import QUICK, Bench, BlockedRuff, Make, accept
 from tests.harness.tools import settings

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.coding.project_actions import read_actions
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.harness.edits.project_actions import read_actions
-from lsp_harness.session.results import Progress
+from lsp_harness.kernel.results import Progress
 from lsp_harness.text.edit import apply
 from tests.harness.bench import Make
 from tests.harness.spoken import after, fenced, no_report, opened

@@ -9,7 +9,7 @@ from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.verification.verifier import UntrustedRuff, Verifier
 from lsp_harness.inference.request import Infill
-from lsp_harness.session.results import FixOffer
+from lsp_harness.kernel.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.verify.check import CheckTools
 from tests.harness.bench import AREA, QUICK, Bench, Make, accept, fixed

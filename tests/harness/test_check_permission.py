@@ -8,26 +8,26 @@ from typing import Any, ClassVar
 import pytest
 
 from lsp_harness.harness.verification import verifier as verifier_module
-from lsp_harness.harness.verification.check_permission import CheckPermission
+from lsp_harness.harness.verification.edit_permission import CheckPermission
 from lsp_harness.harness.verification.gated_ruff import LINT
 from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
 from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.kernel.log.turn import Turn, current_turn
+from lsp_harness.permission.action import SUITE_TOOL, Action
+from lsp_harness.permission.hook import Hook
+from lsp_harness.permission.hooks import Hooks
+from lsp_harness.permission.mode_table import MODES, PermissionMode
+from lsp_harness.permission.permission_gate import PermissionGate
+from lsp_harness.permission.person import Answer, Choice, PermissionQuestion
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, choose_sandbox
-from lsp_harness.session.log.session_store import SessionStore
-from lsp_harness.session.log.turn import Turn, current_turn
-from lsp_harness.session.permission.action import SUITE_TOOL, Action
-from lsp_harness.session.permission.hook import Hook
-from lsp_harness.session.permission.hooks import Hooks
-from lsp_harness.session.permission.mode_table import MODES, PermissionMode
-from lsp_harness.session.permission.permission_gate import PermissionGate
-from lsp_harness.session.permission.person import Answer, Choice, PermissionQuestion
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.types.checker_pool import CheckerPool
-from tests.session.permission.gates import policy
+from tests.permission.gates import policy
 
 SOURCE = "def one():\n    return 1\n"
 

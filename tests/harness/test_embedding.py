@@ -17,7 +17,7 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.models.bert import convert
-from lsp_harness.session.results import FixOffer
+from lsp_harness.kernel.results import FixOffer
 from lsp_harness.text.position import Span
 from tests.harness.bench import AREA, Bench, Make
 from tests.harness.tools import settings

@@ -8,8 +8,8 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.edits.proposals import reject_proposal
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
-from lsp_harness.session.results import Proposal
 from lsp_harness.text.edit import apply
 from tests.harness.bench import Bench, Make, fixed
 from tests.harness.tools import checked, edits, of_type, settings

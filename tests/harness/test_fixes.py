@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.errors import BinaryDocument, NoAnswer, StaleDocument
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.session.results import FixOffer, Progress
+from lsp_harness.kernel.results import FixOffer, Progress
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Finding

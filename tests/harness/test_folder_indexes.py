@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Index
+from lsp_harness.events.session_events import InvocationReceived
 from lsp_harness.harness.indexes.folder_indexes import FolderIndexes
 from lsp_harness.index.index_keeper import IndexKeeper
 from lsp_harness.index.query.symbol_lookup import find_symbols
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.wire.event import Event
 from tests.harness.bench import QUICK, Make
 from tests.harness.tools import settings

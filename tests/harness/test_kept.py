@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from lsp_harness.errors import NoAnswer
-from lsp_harness.session.events.code_events import CheckReport, ChecksCompleted
-from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.results import FixOffer
+from lsp_harness.events.code_events import CheckReport, ChecksCompleted
+from lsp_harness.events.session_events import InvocationReceived
+from lsp_harness.kernel.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import AREA, Make, fixed

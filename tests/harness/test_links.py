@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from lsp_harness.harness.edits.module_tests import find_test_file, open_test_file
+from lsp_harness.coding.module_tests import find_test_file, open_test_file
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import Bench, Make

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.coding.task_location import LocationRequest
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.engines import Engines
-from lsp_harness.harness.task_locator import LocationRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.text.document import Document

@@ -9,8 +9,8 @@ import psutil
 import pytest
 
 from lsp_harness.errors import PullFailed, UnknownModel
-from lsp_harness.harness.model_download import download_model
-from lsp_harness.session.results import Progress
+from lsp_harness.kernel.results import Progress
+from lsp_harness.server.model_download import download_model
 
 NAME = "qwen2.5-coder-0.5b-instruct"
 

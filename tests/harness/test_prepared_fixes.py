@@ -10,7 +10,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import NoAnswer, StaleDocument
 from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.session.results import FixOffer, Proposal
+from lsp_harness.kernel.results import FixOffer, Proposal
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Finding, Outcome

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.session.results import Progress
+from lsp_harness.kernel.results import Progress
 from tests.harness.bench import Bench, Make
 from tests.harness.test_edit_verbs import after, fenced, opened
 from tests.harness.tools import settings

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lsp_harness.errors import NoAnswer, RequestSuperseded
-from lsp_harness.session.results import FixOffer
+from lsp_harness.kernel.results import FixOffer
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.plain_text import is_plain_text
 from lsp_harness.text.document import Document

@@ -13,7 +13,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.harness.edits.turns import TurnWork
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Props
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.session.log.log_reader import read_log
+from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.wire.event import Event
 from lsp_harness.workspace.snapshot import Snapshot
 

@@ -8,9 +8,9 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.served.served_project import ServedProject
-from lsp_harness.harness.served.text_verification import Replacement, TextVerifier
 from lsp_harness.inference.engine_choice import make_engine
+from lsp_harness.mcp.served_project import ServedProject
+from lsp_harness.mcp.text_verification import Replacement, TextVerifier
 from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_stdio, text_of
 from tests.support.project_suites import require_sandbox
 

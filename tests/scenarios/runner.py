@@ -23,7 +23,7 @@ from pathlib import Path
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.harness import Harness
-from lsp_harness.session.results import Suggestion
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import encode
 from lsp_harness.verify.finding import Finding

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from lsp_harness.config import paths
-from lsp_harness.harness.sessions.session_host import serve_session
+from lsp_harness.kernel.log.log_reader import read_history
+from lsp_harness.permission.hook import HOOK_EVENTS
 from lsp_harness.sdk import HarnessClient, HarnessError, HookDecision, HookMatcher, ToolEnd, query
-from lsp_harness.session.log.log_reader import read_history
-from lsp_harness.session.permission.hook import HOOK_EVENTS
+from lsp_harness.sessions.session_host import serve_session
 from lsp_harness.wire.frame_lines import encode_line
 from lsp_harness.wire.frame_reading import read_frames
 from tests.support.scripted_session import call_text, write_script

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.config import paths
+from lsp_harness.kernel.log.log_reader import read_history
 from lsp_harness.sdk import (
     ErrorEvent,
     HarnessClient,
@@ -30,7 +31,6 @@ from lsp_harness.sdk import (
     query,
     tool,
 )
-from lsp_harness.session.log.log_reader import read_history
 from tests.support.child_signals import reset_signals
 from tests.support.scripted_session import call_text, write_script
 

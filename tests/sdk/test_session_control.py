@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lsp_harness.config import paths
+from lsp_harness.kernel.log.log_reader import read_history
 from lsp_harness.sdk import ErrorEvent, HarnessClient, HarnessError, SessionChange, ToolEnd, query
-from lsp_harness.session.log.log_reader import read_history
 from tests.support.scripted_session import call_text, write_script
 from tests.test_tidy import ROOT
 

@@ -30,17 +30,17 @@ from lsp_harness.harness.edits.fix_verbs import FixVerbs
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import FindingsChanged, VerificationReported
 from lsp_harness.harness.harness import Harness, UserAction
-from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
+from lsp_harness.kernel.results import FixOffer, Progress, Proposal, Report, Suggestion
 from lsp_harness.server import commands
 from lsp_harness.server.main import serve
-from lsp_harness.session.results import FixOffer, Progress, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.finding import Finding, Outcome, Verdict
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
@@ -150,22 +150,14 @@ class FakeHarness(Harness):
     def __init__(self, config: Config, workspace: Workspace) -> None:
         super().__init__(config, _refuse_engine, workspace, works_ahead=True)
         self._script = Script()
-        self._fake_turns = FakeTurns(self.services)
-        self._fake_completions = FakeCompletions(self.services, self._script)
-        self._fake_verification = FakeVerification(self.services)
-        self._fake_fixes = FakeFixes(self.services, self._fake_turns, self._script)
-
-    @property
-    def turns(self) -> Turns:
-        return self._fake_turns
-
-    @property
-    def completions(self) -> CompletionVerbs:
-        return self._fake_completions
-
-    @property
-    def fixes(self) -> FixVerbs:
-        return self._fake_fixes
+        turns = FakeTurns(self.services)
+        # the attributes are final for everybody else
+        vars(self).update(
+            turns=turns,
+            completions=FakeCompletions(self.services, self._script),
+            fixes=FakeFixes(self.services, turns, self._script),
+            verification=FakeVerification(self.services),
+        )
 
     def open(self, text: Document) -> None:
         self.documents.open(text)
@@ -199,10 +191,6 @@ class FakeHarness(Harness):
             return self.services.report_state()
         findings = [_finding(0, f"{action} {result_id}")]
         return self.events.publish(FindingsChanged(uri, _published(self.documents.get(uri).text, findings)))
-
-    @property
-    def verification(self) -> VerificationVerbs:
-        return self._fake_verification
 
     def state(self) -> dict[str, Any]:
         return {"engine": "off", "documents": len(list(self.documents))}

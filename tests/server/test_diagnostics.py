@@ -4,7 +4,6 @@ from typing import Any, cast
 
 import pytest
 
-from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
 from lsp_harness.text.document import Document
@@ -12,6 +11,7 @@ from lsp_harness.verify.check import Check
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.suite_check import SuiteCheck
 from lsp_harness.verify.syntax_check import SyntaxCheck

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.session.checkpoints import content_store
-from lsp_harness.session.checkpoints.checkpoints import Checkpoints
+from lsp_harness.kernel.checkpoints import content_store
+from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints
 
 Make = Callable[..., Checkpoints]
 Texts = dict[str, tuple[int, bytes]]

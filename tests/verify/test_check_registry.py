@@ -9,9 +9,9 @@ from rich.console import Console
 from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.config.schema import Verification
 from lsp_harness.config.setting_values import WORDS
+from lsp_harness.events.code_events import ChecksCompleted
 from lsp_harness.harness.verification.verdict_document import render_document as verdict_document
-from lsp_harness.session.events.code_events import ChecksCompleted
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.document import Document
 from lsp_harness.verify import check_registry, checks_page
 from lsp_harness.verify.change import Change

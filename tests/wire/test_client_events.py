@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.session.events.event_codec import encode_event
-from lsp_harness.session.events.event_types import EVENT_CLASSES as SESSION_EVENTS
+from lsp_harness.events.event_codec import encode_event
+from lsp_harness.events.event_types import EVENT_CLASSES as SESSION_EVENTS
 from lsp_harness.wire import client_events
 from lsp_harness.wire.client_event_codec import ENVELOPE, EVENT_CLASSES, parse_event, to_wire
 from lsp_harness.wire.client_events import (

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.session.events.event_codec import encode_event
-from lsp_harness.session.events.event_types import EVENT_CLASSES
+from lsp_harness.events.event_codec import encode_event
+from lsp_harness.events.event_types import EVENT_CLASSES
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import FRAMES, IGNORED_TYPES, encode_frame
 

@@ -5,21 +5,21 @@ import dataclasses
 import pytest
 
 from lsp_harness.cli.verdict_table import VerdictTable
+from lsp_harness.events.code_events import CheckCompleted, CheckReport, ChecksCompleted
+from lsp_harness.events.event_codec import encode_event
 from lsp_harness.harness.edits.prepared_fixes import PreparedFix
-from lsp_harness.harness.published_findings import PublishedFindings
-from lsp_harness.harness.served.text_verification import TextVerdict
 from lsp_harness.harness.verdicts.verdict_lens import describe_verdict
 from lsp_harness.harness.verification.verdict_document import render_document
+from lsp_harness.kernel.log.session_log import SessionLog
+from lsp_harness.kernel.results import FixOffer, Proposal
 from lsp_harness.mcp import verdict_tools
-from lsp_harness.session.events.code_events import CheckCompleted, CheckReport, ChecksCompleted
-from lsp_harness.session.events.event_codec import encode_event
-from lsp_harness.session.log.session_log import SessionLog
-from lsp_harness.session.results import FixOffer, Proposal
+from lsp_harness.mcp.text_verification import TextVerdict
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check_registry import CHECKS
 from lsp_harness.verify.finding import Finding, Outcome, Verdict
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.wire.client_event_codec import parse_event
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import encode_frame

@@ -13,12 +13,12 @@ from lsp_harness.api.api_errors import NotFound
 from lsp_harness.api.api_route import ApiCall, ApiRoute, QueryField
 from lsp_harness.api.sessions.session_streams import MAX_EVENTS, read_events, stream_events
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.sessions.session_list import find_sessions, list_tree
-from lsp_harness.harness.sessions.session_options import DRIVERS
+from lsp_harness.events.tool_events import PermissionRequested
 from lsp_harness.harness.verification.verdict_document import render_document
-from lsp_harness.session.artifacts import MAX_READ_BYTES, is_ulid, read_artifact
-from lsp_harness.session.events.tool_events import PermissionRequested
-from lsp_harness.session.log.log_reader import read_history
+from lsp_harness.kernel.artifacts import MAX_READ_BYTES, is_ulid, read_artifact
+from lsp_harness.kernel.log.log_reader import read_history
+from lsp_harness.sessions.session_list import find_sessions, list_tree
+from lsp_harness.sessions.session_options import DRIVERS
 
 SESSION_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{4,26}")
 """The id of a session or its beginning, so that no path can be hidden in it."""

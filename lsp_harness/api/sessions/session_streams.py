@@ -14,7 +14,7 @@ from lsp_harness.api.api_context import ApiContext
 from lsp_harness.api.api_route import ApiCall
 from lsp_harness.errors import FileMissing
 from lsp_harness.harness.events import ConversationReported, HarnessEvent
-from lsp_harness.session.log.log_reader import follow_log, read_history
+from lsp_harness.kernel.log.log_reader import follow_log, read_history
 from lsp_harness.wire.event import Event, encode
 
 MAX_EVENTS = 10_000

@@ -9,7 +9,7 @@ from lsp_harness.chat.mcp.server_connection import ServerConnection
 from lsp_harness.chat.mcp.tool_schema import read_schema
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.files.secrets import redact
-from lsp_harness.session.permission.action import Action
+from lsp_harness.permission.action import Action
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool

@@ -7,9 +7,9 @@ from typing import Any, Protocol, cast
 
 from lsp_harness.chat.conversation_prompt import ChatPrompt
 from lsp_harness.chat.shown_tools import ShownTool
+from lsp_harness.events.model_events import ToolCall
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import ModelRequest, Owner, Sampling, Stop, Usage, WrittenCall
-from lsp_harness.session.events.model_events import ToolCall
 
 ANSWER_TOKENS = 512
 """Tokens that are reserved for an answer."""

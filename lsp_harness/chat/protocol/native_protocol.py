@@ -13,8 +13,8 @@ from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.chat.shown_tools import FIND_TOOL
 from lsp_harness.chat.tool_calls import DECODER, MAX_QUOTED_CHARS, split_thinking
 from lsp_harness.chat.tool_prompt import describe_tools
+from lsp_harness.events.model_events import ToolCall
 from lsp_harness.inference.request import ChatMessage, Stop, ToolChat, ToolSpec, WrittenCall
-from lsp_harness.session.events.model_events import ToolCall
 
 
 class NativeProtocol:

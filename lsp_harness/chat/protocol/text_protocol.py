@@ -14,8 +14,8 @@ from lsp_harness.chat.protocol.answer_protocol import Answer, ChatSettings, Know
 from lsp_harness.chat.shown_tools import TOOLS_SHARE, render_views
 from lsp_harness.chat.tool_calls import parse_answer, split_thinking
 from lsp_harness.chat.tool_grammar import AnswerForm, ToolGrammar, build_tool_grammar
+from lsp_harness.events.model_events import ToolCall
 from lsp_harness.inference.request import ChatRequest
-from lsp_harness.session.events.model_events import ToolCall
 
 SCHEMA_REQUEST = "Answer with nothing but JSON that fits this JSON schema:"
 

@@ -13,7 +13,7 @@ from lsp_harness.chat.tools.tool_input import (
     text_schema,
 )
 from lsp_harness.files.secrets import redact
-from lsp_harness.session.permission.action import Action
+from lsp_harness.permission.action import Action
 
 
 class ReadArtifactTool:

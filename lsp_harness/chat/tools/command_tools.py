@@ -15,7 +15,7 @@ from lsp_harness.chat.tools.tool_input import (
 )
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
-from lsp_harness.session.permission.action import Action
+from lsp_harness.permission.action import Action
 
 EXECUTIONS: tuple[Execution, ...] = ("inline", "background", "auto")
 DEFAULT_WAIT_S, MAX_WAIT_S = 60, 300

@@ -13,8 +13,8 @@ from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
+from lsp_harness.permission.action import Action
 from lsp_harness.process.offload import offload
-from lsp_harness.session.permission.action import Action
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

@@ -17,8 +17,8 @@ from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read
 from lsp_harness.chat.tools.workspace_paths import WorkspaceFile, WorkspacePaths
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
+from lsp_harness.permission.action import Action
 from lsp_harness.process.tool_run import run_tool
-from lsp_harness.session.permission.action import Action
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 

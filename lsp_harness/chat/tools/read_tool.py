@@ -8,7 +8,7 @@ from lsp_harness.chat.tools.tool_input import read_text as read_input
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
-from lsp_harness.session.permission.action import Action
+from lsp_harness.permission.action import Action
 from lsp_harness.text.position import decode
 
 MAX_LINES = 400

@@ -13,7 +13,7 @@ from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.files.secrets import redact
 from lsp_harness.index.query.name_locations import CursorPlace, NameLocation
-from lsp_harness.session.permission.action import Action
+from lsp_harness.permission.action import Action
 from lsp_harness.text.position import decode
 
 MAX_SHOWN_BODIES = 3

@@ -13,10 +13,10 @@ from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
 from lsp_harness.cli.file_place import byte_offset, parse_place
 from lsp_harness.cli.project_folder import project_at
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.project_location import locate_in_project
 from lsp_harness.harness.prompt_preview import Part, Prompt
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.request import Usage
+from lsp_harness.project.project_location import locate_in_project
 from lsp_harness.text.position import Span
 
 

@@ -18,8 +18,8 @@ from lsp_harness.bench.lsp_client import LspClient
 from lsp_harness.cli.console import console, say
 from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.errors import HarnessError
+from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.languages.language_table import find_language_of_file
-from lsp_harness.session.log.log_reader import read_log
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import encode

@@ -27,8 +27,8 @@ from lsp_harness.evaluation.results.task_result import TaskResult
 from lsp_harness.evaluation.results.weakness_table import WeaknessRow
 from lsp_harness.evaluation.suites.eval_task import Suite
 from lsp_harness.evaluation.suites.suite_formats import read_suite
-from lsp_harness.harness.sessions.model_choice import choose_model
 from lsp_harness.inference.engine_choice import describe_model
+from lsp_harness.sessions.model_choice import choose_model
 
 DEFAULT_ARMS = ("single", "best8", "ladder", "oracle")
 TABLE_WIDTH = 160

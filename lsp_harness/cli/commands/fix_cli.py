@@ -16,7 +16,7 @@ from lsp_harness.cli.proposal_output import finish_proposal, follow_verdicts
 from lsp_harness.errors import BinaryDocument, UsageError
 from lsp_harness.harness.edits.diagnosis import find_reported
 from lsp_harness.harness.harness import Harness
-from lsp_harness.session.results import Progress, Report
+from lsp_harness.kernel.results import Progress, Report
 from lsp_harness.text.position import Span, decode
 from lsp_harness.text.wording import format_count
 from lsp_harness.verify.current_findings import Examination

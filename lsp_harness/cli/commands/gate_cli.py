@@ -13,12 +13,12 @@ from lsp_harness.cli.console import JsonOption, print_json, say, warn
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.load import Problem
 from lsp_harness.errors import UsageError
-from lsp_harness.session.permission.action import Action, ActionKind
-from lsp_harness.session.permission.action_parts import ActionPart
-from lsp_harness.session.permission.gate_policy import READING_TOOLS, make_policy
-from lsp_harness.session.permission.mode_table import PermissionMode
-from lsp_harness.session.permission.permission_gate import PermissionGate
-from lsp_harness.session.permission.settings_judge import Explanation
+from lsp_harness.permission.action import Action, ActionKind
+from lsp_harness.permission.action_parts import ActionPart
+from lsp_harness.permission.gate_policy import READING_TOOLS, make_policy
+from lsp_harness.permission.mode_table import PermissionMode
+from lsp_harness.permission.permission_gate import PermissionGate
+from lsp_harness.permission.settings_judge import Explanation
 
 ASKS_EXIT_CODE = 3
 app = cyclopts.App(name="gate", help="Show what the permission gate decides about a command or a file.")
@@ -73,7 +73,7 @@ def _make_gate(mode: PermissionMode | None) -> PermissionGate:
 def _can_confine() -> bool:
     """Return whether commands that only read run in a sandbox."""
     # most questions need no sandbox, and the import takes long
-    from lsp_harness.harness.sessions.reading_commands import ReadingCommands
+    from lsp_harness.sessions.reading_commands import ReadingCommands
 
     return ReadingCommands.can_confine()
 

@@ -13,7 +13,7 @@ from lsp_harness.cli.composition import read_user_file
 from lsp_harness.cli.console import JsonOption, print_json, require_positive, say
 from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.project.project_search import (
+from lsp_harness.project.project_search import (
     FileOffset,
     FoundCode,
     ProjectQuery,

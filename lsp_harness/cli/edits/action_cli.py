@@ -8,7 +8,7 @@ from lsp_harness.cli.console import JsonOption, say
 from lsp_harness.cli.file_place import byte_offset, parse_place
 from lsp_harness.cli.proposal_output import finish_proposal, follow_verdicts
 from lsp_harness.errors import UsageError
-from lsp_harness.session.results import Progress
+from lsp_harness.kernel.results import Progress
 from lsp_harness.text.position import Span
 
 

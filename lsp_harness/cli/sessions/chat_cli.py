@@ -18,7 +18,7 @@ from lsp_harness.cli.sessions.terminal_question import TerminalQuestion, write_q
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
+from lsp_harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
 from lsp_harness.text.visible_text import escape_controls
 
 PROMPT, ANSWER = "you: ", "lsp-harness: "

@@ -11,8 +11,10 @@ from cyclopts import Parameter
 from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.sessions.open_session import OpenSession
-from lsp_harness.harness.sessions.replay import (
+from lsp_harness.kernel.log.log_reader import read_history
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.sessions.open_session import OpenSession
+from lsp_harness.sessions.replay import (
     RecordedCall,
     StateReplay,
     as_json,
@@ -20,10 +22,8 @@ from lsp_harness.harness.sessions.replay import (
     find_calls,
     replay_state,
 )
-from lsp_harness.harness.sessions.session_opening import open_session, open_without_model
-from lsp_harness.harness.sessions.session_options import SessionOptions
-from lsp_harness.session.log.log_reader import read_history
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.sessions.session_opening import open_session, open_without_model
+from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.text.visible_text import escape_controls
 from lsp_harness.text.wording import format_count
 from lsp_harness.wire.event import Event

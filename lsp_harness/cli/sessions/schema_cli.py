@@ -2,7 +2,7 @@
 
 import sys
 
-from lsp_harness.session.events.event_schema import render
+from lsp_harness.events.event_schema import render
 
 
 def schema() -> int:

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, print_json, say
-from lsp_harness.harness.selftest.selftest_run import CheckResult, run_checks
+from lsp_harness.cli.selftest.selftest_run import CheckResult, run_checks
 
 
 def selftest(

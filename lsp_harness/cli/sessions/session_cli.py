@@ -11,7 +11,7 @@ from lsp_harness.cli.sessions.session_client import SessionClient, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.cli.sessions.standard_input import open_standard_input
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, encode_line
 from lsp_harness.wire.frame_reading import read_frames
 

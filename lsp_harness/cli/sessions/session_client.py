@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.sessions.session_options import SessionOptions
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.sessions.session_host import FrameQueue
+    from lsp_harness.sessions.session_host import FrameQueue
 
 Frame = Mapping[str, Any]
 
@@ -57,7 +57,7 @@ class SessionClient:
 async def run_session(options: SessionOptions) -> AsyncGenerator[SessionClient]:
     """Serve a session while the block runs. At its end, the session is closed."""
     # imported here, because it takes long and the help of a command does not need it
-    from lsp_harness.harness.sessions.session_host import serve_session
+    from lsp_harness.sessions.session_host import serve_session
 
     client = SessionClient()
     task = asyncio.ensure_future(serve_session(client.incoming, client.outgoing, options))

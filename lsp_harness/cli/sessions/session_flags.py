@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.sessions.session_options import SessionOptions
-from lsp_harness.session.permission.client_hooks import ClientHook, read_client_hooks
+from lsp_harness.permission.client_hooks import ClientHook, read_client_hooks
+from lsp_harness.sessions.session_options import SessionOptions
 
 MAX_SCHEMA_BYTES = 1_000_000
 UNATTENDED_MODE = "plan"

@@ -16,21 +16,21 @@ from lsp_harness.cli.sessions.command_answer import read_answer
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError
-from lsp_harness.harness.sessions.session_export import ExportFormat, export_events, render_transcript
-from lsp_harness.harness.sessions.session_list import SessionRow, find_sessions, list_rows, list_tree
-from lsp_harness.harness.sessions.session_undo import (
+from lsp_harness.inference.backends.backend import estimate_counts
+from lsp_harness.inference.target import is_remote
+from lsp_harness.kernel.log.log_reader import read_history, read_log
+from lsp_harness.kernel.log.session_store import SessionStore, short_ids
+from lsp_harness.kernel.projections.session_state import project_session
+from lsp_harness.kernel.projections.summary import BUDGET_TOKENS, Summary
+from lsp_harness.sessions.session_export import ExportFormat, export_events, render_transcript
+from lsp_harness.sessions.session_list import SessionRow, find_sessions, list_rows, list_tree
+from lsp_harness.sessions.session_undo import (
     UndoResult,
     UndoWish,
     describe_undo,
     undo_fields,
     undo_saved,
 )
-from lsp_harness.inference.backends.backend import estimate_counts
-from lsp_harness.inference.target import is_remote
-from lsp_harness.session.log.log_reader import read_history, read_log
-from lsp_harness.session.log.session_store import SessionStore, short_ids
-from lsp_harness.session.projections.session_state import project_session
-from lsp_harness.session.projections.summary import BUDGET_TOKENS, Summary
 from lsp_harness.text.wording import format_count
 
 SHOWN_SESSIONS = 20

@@ -11,7 +11,8 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, encodable, print_json, say, warn
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.sessions.saved_tasks import (
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.sessions.saved_tasks import (
     SavedTask,
     cancel_task,
     find_task,
@@ -19,7 +20,6 @@ from lsp_harness.harness.sessions.saved_tasks import (
     read_task,
     wait_for_task,
 )
-from lsp_harness.session.log.session_store import SessionStore
 from lsp_harness.text.visible_text import escape_controls
 
 TIMEOUT_EXIT_CODE = 3

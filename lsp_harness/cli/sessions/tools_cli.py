@@ -14,10 +14,10 @@ from cyclopts import Parameter
 from lsp_harness.cli.console import JsonOption, encodable, print_json, say
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.sessions.direct_call import CallOutcome, call_tool
-from lsp_harness.harness.sessions.open_session import OpenSession
-from lsp_harness.harness.sessions.session_opening import open_without_model
-from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.sessions.direct_call import CallOutcome, call_tool
+from lsp_harness.sessions.open_session import OpenSession
+from lsp_harness.sessions.session_opening import open_without_model
+from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.text.visible_text import escape_controls
 
 app = cyclopts.App(name="tools", help="List the tools that a model may call here, or call one of them.")

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from lsp_harness.cli.sessions.terminal_question import NO, YES
-from lsp_harness.harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
+from lsp_harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
 
 
 def is_dialog() -> bool:

@@ -6,7 +6,7 @@ import signal
 from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.sessions.session_options import SessionOptions
 
 
 def acp(*, flags: SessionFlags | None = None) -> int:

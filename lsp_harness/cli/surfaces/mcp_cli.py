@@ -12,11 +12,11 @@ from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
 from lsp_harness.config import paths
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.served.served_project import ServedProject
-from lsp_harness.harness.served.served_sessions import ServedSessions
-from lsp_harness.harness.sessions.model_choice import choose_model
-from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.engine_choice import make_engine
+from lsp_harness.mcp.served_project import ServedProject
+from lsp_harness.mcp.served_sessions import ServedSessions
+from lsp_harness.sessions.model_choice import choose_model
+from lsp_harness.sessions.session_options import SessionOptions
 
 
 def mcp(

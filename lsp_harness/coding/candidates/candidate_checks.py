@@ -8,7 +8,7 @@ from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.sampling import Candidate
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
-from lsp_harness.session.events.code_events import (
+from lsp_harness.events.code_events import (
     CandidateGenerated,
     CandidateRejected,
     ChecksCompleted,

@@ -17,8 +17,8 @@ from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import IndexIncomplete, NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.pace import Pace
+from lsp_harness.kernel.results import Proposal
 from lsp_harness.process.offload import offload
-from lsp_harness.session.results import Proposal
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.position import Span

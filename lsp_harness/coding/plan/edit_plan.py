@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from graphlib import TopologicalSorter
 
 from lsp_harness.coding.task_location import TaskPlace
+from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.index.graph.dependents import Dependent, Dependents
-from lsp_harness.session.events.plan_events import PlannedItem
 
 MAX_DEPENDENTS = 8
 """Most dependents that are edited one by one. A change of more than these must keep the interface of its symbol."""

@@ -5,11 +5,11 @@ from contextlib import aclosing
 from typing import Any, cast
 
 from lsp_harness.coding.plan.choice_prompt import fit_question
+from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.files.secrets import redact
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import one_of_grammar, parse_one_of
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
-from lsp_harness.session.events.plan_events import PlannedItem
 
 CHANGE, KEEP, SWAP = "change", "keep", "swap"
 """Accept the item, drop it, or accept it after the next one."""

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
-from lsp_harness.session.driver import CallResult, ModelOutput
-from lsp_harness.session.log.turn import Turn
-from lsp_harness.session.projections.session_state import SessionState
+from lsp_harness.kernel.driver import CallResult, ModelOutput
+from lsp_harness.kernel.log.turn import Turn
+from lsp_harness.kernel.projections.session_state import SessionState
 
 ResultT = TypeVar("ResultT")
 

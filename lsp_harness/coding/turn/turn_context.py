@@ -10,10 +10,10 @@ from lsp_harness.context.context_inputs import PackageScope, WorkspaceScope
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
+from lsp_harness.kernel.log.turn import Turn
+from lsp_harness.kernel.results import Report
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
-from lsp_harness.session.log.turn import Turn
-from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks

@@ -7,12 +7,12 @@ from lsp_harness.config.schema import Context
 from lsp_harness.context.instruction_prompt import InstructionPrompt
 from lsp_harness.context.prompt_budget import Allocation, PromptBudget
 from lsp_harness.errors import NoAnswer
+from lsp_harness.events.code_events import ContextBuilt
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.infill_text import file_name_lines, heal
 from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import InfillContext, Props
-from lsp_harness.session.events.code_events import ContextBuilt
-from lsp_harness.session.log.turn import Turn
+from lsp_harness.kernel.log.turn import Turn
 
 HOLE_MARK_TOKENS = 3
 """Tokens that mark a hole: where the text before it begins, where the text behind it begins, and where the answer

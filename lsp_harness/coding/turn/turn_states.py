@@ -3,8 +3,8 @@
 from time import perf_counter
 from typing import Literal
 
-from lsp_harness.session.events.code_events import StateEntered, StateExited
-from lsp_harness.session.log.turn import Turn
+from lsp_harness.events.code_events import StateEntered, StateExited
+from lsp_harness.kernel.log.turn import Turn
 
 State = Literal["UNDERSTAND", "LOCATE", "PLAN", "GENERATE", "VERIFY", "ANSWER", "COMPLETE", "FAILED", "CANCELLED"]
 

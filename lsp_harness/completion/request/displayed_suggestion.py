@@ -6,7 +6,7 @@ from lsp_harness.completion.request.answer_cache import ModelText
 from lsp_harness.completion.request.text_generation import make_presentable
 from lsp_harness.completion.rules.ghost_text import ghost_at
 from lsp_harness.config.schema import Completion
-from lsp_harness.session.results import Suggestion
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.typed_text import find_typed_text

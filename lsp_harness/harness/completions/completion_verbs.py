@@ -12,7 +12,7 @@ from lsp_harness.harness.completions.hot_files import HotFiles
 from lsp_harness.harness.completions.suggestion_pause import Pause, Scope
 from lsp_harness.harness.completions.visited_files import VisitedFiles
 from lsp_harness.harness.services import Services
-from lsp_harness.session.results import Suggestion
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode

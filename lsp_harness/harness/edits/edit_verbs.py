@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from lsp_harness.coding.module_tests import find_test_file, open_test_file
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.edits import diagnosis
-from lsp_harness.harness.edits.module_tests import find_test_file, open_test_file
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
 from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
-from lsp_harness.session.results import Proposal, Report
+from lsp_harness.kernel.results import Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
 from lsp_harness.workspace.snapshot import Snapshot
@@ -129,7 +129,7 @@ class EditVerbs:
         """Return the edits that the settings define for a text of this language."""
         if not self._services.config.actions.custom or self._turns.refusal(snapshot):
             return []
-        from lsp_harness.harness.edits.project_actions import fits_language, read_actions
+        from lsp_harness.coding.project_actions import fits_language, read_actions
 
         tree, (actions, _) = self._services.documents.tree(snapshot.document), read_actions(self._services.config)
         language = tree.language.id if tree else ""
@@ -137,8 +137,8 @@ class EditVerbs:
 
     async def run_action(self, snapshot: Snapshot, span: Span, name: str, report: Report) -> DocumentEdit:
         """Edit lines by an action of the settings. Raise UsageError if there is no such action for this text."""
+        from lsp_harness.coding import project_actions
         from lsp_harness.coding.instruct import Instruct
-        from lsp_harness.harness.edits import project_actions
 
         action = project_actions.find_action(self._services.config, name)
         await self._turns.prepare(snapshot)

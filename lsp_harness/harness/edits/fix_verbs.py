@@ -10,7 +10,7 @@ from lsp_harness.harness.edits.prepared_fixes import PreparedFixes
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
 from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
-from lsp_harness.session.results import FixOffer, Progress, Proposal, Report
+from lsp_harness.kernel.results import FixOffer, Progress, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding

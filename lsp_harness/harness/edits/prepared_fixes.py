@@ -17,7 +17,7 @@ from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent
 from lsp_harness.harness.services import Services
 from lsp_harness.inference.client import Engine
-from lsp_harness.session.results import FixOffer, Proposal
+from lsp_harness.kernel.results import FixOffer, Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_rules import rank_finding

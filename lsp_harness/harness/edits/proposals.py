@@ -1,17 +1,52 @@
 """The proposals that a client received for a document, so that an applied proposal can be told from typing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import StaleDocument, UsageError
-from lsp_harness.session.events.code_events import EditApplied, EditRejected, EditStale
-from lsp_harness.session.results import Proposal
+from lsp_harness.disk.file_reading import read_file
+from lsp_harness.disk.file_writing import replace_file
+from lsp_harness.errors import FileMissing, StaleDocument, UsageError
+from lsp_harness.events.code_events import EditApplied, EditRejected, EditStale
+from lsp_harness.kernel.results import Proposal
+from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
+from lsp_harness.verify.change import Change
 from lsp_harness.workspace.open_document import OpenDocument
 
 if TYPE_CHECKING:
     from lsp_harness.coding.turn.turn_context import TurnContext
-    from lsp_harness.session.log.turn import Turn
+    from lsp_harness.kernel.log.turn import Turn
+
+
+def require_unchanged(files: Sequence[tuple[Path, Change]]) -> None:
+    """Raise StaleDocument if a file is not as it was when its change was computed.
+
+    Args:
+        files: The path of each file, as messages name it, and its change.
+    """
+    for path, change in files:
+        try:
+            present = read_file(path, MAX_TEXT_BYTES)
+        except FileMissing:
+            # an empty text may be that of a new file
+            present = b""
+        if present != change.before.data:
+            raise StaleDocument(f"{path} changed while the edit was computed; run it again")
+
+
+def write_changes(files: Sequence[tuple[Path, Change]]) -> None:
+    """Write the new text of each file, or none if one of them has changed.
+
+    Raises:
+        StaleDocument: Somebody changed a file meanwhile.
+        FileError: A file cannot be read or written.
+    """
+    require_unchanged(files)
+    for path, change in files:
+        replace_file(path, change.after.data, change.before.data)
+
 
 NO_PROPOSAL = "there is no open proposal {id!r} for this document; it was applied or rejected, or is too old"
 MAX_PROPOSALS = 32

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lsp_harness.errors import BinaryDocument, HarnessError, NoAnswer, UsageError
 from lsp_harness.harness.services import Services
-from lsp_harness.session.results import Proposal, Report
+from lsp_harness.kernel.results import Proposal, Report
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.coding.turn.turn_context import TurnContext
-    from lsp_harness.session.log.turn import Turn
-    from lsp_harness.session.projections.summary import Summary
+    from lsp_harness.kernel.log.turn import Turn
+    from lsp_harness.kernel.projections.summary import Summary
     from lsp_harness.verify.digest.digest_result import Digest
 
 T = TypeVar("T")
@@ -112,7 +112,7 @@ class Turns:
             HarnessError: The work failed.
         """
         from lsp_harness.coding.turn.code_driver import CodeDriver
-        from lsp_harness.session.ingress import Ingress
+        from lsp_harness.kernel.ingress import Ingress
 
         snapshot = work.snapshot
         is_saved = not self._services.workspace.private_reason(snapshot)

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexReported, VerificationReported
-from lsp_harness.harness.published_findings import Cause, PublishedFindings
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.verdicts.verification_queue import Verification, VerificationQueue
 from lsp_harness.harness.verdicts.verification_run import VerificationRun
@@ -19,6 +18,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.finding import Outcome
+from lsp_harness.verify.published_findings import Cause, PublishedFindings
 from lsp_harness.workspace.folder_stamps import FileChange
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.text.wording import format_count
 from lsp_harness.verify.finding import Verdict
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.wire.verdict_words import STATUS_MARKS
 
 if TYPE_CHECKING:

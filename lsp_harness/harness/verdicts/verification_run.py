@@ -4,15 +4,14 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 
 from lsp_harness.errors import HarnessError
+from lsp_harness.events.code_events import ChecksCompleted
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness.events import FindingsChanged, VerificationReported
-from lsp_harness.harness.published_findings import Cause, PublishedFindings
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.verification.verdict_document import document_name
-from lsp_harness.session.events.code_events import ChecksCompleted
-from lsp_harness.session.ingress import Ingress
-from lsp_harness.session.limits import Ending
-from lsp_harness.session.log.turn import Turn
+from lsp_harness.kernel.ingress import Ingress
+from lsp_harness.kernel.limits import Ending
+from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
@@ -20,6 +19,7 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import Check
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Outcome, Verdict
+from lsp_harness.verify.published_findings import Cause, PublishedFindings
 from lsp_harness.verify.syntax_check import SyntaxCheck
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot

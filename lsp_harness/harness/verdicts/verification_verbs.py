@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lsp_harness.harness.published_findings import Cause, PublishedFindings
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.verdicts.verdict_lens import VerdictLens, create_lens
 from lsp_harness.text.document import Document
+from lsp_harness.verify.published_findings import Cause, PublishedFindings
 from lsp_harness.workspace.open_document import OpenDocument
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_harness.harness.verification.check_permission import CheckPermission
-from lsp_harness.session.permission.action import LINT_TOOL, Action
+from lsp_harness.harness.verification.edit_permission import CheckPermission
+from lsp_harness.permission.action import LINT_TOOL, Action
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed

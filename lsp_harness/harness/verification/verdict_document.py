@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from lsp_harness.config import paths
 from lsp_harness.errors import FileError, UsageError
-from lsp_harness.session.events.code_events import (
+from lsp_harness.events.code_events import (
     CandidateGenerated,
     CandidateRejected,
     ChecksCompleted,
@@ -19,10 +19,10 @@ from lsp_harness.session.events.code_events import (
     OutputRead,
     StateEntered,
 )
-from lsp_harness.session.events.event_codec import decode_event
-from lsp_harness.session.events.session_events import InvocationReceived
-from lsp_harness.session.log.log_reader import log_path, read_log
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.events.event_codec import decode_event
+from lsp_harness.events.session_events import InvocationReceived
+from lsp_harness.kernel.log.log_reader import log_path, read_log
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.markdown import fence_code
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.verdict_words import STATUS_MARKS, explain_standing

@@ -6,10 +6,10 @@ from lsprotocol import types
 
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.events import AgentFindingsChanged, HarnessEvent
-from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
 from lsp_harness.text.uri import local_path
+from lsp_harness.verify.published_findings import PublishedFindings
 
 
 class AgentDiagnostics:

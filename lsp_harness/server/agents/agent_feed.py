@@ -58,7 +58,7 @@ class AgentFeed:
         """Ask the user what the gate wants to know of a person. The gate knows the question as a call of a tool."""
         from lsp_harness.runtime.question_desk import question_fields
 
-        asking = [agent for agent in self._client.harness.agents.list() if agent.id == event.data.get("agent_id")]
+        asking = [agent for agent in self._client.agents.list() if agent.id == event.data.get("agent_id")]
         for agent in asking:
             for question in agent.open_questions:
                 if question.id == event.data.get("call_id"):
@@ -113,7 +113,7 @@ class AgentFeed:
 
         answer = QuestionAnswer(is_allowed, reason, text)
         try:
-            await self._client.harness.agents.require(agent_id).answer(str(data["questionId"]), answer)
+            await self._client.agents.require(agent_id).answer(str(data["questionId"]), answer)
         except AgentError as error:
             # somebody answered in the terminal, or the agent has ended; an answer that is lost is an event of its own
             self._client.warn(f"an answer did not reach the agent: {error.message}")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from lsp_harness.server.editor_client import EditorClient
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.agents.agent_worktrees import AgentWorktrees
-    from lsp_harness.harness.agents.change_review import Review
+    from lsp_harness.agents.agent_worktrees import AgentWorktrees
+    from lsp_harness.agents.change_review import Review
     from lsp_harness.runtime.agent import Agent
 
 

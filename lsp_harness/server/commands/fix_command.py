@@ -10,13 +10,13 @@ from lsprotocol import types
 
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.edits.proposals import DocumentEdit
+from lsp_harness.kernel.results import Report
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import first_argument, tool_output
 from lsp_harness.server.execution.edit_application import EDIT_RESULT, apply_edit, check_apply_edit, execute_edit
 from lsp_harness.server.execution.editor_command import EditorCommand
 from lsp_harness.server.execution.quick_fix import compute_fix, offer_uri
 from lsp_harness.server.progress import show_progress
-from lsp_harness.session.results import Report
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 

@@ -9,6 +9,7 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.harness.edits.proposals import DocumentEdit
+from lsp_harness.kernel.results import Report
 from lsp_harness.server.commands.locate_command import location_result
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import (
@@ -22,7 +23,6 @@ from lsp_harness.server.execution.edit_application import EDIT_RESULT, apply_edi
 from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
 from lsp_harness.server.execution.quick_fix import prepare_written_edit
 from lsp_harness.server.progress import show_progress
-from lsp_harness.session.results import Report
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -59,7 +59,7 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
 async def _edit_located_code(client: EditorClient, params: types.ExecuteCommandParams) -> dict[str, Any]:
     """Find the code that the instruction is about, edit it, and add the answer of the search to the result."""
     # imported late, because it imports the parser
-    from lsp_harness.harness.task_locator import LocationRequest
+    from lsp_harness.coding.task_location import LocationRequest
 
     check_apply_edit(client)
     request, failing = LocationRequest(text_argument(params), folder_uri(params)), tool_output(params)

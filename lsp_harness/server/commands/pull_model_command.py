@@ -7,10 +7,10 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness.model_download import download_model
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import single_string
 from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.server.model_download import download_model
 from lsp_harness.server.progress import show_progress
 from lsp_harness.workspace.snapshot import Snapshot
 

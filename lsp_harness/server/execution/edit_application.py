@@ -9,12 +9,12 @@ from pygls.exceptions import JsonRpcException
 
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.edits.proposals import DocumentEdit
+from lsp_harness.kernel.results import Report
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import required_snapshot, selected_span
 from lsp_harness.server.execution.quick_fix import PreparedEdit, prepare_written_edit
 from lsp_harness.server.lsp_conversion import workspace_edit
 from lsp_harness.server.progress import show_progress
-from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span

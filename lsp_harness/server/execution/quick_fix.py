@@ -12,6 +12,7 @@ from lsprotocol import types
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError
 from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.proposals import DocumentEdit
+from lsp_harness.kernel.results import FIX_SOURCES, FixOffer, Proposal, Report
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import (
     EditAnnotation,
@@ -20,7 +21,6 @@ from lsp_harness.server.lsp_conversion import (
     verdict_uri,
     workspace_edit,
 )
-from lsp_harness.session.results import FIX_SOURCES, FixOffer, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot

@@ -5,9 +5,9 @@ from typing import Any
 
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.events import ConversationReported, HarnessEvent, TurnReported
+from lsp_harness.permission.person import TITLES, Choice, offered_choices
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.question_message import choose_in_message
-from lsp_harness.session.permission.person import TITLES, Choice, offered_choices
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import encode_frame
 
@@ -60,7 +60,7 @@ class SessionFeed:
         chosen, is_shown = await choose_in_message(self._client, message, list(choices))
         answer = _read_choice(choices.get(chosen)) if is_shown else NO_ANSWER
         try:
-            self._client.harness.sessions.answer_question(str(event.data["request_id"]), answer)
+            self._client.sessions.answer_question(str(event.data["request_id"]), answer)
         except UsageError:
             # the turn has ended meanwhile
             return

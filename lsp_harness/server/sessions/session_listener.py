@@ -15,7 +15,7 @@ from lsp_harness.wire.frame_reading import read_frames
 from lsp_harness.wire.session_socket import peer_problem, socket_path, socket_problem
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.sessions.session_host import FrameQueue
+    from lsp_harness.sessions.session_host import FrameQueue
 
 log = logging.getLogger(__name__)
 
@@ -144,11 +144,11 @@ class SessionListener:
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # imported late, because tools import the parser
-        from lsp_harness.harness.sessions.session_host import serve_session
+        from lsp_harness.sessions.session_host import serve_session
 
         incoming: FrameQueue = asyncio.Queue()
         outgoing: FrameQueue = asyncio.Queue()
-        opener = self._client.harness.sessions.open_for_program
+        opener = self._client.sessions.open_for_program
         serving = asyncio.ensure_future(serve_session(incoming, outgoing, None, opener))
         reading = asyncio.ensure_future(_read_frames(reader, incoming))
         try:

@@ -9,9 +9,9 @@ from time import perf_counter
 
 from lsp_harness.config.permission_schema import Permissions
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.served.served_project import ServedProject
-from lsp_harness.harness.served.text_verification import TextVerdict, TextVerifier
 from lsp_harness.inference.engine_choice import make_engine
+from lsp_harness.mcp.served_project import ServedProject
+from lsp_harness.mcp.text_verification import TextVerdict, TextVerifier
 from lsp_harness.process.sandbox import sandbox_choice
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from tests.benchmarks.layouts.layout import ProposedEdit

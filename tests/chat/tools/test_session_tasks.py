@@ -10,11 +10,11 @@ import pytest
 from lsp_harness.chat.tools.session_tasks import SessionTasks
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.chat.tools.tool_registry import create_tools
+from lsp_harness.events.event_types import SessionEvent
 from lsp_harness.files.private_files import PrivateFiles
-from lsp_harness.session.artifacts import ArtifactStore
-from lsp_harness.session.checkpoints.checkpoints import Checkpoints
-from lsp_harness.session.events.event_types import SessionEvent
-from lsp_harness.session.tasks.task_runner import TaskRunner
+from lsp_harness.kernel.artifacts import ArtifactStore
+from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints
+from lsp_harness.kernel.tasks.task_runner import TaskRunner
 from tests.chat.tools.surroundings import Desk
 
 

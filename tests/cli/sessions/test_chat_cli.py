@@ -15,8 +15,8 @@ from lsp_harness.cli.sessions.chat_cli import Conversation
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.cli.sessions.session_client import SessionNotOpened
 from lsp_harness.cli.sessions.session_flags import SessionFlags
-from lsp_harness.session.log.log_reader import read_log
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.kernel.log.log_reader import read_log
+from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
 from tests.cli.sessions.conftest import Script, tool_call
 

@@ -2,7 +2,7 @@
 
 import json
 
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
 from tests.cli.sessions.conftest import Script, tool_call
 

@@ -15,12 +15,12 @@ import pytest
 from lsp_harness.cli.sessions.session_client import run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.config.load import user_config_file
-from lsp_harness.harness.sessions import model_choice
-from lsp_harness.harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.kernel.log.log_reader import read_log
+from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.process.process_table import list_processes
-from lsp_harness.session.log.log_reader import read_log
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.sessions import model_choice
+from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.event import Event
 from tests.cli.conftest import Shell
 from tests.cli.sessions.conftest import Script, tool_call

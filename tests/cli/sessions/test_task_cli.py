@@ -12,22 +12,22 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config import paths
+from lsp_harness.events.session_events import SessionStarted
+from lsp_harness.kernel.log.log_reader import read_log
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.kernel.tasks.task_request import ShellWork, TaskRequest
+from lsp_harness.kernel.tasks.task_runner import TaskRunner
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.process.termination import OpenProcess
-from lsp_harness.session.events.session_events import SessionStarted
-from lsp_harness.session.log.log_reader import read_log
-from lsp_harness.session.log.session_store import SessionStore
-from lsp_harness.session.tasks.task_request import ShellWork, TaskRequest
-from lsp_harness.session.tasks.task_runner import TaskRunner
 from tests.cli.conftest import Shell
 
 OWNER = """
 import asyncio, sys
 from pathlib import Path
-from lsp_harness.session.events.session_events import SessionStarted
-from lsp_harness.session.log.session_store import SessionStore
-from lsp_harness.session.tasks.task_request import ShellWork, TaskRequest
-from lsp_harness.session.tasks.task_runner import TaskRunner
+from lsp_harness.events.session_events import SessionStarted
+from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.kernel.tasks.task_request import ShellWork, TaskRequest
+from lsp_harness.kernel.tasks.task_runner import TaskRunner
 
 async def main():
     log = SessionStore().create()
@@ -160,10 +160,10 @@ def test_wrong_ids_say_what_to_do(shell: Shell):
 AGENT = """
 import asyncio, sys
 from lsp_harness.chat.chat_model import Model
-from lsp_harness.harness.sessions.session_opening import open_session
-from lsp_harness.harness.sessions.session_options import SessionOptions
+from lsp_harness.sessions.session_opening import open_session
+from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from lsp_harness.session.session import Ingress
+from lsp_harness.kernel.session import Ingress
 
 CALL = '<tool_call>{"name": "agent", "arguments": {"prompt": "x"}}</tool_call>'
 started = []
@@ -226,7 +226,7 @@ def test_a_session_that_is_continued_removes_the_pipes_of_its_lost_tasks(shell: 
 
 
 def test_a_subagent_whose_process_does_not_answer_is_left_and_named(shell: Shell, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lsp_harness.harness.sessions.saved_tasks.request_stop", lambda task_id: False)
+    monkeypatch.setattr("lsp_harness.sessions.saved_tasks.request_stop", lambda task_id: False)
     with run_agent(shell.folder) as owner:
         assert owner.stdout
         task_id, _ = owner.stdout.readline().split()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from lsp_harness.cli.sessions.terminal_lines import HISTORY_LINES, LineHistory
-from lsp_harness.session.log.log_reader import read_log
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.kernel.log.log_reader import read_log
+from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
 from tests.cli.sessions.conftest import Script, tool_call
 from tests.support.terminal_person import TerminalPerson

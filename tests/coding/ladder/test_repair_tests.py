@@ -13,7 +13,7 @@ from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
-from lsp_harness.session.results import Proposal
+from lsp_harness.kernel.results import Proposal
 from tests.coding.project_bench import ProjectBench, text_of
 
 COUNT = """def count_bits(n):

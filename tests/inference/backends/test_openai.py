@@ -30,7 +30,7 @@ from lsp_harness.inference.request import (
     Usage,
 )
 from lsp_harness.inference.target import Target
-from lsp_harness.session.log.session_log import SessionLog
+from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.check import CheckTools

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.session.events.tool_events import TaskStarted
-from lsp_harness.session.log.session_store import SessionStore
+from lsp_harness.events.tool_events import TaskStarted
+from lsp_harness.kernel.log.session_store import SessionStore
 from tests.server.sessions.conftest import EDIT, EDITED, TEXT, Serve, ask, command, refused
 from tests.support.lsp import ResponseError
 from tests.support.scripted_session import call_text

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.verdicts.verdict_lens import describe_verdict
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.process.sandbox.landlock import Landlock
@@ -34,6 +33,7 @@ from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRu
 from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
 from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest
+from lsp_harness.verify.published_findings import PublishedFindings
 from tests.support.project_suites import require_sandbox
 
 SOURCE = "def parse(text):\n    return text.split('=')\n"

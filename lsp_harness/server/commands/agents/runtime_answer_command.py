@@ -24,6 +24,6 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = AgentArguments(params)
 
-    agent = client.harness.agents.require(arguments.agent_id)
+    agent = client.agents.require(arguments.agent_id)
     is_allowed, reason, text = arguments.flag("isAllowed"), arguments.text("reason", ""), arguments.text("text", "")
     await agent.answer(arguments.text("questionId"), QuestionAnswer(is_allowed, reason, text))

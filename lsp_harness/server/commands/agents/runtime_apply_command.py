@@ -24,8 +24,8 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = AgentArguments(params)
-    author = await client.harness.agents.require_author(arguments.agent_id)
-    worktrees = client.harness.agents.changes.worktrees
+    author = await client.agents.require_author(arguments.agent_id)
+    worktrees = client.agents.changes.worktrees
     review = await worktrees.apply(author.id, arguments.text("reviewId"), unchecked=arguments.flag("unchecked"))
     files = review_fields(worktrees, author.id, review)["files"]
     return {"files": files, "text": f"applied {', '.join(file['path'] for file in files)}"}

@@ -25,6 +25,6 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    author = await client.harness.agents.require_author(AgentArguments(params).agent_id)
-    worktrees = client.harness.agents.changes.worktrees
+    author = await client.agents.require_author(AgentArguments(params).agent_id)
+    worktrees = client.agents.changes.worktrees
     return review_fields(worktrees, author.id, await worktrees.review(author.id, author.name))

@@ -18,7 +18,7 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    author = await client.harness.agents.require_author(AgentArguments(params).agent_id)
+    author = await client.agents.require_author(AgentArguments(params).agent_id)
     await author.stop()
-    await client.harness.agents.changes.worktrees.discard(author.id)
+    await client.agents.changes.worktrees.discard(author.id)
     return {"text": f"removed the worktree of {author.shown_name}"}

@@ -20,4 +20,4 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    return client.harness.agents.require(AgentArguments(params).agent_id).explain()
+    return client.agents.require(AgentArguments(params).agent_id).explain()

@@ -18,4 +18,4 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    await client.harness.agents.require(AgentArguments(params).agent_id).interrupt()
+    await client.agents.require(AgentArguments(params).agent_id).interrupt()

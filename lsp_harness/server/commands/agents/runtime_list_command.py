@@ -4,7 +4,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness.agents.worktree_records import describe_worktree
+from lsp_harness.agents.worktree_records import describe_worktree
 from lsp_harness.server.agents.agent_arguments import AgentArguments
 from lsp_harness.server.agents.agent_fields import agent_fields
 from lsp_harness.server.editor_client import EditorClient
@@ -27,7 +27,7 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    agents = client.harness.agents
+    agents = client.agents
     answer: dict[str, Any] = {"agents": [agent_fields(client, agent) for agent in agents.list()]}
     if params.arguments and AgentArguments(params).flag("worktrees"):
         running = {agent.id for agent in agents.pool.running}

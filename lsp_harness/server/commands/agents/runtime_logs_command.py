@@ -24,6 +24,6 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = AgentArguments(params)
 
-    agent = client.harness.agents.require(arguments.agent_id)
+    agent = client.agents.require(arguments.agent_id)
     count = arguments.number("lines")
     return {"lines": agent.read_lines(SHOWN_LINES if count is None else max(0, count), raw=arguments.flag("raw"))}

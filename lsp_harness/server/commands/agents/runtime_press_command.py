@@ -19,4 +19,4 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = AgentArguments(params)
-    client.harness.agents.require(arguments.agent_id).press(arguments.bytes("keys"))
+    client.agents.require(arguments.agent_id).press(arguments.bytes("keys"))

@@ -21,6 +21,6 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = AgentArguments(params)
 
-    agent = client.harness.agents.require(arguments.agent_id)
+    agent = client.agents.require(arguments.agent_id)
     columns, rows = resize_terminal(agent, arguments.size("columns"), arguments.size("rows"))
     return {"columns": columns, "rows": rows}

@@ -24,7 +24,7 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = AgentArguments(params)
 
-    agent = client.harness.agents.require(arguments.agent_id)
+    agent = client.agents.require(arguments.agent_id)
     message, timeout_s = arguments.text("message"), arguments.timeout_s()
     reply = await agent.send(message, timeout_s=timeout_s, queue=arguments.flag("queue"), force=arguments.flag("force"))
     return reply.fields

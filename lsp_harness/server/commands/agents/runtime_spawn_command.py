@@ -32,7 +32,7 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
     arguments = AgentArguments(params)
 
     with show_progress(client, f"Starting {arguments.text('type')}", params.work_done_token):
-        agents = client.harness.agents
+        agents = client.agents
         # every editor can show a message with buttons
         agents.gate.has_person = True
         agent = await agents.spawn(arguments.spec(client))

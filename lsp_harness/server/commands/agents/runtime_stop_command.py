@@ -25,6 +25,6 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = AgentArguments(params)
 
-    agent = client.harness.agents.require(arguments.agent_id)
+    agent = client.agents.require(arguments.agent_id)
     timeout_s = arguments.seconds("timeoutS", STOP_TIMEOUT_S)
     return {"left": await agent.stop(force=arguments.flag("force"), timeout_s=timeout_s)}

@@ -24,4 +24,4 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    return {"types": await client.harness.agents.probe()}
+    return {"types": await client.agents.probe()}

@@ -22,8 +22,8 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = AgentArguments(params)
-    author = await client.harness.agents.require_author(arguments.agent_id)
-    result = await client.harness.agents.changes.worktrees.undo(author.id, force=arguments.flag("force"))
+    author = await client.agents.require_author(arguments.agent_id)
+    result = await client.agents.changes.worktrees.undo(author.id, force=arguments.flag("force"))
     kept = "".join(f"; {path} stays: {reason}" for path, reason in result.skipped.items())
     text = f"restored {', '.join(result.paths) or 'nothing'}{kept}"
     return {"paths": list(result.paths), "skipped": dict(result.skipped), "text": text}

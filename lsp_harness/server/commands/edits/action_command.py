@@ -6,11 +6,11 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.harness.edits.proposals import DocumentEdit
+from lsp_harness.kernel.results import Report
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.command_arguments import document_uri, text_argument
 from lsp_harness.server.execution.edit_application import EDIT_RESULT, execute_edit
 from lsp_harness.server.execution.editor_command import EditorCommand
-from lsp_harness.session.results import Report
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 

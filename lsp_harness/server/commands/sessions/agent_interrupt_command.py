@@ -18,4 +18,4 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    return await client.harness.sessions.interrupt(SessionArguments(params).session_id)
+    return await client.sessions.interrupt(SessionArguments(params).session_id)

@@ -4,12 +4,12 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.harness.sessions.session_options import DRIVERS
+from lsp_harness.kernel.results import Progress
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution.conversation_arguments import SessionArguments
 from lsp_harness.server.execution.editor_command import EditorCommand
 from lsp_harness.server.progress import show_progress
-from lsp_harness.session.results import Progress
+from lsp_harness.sessions.session_options import DRIVERS
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.session_frames import encode_frame
 from lsp_harness.wire.stage_lines import describe_stage
@@ -48,7 +48,7 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
             elif line := describe_step(event):
                 report(Progress(line))
 
-        reply = await client.harness.sessions.run(prompt, session_id, uri, follow, driver=driver)
+        reply = await client.sessions.run(prompt, session_id, uri, follow, driver=driver)
     return {
         "sessionId": reply.session_id,
         "turn": reply.turn,

@@ -25,7 +25,5 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = SessionArguments(params)
-    result = await client.harness.sessions.command(
-        "undo", arguments.session_id, {**arguments.fields, "confirmed": True}
-    )
+    result = await client.sessions.command("undo", arguments.session_id, {**arguments.fields, "confirmed": True})
     return camel_keys(result)

@@ -23,7 +23,7 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = SessionArguments(params)
     seq = arguments.number("seq")
-    found = client.harness.sessions.events_since(arguments.session_id, -1 if seq is None else seq)
+    found = client.sessions.events_since(arguments.session_id, -1 if seq is None else seq)
     return {
         "sessionId": found["session_id"],
         "events": found["events"],

@@ -22,4 +22,4 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = SessionArguments(params)
-    client.harness.sessions.answer_question(arguments.text("requestId"), arguments.fields)
+    client.sessions.answer_question(arguments.text("requestId"), arguments.fields)

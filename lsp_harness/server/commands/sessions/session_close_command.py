@@ -18,4 +18,4 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    await client.harness.sessions.close(SessionArguments(params).session_id)
+    await client.sessions.close(SessionArguments(params).session_id)

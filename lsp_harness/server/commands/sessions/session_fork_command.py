@@ -19,4 +19,4 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = SessionArguments(params)
-    return camel_keys(client.harness.sessions.fork(arguments.session_id, arguments.number("atSeq")))
+    return camel_keys(client.sessions.fork(arguments.session_id, arguments.number("atSeq")))

@@ -23,6 +23,6 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    client.harness.sessions.require_trust()
+    client.sessions.require_trust()
     limit = SessionArguments(params).number("limit")
-    return camel_keys(client.harness.sessions.list_saved(SHOWN_SESSIONS if limit is None else max(0, limit)))
+    return camel_keys(client.sessions.list_saved(SHOWN_SESSIONS if limit is None else max(0, limit)))

@@ -18,7 +18,7 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    opened = await client.harness.sessions.resume(SessionArguments(params).session_id)
+    opened = await client.sessions.resume(SessionArguments(params).session_id)
     return {
         "sessionId": opened.session.id,
         "events": opened.session.state.next_seq,

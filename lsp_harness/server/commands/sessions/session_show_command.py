@@ -18,4 +18,4 @@ COMMAND = EditorCommand(
 
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
-    return camel_keys(client.harness.sessions.show(SessionArguments(params).session_id))
+    return camel_keys(client.sessions.show(SessionArguments(params).session_id))

@@ -19,5 +19,5 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = SessionArguments(params)
-    result = await client.harness.sessions.command("cancel_task", arguments.session_id, arguments.fields)
+    result = await client.sessions.command("cancel_task", arguments.session_id, arguments.fields)
     return camel_keys(result)

@@ -22,4 +22,4 @@ COMMAND = EditorCommand(
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:
     arguments = SessionArguments(params)
     task_id, timeout_s = arguments.text("taskId"), arguments.seconds("timeout", WAIT_S)
-    return camel_keys(await client.harness.sessions.wait_for_task(arguments.session_id, task_id, timeout_s))
+    return camel_keys(await client.sessions.wait_for_task(arguments.session_id, task_id, timeout_s))

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from lsp_harness.harness.edits.edit_verbs import EditVerb
-from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.kernel.results import FixOffer
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.commands import docstring_command, explain_command, fix_command, tests_command, why_command
 from lsp_harness.server.commands.edits import (
@@ -22,15 +21,15 @@ from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.execution import quick_fix
 from lsp_harness.server.json_value import value_at
 from lsp_harness.server.lsp_conversion import SOURCE, byte_offset, byte_span, lsp_diagnostics, to_finding
-from lsp_harness.session.results import FixOffer
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.TEXT_DOCUMENT_CODE_ACTION
 ASK_INSTRUCTION = "lspHarness.askInstruction"
 """A command of the client: it asks the user for an instruction and then executes `lspHarness.instruct`."""
-VERBS: dict[EditVerb, tuple[str, str, str]] = {
+VERBS: dict[str, tuple[str, str, str]] = {
     "instruct": ("Edit with lsp-harness…", "refactor.rewrite", ASK_INSTRUCTION),
     "docstring": ("Write a docstring with lsp-harness", "refactor.rewrite", docstring_command.COMMAND.name),
     "tests": ("Write tests with lsp-harness", "refactor", tests_command.COMMAND.name),

@@ -7,11 +7,11 @@ the text that it inserts.
 from lsprotocol import types
 
 from lsp_harness.errors import ConfigError, EngineError, ModelError
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.commands import accepted_command
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import byte_offset, lsp_range
-from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.markdown import fence_code
 from lsp_harness.text.position import decode

@@ -6,11 +6,11 @@ If the engine does not work, one request fails. The requests of the keys after i
 from lsprotocol import types
 
 from lsp_harness.errors import ConfigError, EngineError, ModelError
+from lsp_harness.kernel.results import Suggestion
 from lsp_harness.server.commands import accepted_command
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import byte_offset, lsp_range
 from lsp_harness.server.progress import show_progress
-from lsp_harness.session.results import Suggestion
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.TEXT_DOCUMENT_INLINE_COMPLETION

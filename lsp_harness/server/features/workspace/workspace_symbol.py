@@ -2,7 +2,7 @@
 
 from lsprotocol import types
 
-from lsp_harness.harness.symbols.symbol_location import SymbolLocation
+from lsp_harness.harness.symbol_verbs import SymbolLocation
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import SYMBOL_KINDS, lsp_location
 from lsp_harness.text.position import Encoding

@@ -1,0 +1,129 @@
+"""The form of events in the log, derived from the fields of their classes.
+
+A field without a value (None) is left out. Decoding never fails: a field that is absent or has another type gets its
+default or an empty value, so that the log of an older or newer version can be read.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, cast, get_args, get_origin, get_type_hints
+
+from lsp_harness.events.event_type import UNSAVED
+from lsp_harness.events.event_types import EVENT_CLASSES, SessionEvent, UnknownEvent, type_of
+
+Data = Mapping[str, Any]
+INTEGER = re.compile(r"-?[0-9]+")
+
+
+def encode_event(event: SessionEvent) -> tuple[str, dict[str, Any]]:
+    """Return the type of an event in the log and its data."""
+    data = _encode_value(event.data) if isinstance(event, UnknownEvent) else _encode_fields(event)
+    return type_of(event), data
+
+
+def decode_event(type: str, data: Data) -> SessionEvent:
+    """Return the event of a type and its data in the log."""
+    cls = EVENT_CLASSES.get(type)
+    return _decode_fields(cls, data) if cls else UnknownEvent(type, data)
+
+
+def _encode_fields(value: Any) -> dict[str, Any]:
+    encoded: dict[str, Any] = {}
+    for key, name in _field_keys(cast("type[Any]", type(value))):
+        item = getattr(value, name)
+        if item is not None:
+            encoded[key] = item if isinstance(item, str | int) else _encode_value(item)
+    return encoded
+
+
+@cache
+def _field_keys(cls: type[Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((key_of(field), field.name) for field in fields(cls))
+
+
+def _encode_value(value: Any) -> Any:
+    if isinstance(value, str | int | float | NoneType):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _encode_value(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_encode_value(item) for item in cast("list[Any]", value)]
+    return _encode_fields(value)
+
+
+@cache
+def unsaved_keys(type: str) -> frozenset[str]:
+    """Return the keys of a type of events that only listeners get, and the log does not."""
+    cls = EVENT_CLASSES.get(type)
+    return frozenset(key_of(field) for field in fields(cls) if UNSAVED in field.metadata) if cls else frozenset()
+
+
+def key_of(field: "Field[Any]") -> str:
+    """Return the key of a field in the log."""
+    return field.metadata.get("key", field.name)
+
+
+Decoder = Callable[[Any], Any]
+
+
+def _decode_fields(cls: type[Any], data: Any) -> Any:
+    source: Data = cast("Data", data) if isinstance(data, Mapping) else dict[str, Any]()
+    return cls(*(decode(source) for decode in _field_decoders(cls)))
+
+
+@cache
+def _field_decoders(cls: type[Any]) -> tuple[Decoder, ...]:
+    hints = get_type_hints(cls)
+    return tuple(_field_decoder(field, _decoder(hints[field.name])) for field in fields(cls))
+
+
+def _field_decoder(field: "Field[Any]", decode: Decoder) -> Decoder:
+    key = key_of(field)
+    if field.default is not MISSING:
+        default = field.default
+        return lambda data: decode(data[key]) if key in data else default
+    return lambda data: decode(data.get(key))
+
+
+@cache
+def _decoder(kind: Any) -> Decoder:
+    """Return the function that makes a value of a type out of any JSON value."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is UnionType or (origin and NoneType in arguments):
+        decode = _decoder(next(argument for argument in arguments if argument is not NoneType))
+        return lambda value: None if value is None else decode(value)
+    if origin is tuple:
+        item = _decoder(arguments[0])
+        return lambda value: tuple(map(item, cast("list[Any]", value))) if isinstance(value, list) else ()
+    if origin in (dict, Mapping):
+        return _mapping_decoder(*arguments)
+    if is_dataclass(kind):
+        return lambda value: _decode_fields(cast("type[Any]", kind), value)
+    return _scalar_decoder(kind)
+
+
+def _mapping_decoder(key_type: Any, value_type: Any) -> Decoder:
+    decode = _decoder(value_type)
+
+    def decode_mapping(value: Any) -> dict[Any, Any]:
+        items = cast("dict[str, Any]", value).items() if isinstance(value, dict) else ()
+        if key_type is int:
+            return {int(key): decode(item) for key, item in items if INTEGER.fullmatch(key)}
+        return {key: decode(item) for key, item in items}
+
+    return decode_mapping
+
+
+def _scalar_decoder(kind: Any) -> Decoder:
+    if kind is str:
+        return lambda value: "" if value is None else str(value)
+    if kind is float:
+        return lambda value: float(value) if isinstance(value, int | float) else 0.0
+    if kind is bool:
+        return lambda value: value is True
+    if kind is int:
+        return lambda value: value if isinstance(value, int) else 0
+    return lambda value: value

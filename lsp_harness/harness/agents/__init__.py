@@ -1,1 +1,0 @@
-"""Foreign agents of one client: how they are started, and how the permission gate answers their questions."""

@@ -1,1 +1,0 @@
-"""One folder for other programs: its code, verdicts about its texts, and sessions in it."""

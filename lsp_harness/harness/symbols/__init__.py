@@ -1,1 +1,0 @@
-"""Symbols of the workspace, found by name or from a place in a text."""

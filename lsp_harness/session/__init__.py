@@ -1,1 +1,0 @@
-"""The append-only record of what a turn did."""

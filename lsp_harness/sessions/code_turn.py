@@ -1,0 +1,371 @@
+"""The states of one prompt: UNDERSTAND, LOCATE, PLAN, GENERATE, VERIFY, or ANSWER.
+
+The table `turn_states.NEXT_STATES` says what may follow. The model only chooses one of a few words or fills a gap, and
+what is known already, because another process was killed at this prompt, is not asked again.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from lsp_harness.coding.docstring import WriteDocstring
+from lsp_harness.coding.explain import Explain
+from lsp_harness.coding.fix import Fix
+from lsp_harness.coding.instruct import Instruct
+from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
+from lsp_harness.coding.location.task_mentions import read_task
+from lsp_harness.coding.module_tests import find_test_file, open_test_file
+from lsp_harness.coding.plan.parameter_rename import parse_rename
+from lsp_harness.coding.plan.planned_edits import REPEATED, REPEATED_SUMMARY, EditWork, PlannedEdits
+from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
+from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
+from lsp_harness.coding.task_location import LocatedTask, LocationRequest, TaskPlace, TaskPlaces
+from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn.turn_states import TurnStates
+from lsp_harness.coding.write_code import WriteCode
+from lsp_harness.coding.write_tests import WriteTests, find_target_function
+from lsp_harness.errors import HarnessError, NoAnswer
+from lsp_harness.events.code_events import ChecksCompleted, EditProposed
+from lsp_harness.events.plan_events import IntentChosen, ItemCompleted, PlaceChosen
+from lsp_harness.harness.edits import diagnosis
+from lsp_harness.harness.edits.turns import Turns, TurnWork
+from lsp_harness.harness.services import Services
+from lsp_harness.harness.task_locator import TaskLocator
+from lsp_harness.index.declaration_shape import TEST_PATH
+from lsp_harness.kernel.log.turn import Turn
+from lsp_harness.kernel.projections.code_progress import CodeProgress
+from lsp_harness.kernel.projections.summary import Summary
+from lsp_harness.kernel.results import Proposal
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import diff
+from lsp_harness.text.position import Span
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.finding import Finding, Verdict
+from lsp_harness.verify.project_tests.comparison import FailureTrace
+
+ALTERNATIVE = "name one that this folder has"
+ABILITIES = (
+    "This is not clear to me. I can change code (“add input validation to parse_config”), fix an error or a failing "
+    "test (“fix the crash in load”), write code, tests or a docstring (“write tests for load”) and explain code "
+    "(“what does load do?”). Which code is it about, and what shall I do with it?"
+)
+MAX_FIXED_FINDINGS = 3
+"""Most findings of a place that are tried before the prompt is taken for the instruction of an edit."""
+MAX_TRIED_FILES = 3
+"""Most files whose tests run if a prompt about failing tests names no code."""
+MAX_LISTED_PLACES = 3
+"""Most other places that the turn names."""
+TEST_WORD, DOCSTRING_WORD = "test", "docstring"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptWork:
+    """A prompt, and what is known of it.
+
+    Attributes:
+        task: The prompt.
+        summary: The history of the session before it.
+        known: What an earlier process has found out.
+    """
+
+    task: str
+    summary: Summary
+    known: CodeProgress
+
+
+@dataclass(frozen=True, slots=True)
+class CodeResult:
+    """The result of a prompt: an answer in words, or a proposal for a place."""
+
+    text: str = ""
+    place: str = ""
+    proposal: Proposal | None = None
+
+
+@dataclass(slots=True)
+class CodeTurn:
+    """The work on one prompt. Run it once.
+
+    Attributes:
+        services: The shared parts.
+        turns: Creates the contexts of edits.
+        locator: Finds the code.
+        turn: The turn.
+        work: The prompt.
+        states: The states of the turn.
+    """
+
+    services: Services
+    turns: Turns
+    locator: TaskLocator
+    turn: Turn
+    work: PromptWork
+    states: TurnStates = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.states = TurnStates(self.turn)
+
+    async def run(self) -> CodeResult:
+        """Return what became of the prompt.
+
+        Raises:
+            HarnessError: No code fits the prompt, or no edit passes its checks.
+        """
+        try:
+            return await self._run()
+        except HarnessError as error:
+            if not self.states.has_ended:
+                self.states.enter("FAILED", reason=error.message)
+            raise
+        except BaseException:
+            # cancelled, or a bug: the log must not end in the middle of a state
+            self.states.enter("CANCELLED")
+            raise
+
+    async def _run(self) -> CodeResult:
+        self.states.enter("UNDERSTAND")
+        intent = self.work.known.intent or await self._understand()
+        self.states.outcome = intent.intent
+        if intent.intent == "other":
+            self.states.enter("ANSWER")
+            return self._answer(ABILITIES)
+        self.states.enter("LOCATE")
+        located = await self._locate()
+        best = located.ranking.best
+        self.states.outcome = f"Found {best.symbol or 'code'} at {best.place}{_describe_doubt(located.ranking)}"
+        if intent.intent == "explain":
+            self.states.enter("ANSWER")
+            context = await self._create_context(located.document(best), "explain")
+            return self._answer(await Explain(context, located.span(best)).run(), best.place)
+        write = {"fix": self._fix, "generate": self._generate}.get(intent.intent, self._edit)
+        return CodeResult("", best.place, await write(located, best))
+
+    def _answer(self, text: str, place: str = "") -> CodeResult:
+        self.turn.send_frame("text.delta", content=text)
+        self.states.enter("COMPLETE")
+        return CodeResult(text, place)
+
+    async def _understand(self) -> IntentChosen:
+        if parse_rename(self.work.task):
+            intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
+        elif known := understand_by_facts(self.work.task):
+            intent = IntentChosen(known[0], "facts", known[1])
+        else:
+            temperature = self.services.config.generation.temperature_classify
+            engine = self.services.engines.current
+            intent = IntentChosen(await understand_prompt(engine, self.work.task, temperature), "model")
+        self.turn.append(intent)
+        return intent
+
+    async def _locate(self) -> LocatedTask:
+        request, known = LocationRequest(self.work.task, alternative=ALTERNATIVE), self.work.known.place
+        if known:
+            place = TaskPlace(known.path, known.symbol, known.kind, known.first, known.last, "", 0.0, ())
+            if located := self.locator.reopen(request, place, known.hash):
+                return located
+            self.work.known.forget_place()
+        located = _choose_function(await self.locator.locate(request), self.work.task)
+        best, chooser = located.ranking.best, located.ranking.chooser
+        text_hash = located.document(best).hash
+        self.turn.append(PlaceChosen(best.path, best.symbol, best.kind, best.first, best.last, chooser, text_hash))
+        return located
+
+    async def _create_context(self, document: Document, kind: str, place: str = "") -> TurnContext:
+        """Return the context of one edit or answer, which is a part of this turn."""
+        snapshot = self.services.workspace.snapshot(document)
+        await self.turns.prepare(snapshot)
+        work = TurnWork(kind, self.work.task, snapshot, lambda progress: None, place=place)
+        context = self.turns.create_context(work, self.turn, self.work.summary)
+        return replace(context, states=self.states, item=0)
+
+    # -- intents
+    async def _edit(self, located: LocatedTask, best: TaskPlace) -> Proposal:
+        edits_dependents = self.services.config.generation.plan
+        work = EditWork(self.work.task, self.work.known, self.turn, self.states, self._create_context, edits_dependents)
+        edits = PlannedEdits(work, self.services.index.query, self.services.engines.current, located)
+        written = await edits.write()
+        if isinstance(written, Proposal):
+            return self._propose(written)
+        return await self._check_together(written, edits.summary, is_by_model=edits.is_by_model)
+
+    async def _fix(self, located: LocatedTask, best: TaskPlace) -> Proposal:
+        """Fix the present findings of the place or its failing tests, or else edit it by the prompt.
+
+        Raises:
+            NoAnswer: The prompt is about failing tests and names no code, and no test fails.
+        """
+        if read_task(self.work.task).repairs_tests and located.ranking.is_guess:
+            best = await self._find_failing_place(located)
+        document, span = located.document(best), located.span(best)
+
+        async def run(context: TurnContext) -> Proposal:
+            context = replace(context, mends_tests=True)
+            for finding in await self._find_findings(document, span):
+                # the place may have another finding, and the prompt may mean something that no tool reports
+                with suppress(NoAnswer):
+                    return await Fix(context, finding).run()
+            if trace := await self._find_failing_tests(context, span):
+                # an edit that leaves these tests failing is no fix, so nothing else is tried
+                reaches = _reaches(context, trace, span)
+                return await RepairTests(context, trace, span if reaches else None).run()
+            return await Instruct(context, span, self.work.task).run()
+
+        return await self._run_task(located, document, run)
+
+    async def _find_failing_place(self, located: LocatedTask) -> TaskPlace:
+        """Return the first place of a file on which failing tests depend.
+
+        Raises:
+            NoAnswer: No test that depends on the found files fails, or none can run.
+        """
+        reasons: list[str] = []
+        places = {place.path: place for place in reversed(located.ranking.candidates)}
+        for place in sorted(places.values(), key=located.ranking.candidates.index)[:MAX_TRIED_FILES]:
+            context = await self._create_context(located.document(place), "edit")
+            try:
+                await find_failures(context, records_lines=False)
+            except NoAnswer as error:
+                reasons.append(error.message)
+            else:
+                return place
+        raise NoAnswer(f"{reasons[0]}; name the code or the test that is wrong")
+
+    async def _find_failing_tests(self, context: TurnContext, span: Span) -> FailureTrace | None:
+        """Return the failing tests that run the code of a place, or None.
+
+        If the prompt is about failing tests, they need not run the code that was found: they say themselves where the
+        file is wrong.
+        """
+        with suppress(NoAnswer):
+            trace = await find_failures(context)
+            return trace if _reaches(context, trace, span) or read_task(self.work.task).repairs_tests else None
+        return None
+
+    async def _find_findings(self, document: Document, span: Span) -> Sequence[Finding]:
+        """Return the findings of a place, those first whose code the prompt names."""
+        snapshot = self.services.workspace.snapshot(document)
+        tree = self.services.documents.tree(document)
+        examination = await diagnosis.diagnose(snapshot, tree, self.services.verifier.tools)
+        words = set(self.work.task.replace(",", " ").split())
+        local = [finding for finding in examination.findings if span.start <= finding.start < span.end]
+        return sorted(local, key=lambda finding: (finding.code not in words, finding.start))[:MAX_FIXED_FINDINGS]
+
+    async def _generate(self, located: LocatedTask, best: TaskPlace) -> Proposal:
+        """Write tests, a docstring, or new code below the place."""
+        document, span = located.document(best), located.span(best)
+        task = self.work.task.lower()
+        if DOCSTRING_WORD in task:
+            return await self._run_task(located, document, lambda context: WriteDocstring(context, span).run())
+        tree = await asyncio.to_thread(parse, document)
+        snapshot = self.services.workspace.snapshot(document)
+        function = find_target_function(tree, span.start, snapshot.path) if tree and TEST_WORD in task else None
+        if function and snapshot.root and snapshot.file:
+            test_file = find_test_file(snapshot.root, snapshot.file)
+            test_document, _ = open_test_file(self.services.documents, test_file)
+            return await self._run_task(located, test_document, lambda context: WriteTests(context, function).run())
+        return await self._run_task(located, document, lambda context: WriteCode(context, span, self.work.task).run())
+
+    async def _run_task(
+        self, located: LocatedTask, document: Document, run: Callable[[TurnContext], Awaitable[Proposal]]
+    ) -> Proposal:
+        """Propose the edit of a single document. If an earlier process has written it, it is only checked again."""
+        context = await self._create_context(document, "edit")
+        item, texts = self.work.known.items.get(0), TurnTexts(located.root, located.read_text)
+        if item and item.path == context.path and texts.repeat(item):
+            self.states.enter("GENERATE", reason=REPEATED)
+            return await self._check_together(texts.create_changes(), REPEATED_SUMMARY, is_by_model=True)
+        proposal = await run(context)
+        self.turn.append(
+            ItemCompleted(0, context.path, document.hash, describe_edits(proposal.changes.main.edits), proposal.summary)
+        )
+        return self._propose(proposal)
+
+    # -- proposals
+    async def _check_together(self, changes: ChangeSet, maker: str, *, is_by_model: bool) -> Proposal:
+        """Check edits together, and propose them.
+
+        Raises:
+            NoAnswer: They do not pass.
+        """
+        context = await self._create_context(changes.main.before, "edit")
+        if self.states.current != "VERIFY":
+            self.states.enter("VERIFY")
+        verdict = await run_checks(changes, context.create_checks())
+        self.turn.append(ChecksCompleted.from_verdict(verdict, 0))
+        if not verdict.passed:
+            lines = [line for outcome in verdict.outcomes if outcome.status == "failed" for line in outcome.lines]
+            raise NoAnswer("; ".join(["The edits do not pass the checks together", *lines[:3]]))
+        return self._propose(self._describe(changes, verdict, maker, is_by_model=is_by_model))
+
+    def _describe(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool) -> Proposal:
+        # of several folders of the workspace, the code may be in any one
+        text = "".join(
+            diff(
+                change.before.data,
+                change.after.data,
+                change.file.relative_to(change.root or change.file.parent).as_posix(),
+            )
+            for change in changes
+        )
+        return Proposal("", changes, verdict, text, verdict.conclude(maker), self.turn.number, is_by_model)
+
+    def _propose(self, proposal: Proposal) -> Proposal:
+        """Record a proposal and end the turn.
+
+        Raises:
+            NoAnswer: It changes a test that the prompt wants to pass.
+        """
+        if read_task(self.work.task).repairs_tests:
+            tests = [change.file.name for change in proposal.changes if is_test_file(change)]
+            if tests:
+                raise NoAnswer(
+                    f"The edit changes the test in {tests[0]} and not the code under test; nothing was changed"
+                )
+        event = self.turn.append(EditProposed(proposal.verdict.hash, proposal.diff, proposal.summary))
+        self.states.enter("COMPLETE")
+        return replace(proposal, id=event.id)
+
+
+def is_test_file(change: Change) -> bool:
+    """Return whether a change is one of a file with tests."""
+    root = change.root or change.file.parent
+    return TEST_PATH.search(change.file.relative_to(root).as_posix()) is not None
+
+
+def _reaches(context: TurnContext, trace: FailureTrace, span: Span) -> bool:
+    """Return whether a failing test runs a line of a span."""
+    line_of = context.document.line_of
+    return trace.reaches(range(line_of(span.start) + 1, line_of(span.end) + 2))
+
+
+def _describe_doubt(ranking: TaskPlaces) -> str:
+    """Return the places that may be meant instead of the chosen one, in words. Empty if there is no doubt."""
+    if not ranking.doubt:
+        return ""
+    others = [place for place in ranking.candidates if place is not ranking.best][:MAX_LISTED_PLACES]
+    listed = ", ".join(f"{place.symbol or 'code'} at {place.path}:{place.first}" for place in others)
+    return f" ({ranking.doubt}{f'; it may also be {listed}' if listed else ''})"
+
+
+def _choose_function(located: LocatedTask, task: str) -> LocatedTask:
+    """Return the places with the function that a rename names as the chosen one. Other tasks keep their place.
+
+    Raises:
+        NoAnswer: The rename names no function, or more than one.
+    """
+    rename = parse_rename(task)
+    if rename is None:
+        return located
+    candidates, name = located.ranking.candidates, rename.function
+    same = [place for place in candidates if place.symbol == name]
+    same = same or [place for place in candidates if place.symbol.endswith(f".{name}")]
+    if not same:
+        raise NoAnswer(f"there is no function {name} in {located.root.name}; name one that it has")
+    if same[1:]:
+        listed = ", ".join(f"{place.symbol} at {place.place}" for place in same)
+        raise NoAnswer(f"{name} may be one of {listed}; write the name of its class before it, or move one of them")
+    return replace(located, ranking=TaskPlaces(candidates, candidates.index(same[0])))

@@ -1,0 +1,5 @@
+"""Agents work in the folder of a harness."""
+
+from tests.harness.conftest import bench, ruff
+
+__all__ = ["bench", "ruff"]

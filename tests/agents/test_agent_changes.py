@@ -1,0 +1,110 @@
+"""Real agents of a client: their worktrees are made and reviewed by themselves, and their folders are watched."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.agents.agent_verbs import AgentVerbs
+from lsp_harness.permission.gate_policy import make_policy
+from lsp_harness.runtime.agent import Agent
+from lsp_harness.runtime.agent_errors import AgentError, InvalidSpec
+from lsp_harness.runtime.agent_spec import AgentSpec
+from lsp_harness.verify.ruff_linter import Ruff
+from tests.agents.test_agent_worktrees import BETTER, GOOD, UNDEFINED, Bed, git
+from tests.harness.bench import QUICK
+
+DEADLINE_S = 60.0
+
+
+@pytest.fixture
+async def bed(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Bed]:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    bed = Bed(tmp_path / "w", ruff)
+    yield bed
+    await bed.bench.harness.aclose()
+
+
+def agents_of(bed: Bed) -> AgentVerbs:
+    return bed.agents
+
+
+async def wait_for_verdict(verbs: AgentVerbs, since: int) -> Mapping[str, Any]:
+    async with asyncio.timeout(DEADLINE_S):
+        async for event in verbs.feed.follow(since):
+            if event.event == "verified":
+                return event.data
+    raise AssertionError("the feed has ended")
+
+
+async def start(verbs: AgentVerbs, spec: AgentSpec) -> Agent:
+    agent = await verbs.spawn(spec)
+    async with asyncio.timeout(DEADLINE_S):
+        await agent.wait_until(lambda state: state.status == "ready")
+    return agent
+
+
+def command(text: str) -> str:
+    escaped = text.replace("\n", "\\n")
+    return f"printf '{escaped}' > shape.py"
+
+
+async def test_an_agent_edits_its_worktree_and_its_verdict_comes_by_itself(bed: Bed):
+    verbs = agents_of(bed)
+    agent = await start(verbs, AgentSpec("shell", bed.folder, isolation="worktree"))
+    assert agent.spec.workdir != bed.folder
+    seq = verbs.feed.last_seq
+    await agent.send(command(UNDEFINED), timeout_s=DEADLINE_S)
+    verdict = await wait_for_verdict(verbs, seq)
+    assert (verdict["passed"], verdict["agent"]["id"]) == (False, agent.id)
+    assert "F821" in verdict["findings"][0]
+    assert bed.text == GOOD
+    seq = verbs.feed.last_seq
+    await agent.send(command(BETTER), timeout_s=DEADLINE_S)
+    verdict = await wait_for_verdict(verbs, seq)
+    await agent.stop()
+    await verbs.changes.worktrees.apply(agent.id, verdict["reviewId"])
+    assert bed.text == BETTER
+    await verbs.changes.worktrees.undo(agent.id)
+    assert bed.text == GOOD
+    await verbs.changes.worktrees.discard(agent.id)
+    assert git(bed.folder, "branch", "--list") == "* main"
+
+
+async def test_an_agent_in_the_folder_of_the_user_is_watched(bed: Bed):
+    verbs = agents_of(bed)
+    agent = await start(verbs, AgentSpec("shell", bed.folder))
+    seq = verbs.feed.last_seq
+    await agent.send(command(UNDEFINED), timeout_s=DEADLINE_S)
+    verdict = await wait_for_verdict(verbs, seq)
+    assert (verdict["isApplied"], verdict["passed"]) == (True, False)
+
+
+async def test_nothing_is_prepared_for_an_agent_that_is_refused(bed: Bed, tmp_path: Path):
+    verbs = agents_of(bed)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    git(outside, "init", "-q")
+    git(outside, "commit", "-q", "--allow-empty", "-m", "first")
+    with pytest.raises(InvalidSpec, match="not in an allowed folder"):
+        await verbs.spawn(AgentSpec("shell", outside, isolation="worktree"))
+    with pytest.raises(AgentError):
+        await verbs.spawn(AgentSpec("no-such-agent", bed.folder, isolation="worktree"))
+    for folder in (outside, bed.folder):
+        assert len(git(folder, "worktree", "list").splitlines()) == 1
+        assert "lsp-harness" not in git(folder, "branch", "--list")
+
+
+async def test_an_agent_may_edit_its_worktree_and_nothing_else_of_ours(bed: Bed):
+    worktrees = agents_of(bed).changes.worktrees
+    spec = await worktrees.isolate(AgentSpec("shell", bed.folder, isolation="worktree"))
+    policy, _ = make_policy(QUICK, [spec.workdir])
+    assert policy.protected.edit_problem(spec.workdir / "shape.py")
+    adapted = worktrees.adapt_policy(policy, spec.workdir).protected
+    assert adapted.edit_problem(spec.workdir / "shape.py") == ""
+    assert adapted.edit_problem(spec.workdir / ".git")
+    for other in (worktrees.folder / "other/shape.py", worktrees.folder.parent / "x", bed.folder / "shape.py"):
+        assert adapted.edit_problem(other)
+    await worktrees.abandon(spec)

@@ -1,0 +1,200 @@
+"""An agent that edits the folder of the user itself: each change is verified and reported."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.agents.agent_watch import AgentWatch
+from lsp_harness.harness.events import AgentFindingsChanged, HarnessEvent
+from lsp_harness.harness.verification.verifier import Verifier
+from lsp_harness.runtime.agent_events import EventName
+from lsp_harness.verify.check import CheckTools
+from lsp_harness.verify.ruff_linter import Ruff
+from tests.agents.test_agent_worktrees import BETTER, GOOD, UNDEFINED, Bed, git
+from tests.harness.bench import QUICK, Bench
+
+DEADLINE_S = 60.0
+
+
+class Watched:
+    """A folder that is watched, and what was reported about it."""
+
+    def __init__(self, bench: Bench, folder: Path) -> None:
+        self.folder, self.bench = folder, bench
+        self.reports: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
+        self.names: list[str] = []
+        self.watch = AgentWatch(bench.harness.services, folder, self._publish, "A1")
+
+    def _publish(self, agent_id: str, event: EventName, data: Mapping[str, Any]):
+        self.names.append(event)
+        if event == "verified":
+            self.reports.put_nowait(data)
+
+    async def next(self) -> Mapping[str, Any]:
+        async with asyncio.timeout(DEADLINE_S):
+            return await self.reports.get()
+
+
+@pytest.fixture
+async def watched(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Watched]:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    bed = Bed(tmp_path / "w", ruff)
+    watched = Watched(bed.bench, bed.folder)
+    await watched.watch.start()
+    yield watched
+    await watched.watch.aclose()
+    await bed.bench.harness.aclose()
+
+
+async def test_a_bug_that_an_agent_writes_is_reported(watched: Watched):
+    (watched.folder / "shape.py").write_text(UNDEFINED)
+    report = await watched.next()
+    assert watched.names == ["files_changed", "verified"]
+    assert (report["passed"], report["isApplied"]) == (False, True)
+    assert "F821" in report["findings"][0]
+    (watched.folder / "shape.py").write_text(BETTER)
+    assert (await watched.next())["passed"] is True
+
+
+async def test_what_was_there_before_the_agent_is_not_to_blame(tmp_path: Path, ruff: Ruff, monkeypatch: Any):
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    bed = Bed(tmp_path / "w", ruff)
+    (bed.folder / "shape.py").write_text(UNDEFINED)
+    watched = Watched(bed.bench, bed.folder)
+    await watched.watch.start()
+    (bed.folder / "shape.py").write_text(UNDEFINED + "\n\nSIZE = 3\n")
+    assert (await watched.next())["findings"] == []
+    await watched.watch.aclose()
+    await bed.bench.harness.aclose()
+
+
+async def test_ignored_files_and_those_of_git_are_no_news(watched: Watched):
+    (watched.folder / "out.log").write_text("a line\n")
+    git(watched.folder, "commit", "-q", "--allow-empty", "-m", "second")
+    (watched.folder / "shape.py").write_text(BETTER)
+    report = await watched.next()
+    assert [file["path"] for file in report["files"]] == ["shape.py"]
+
+
+async def test_the_last_change_is_verified_at_the_end(watched: Watched):
+    (watched.folder / "shape.py").write_text(UNDEFINED)
+    await watched.watch.aclose()
+    assert watched.names[-1] == "verified"
+    count = len(watched.names)
+    await watched.watch.aclose()
+    assert len(watched.names) == count
+
+
+async def test_a_folder_without_git_is_checked_as_if_its_files_were_new(
+    tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    (folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+    (folder / "shape.py").write_text(GOOD)
+    bench = Bench(folder, Verifier(CheckTools(ruff)), QUICK, ())
+    watched = Watched(bench, folder)
+    await watched.watch.start()
+    (folder / "shape.py").write_text(UNDEFINED)
+    assert "F821" in (await watched.next())["findings"][0]
+    await watched.watch.aclose()
+    await bench.harness.aclose()
+
+
+def find_rules(bench: Bench, file: Path) -> list[str]:
+    """Return the rules of the findings that an editor shows for the bytes of a file, open or not."""
+    found = bench.harness.services.agent_findings.find_by_file(file)
+    return [finding.code for each in found for finding in each.published.findings]
+
+
+class FindingsLog:
+    """The files whose findings have changed, one after another."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._files: asyncio.Queue[Path] = asyncio.Queue()
+        bench.harness.events.subscribe(self._note)
+
+    def _note(self, event: HarnessEvent) -> None:
+        if isinstance(event, AgentFindingsChanged):
+            self._files.put_nowait(event.file)
+
+    async def next(self) -> Path:
+        async with asyncio.timeout(DEADLINE_S):
+            return await self._files.get()
+
+
+async def test_each_file_has_its_own_findings_until_it_is_fixed(watched: Watched):
+    log = FindingsLog(watched.bench)
+    shape, other = (watched.folder / name for name in ("shape.py", "other.py"))
+    shape.write_text(UNDEFINED)
+    other.write_text("SIZE = nowhere\n")
+    await watched.watch.verify()
+    assert {await log.next(), await log.next()} == {shape, other}
+    assert (find_rules(watched.bench, shape), find_rules(watched.bench, other)) == (["F821"], ["F821"])
+
+    shape.write_text(BETTER)
+    await watched.watch.verify([shape])
+    assert (find_rules(watched.bench, shape), find_rules(watched.bench, other)) == ([], ["F821"])
+    other.unlink()
+    await watched.watch.verify([other])
+    assert not watched.bench.harness.services.agent_findings
+
+
+async def test_findings_stay_after_the_end_of_the_agent_until_the_file_changes(watched: Watched):
+    log, shape = FindingsLog(watched.bench), watched.folder / "shape.py"
+    shape.write_text(UNDEFINED)
+    await watched.watch.finish()
+    assert await log.next() == shape
+    assert find_rules(watched.bench, shape) == ["F821"]
+    count = len(watched.names)
+
+    shape.write_text(UNDEFINED + "\n")
+    assert await log.next() == shape
+    assert find_rules(watched.bench, shape) == []
+    assert len(watched.names) == count
+
+
+async def test_end_waits_for_a_verification_that_has_begun(watched: Watched, monkeypatch: pytest.MonkeyPatch):
+    log, shape = FindingsLog(watched.bench), watched.folder / "shape.py"
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    check = Ruff.check
+
+    async def check_when_told(*args: Any, **options: Any) -> Any:
+        begun.set()
+        await go_on.wait()
+        return await check(*args, **options)
+
+    monkeypatch.setattr(Ruff, "check", check_when_told)
+    shape.write_text(UNDEFINED)
+    async with asyncio.timeout(DEADLINE_S):
+        await begun.wait()
+    ending = asyncio.ensure_future(watched.watch.finish())
+    # the end of the agent asks git, and has time to pass the verification if it does not wait
+    git(watched.folder, "status", "--short")
+    await asyncio.sleep(0)
+    go_on.set()
+    await ending
+    assert await log.next() == shape
+    shape.write_text(GOOD)
+    assert await log.next() == shape
+    assert find_rules(watched.bench, shape) == []
+
+
+async def test_findings_about_bytes_that_are_gone_are_never_shown(watched: Watched, monkeypatch: pytest.MonkeyPatch):
+    shape = watched.folder / "shape.py"
+    shape.write_text(UNDEFINED)
+    check = Ruff.check
+
+    async def check_late(*args: Any, **options: Any) -> Any:
+        reports = await check(*args, **options)
+        shape.write_text(GOOD)
+        return reports
+
+    monkeypatch.setattr(Ruff, "check", check_late)
+    await watched.watch.verify([shape])
+    assert watched.names[-1] == "verified"
+    assert find_rules(watched.bench, shape) == []

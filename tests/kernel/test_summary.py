@@ -1,0 +1,285 @@
+"""Tests of the summary of a session."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.events.code_events import (
+    CheckReport,
+    ChecksCompleted,
+    EditApplied,
+    EditProposed,
+    EditStale,
+    OutputRead,
+)
+from lsp_harness.events.event_type import UnknownEvent
+from lsp_harness.events.session_events import InvocationReceived
+from lsp_harness.kernel.log.log_reader import read_log
+from lsp_harness.kernel.log.session_log import SessionLog
+from lsp_harness.kernel.log.turn import Turn
+from lsp_harness.kernel.projections.summary import MAX_ITEMS, MAX_LINES, Summary, summarize
+from lsp_harness.text.edit import diff
+from tests.context.counting import words as count
+
+BEFORE = b"import math\n\n\ndef area(r):\n    return 3 * r\n"
+AFTER = b"import math\n\n\ndef area(r):\n    return math.pi * r\n"
+
+
+@pytest.fixture
+def log(tmp_path: Path):
+    log = SessionLog(tmp_path)
+    yield log
+    log.close()
+
+
+def summary_of(log: SessionLog) -> Summary:
+    return summarize(event for events in log.turns.values() for event in events)
+
+
+def begin_turn(log: SessionLog, text: str, path: str = "a.py", kind: str = "edit") -> Turn:
+    turn = log.turn()
+    turn.append(InvocationReceived(kind, text, path))
+    return turn
+
+
+def propose(turn: Turn) -> Turn:
+    turn.append(EditProposed("x", diff(BEFORE, AFTER, "a.py"), "candidate 1 passes"))
+    return turn
+
+
+def complete_checks(turn: Turn, *lines: str, candidate: int | None = None) -> None:
+    report = CheckReport("lint", "failed" if lines else "passed", lines=lines)
+    turn.append(ChecksCompleted("x", not lines, (report,), candidate))
+
+
+def test_a_session_in_which_nothing_happened():
+    assert summarize([]) == Summary()
+    assert summarize([]).lines == []
+
+
+def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
+    propose(begin_turn(log, "use math.pi")).append(EditApplied("1"))
+    propose(begin_turn(log, "add types", "b.py")).append(EditStale("x"))
+    propose(begin_turn(log, "say what is wrong", kind="fix"))
+    begin_turn(log, "return early", "c.py")
+    assert summary_of(log).lines == [
+        "Goal: return early",
+        "Decision, failed: return early (c.py)",
+        "Decision, proposed: say what is wrong (a.py, +1 -1 in def area(r):)",
+        "Decision, stale: add types (b.py, +1 -1 in def area(r):)",
+        "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)",
+        "Touched: area",
+        "Files: c.py, a.py, b.py",
+    ]
+    assert summary_of(log).turns == 4
+
+
+def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log: SessionLog):
+    first, other = propose(begin_turn(log, "use math.pi")), propose(begin_turn(log, "add types", "b.py"))
+    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
+    propose(begin_turn(log, "use tau"))
+    assert [(decision.outcome, decision.path) for decision in summary_of(log).decisions] == [
+        ("proposed", "a.py"),
+        ("proposed", "b.py"),
+        ("rejected", "a.py"),
+    ]
+    assert summary_of(log).symbols == ()
+    # an editor may have both on the screen, and take the first after all
+    first.append(EditApplied("1"))
+    other.append(EditStale("x"))
+    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "stale", "applied"]
+    assert summary_of(log).symbols == ("area",)
+
+
+def test_what_was_run_and_how_it_ended_is_told_in_a_line(log: SessionLog):
+    begin_turn(log, "mend it", kind="fix").append(OutputRead("pytest", "pytest: 1 failed, 3 passed"))
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
+    complete_checks(begin_turn(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
+    assert summary_of(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
+    assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in summary_of(log).lines
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    assert summary_of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
+
+
+def test_where_no_check_could_run_nothing_was_run(log: SessionLog):
+    report = CheckReport("lint", "skipped")
+    begin_turn(log, "look", kind="check").append(ChecksCompleted("x", False, (report,)))
+    assert summary_of(log).commands == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        ("def area(r):", "area"),
+        ("class Box(Base):", "Box"),
+        ("func (b *Box) Size() int {", "Size"),
+        ("export async function load(url) {", "load"),
+        ("pub fn size(&self) -> usize {", "size"),
+        ("x = 1", ""),
+    ],
+)
+def test_what_an_edit_touches_has_a_name(log: SessionLog, head: str, name: str):
+    turn = begin_turn(log, "change it")
+    before, after = f"{head}\n    old\n".encode(), f"{head}\n    new\n".encode()
+    turn.append(EditProposed("x", diff(before, after, "a.py"), ""))
+    turn.append(EditApplied("1"))
+    assert summary_of(log).symbols == ((name,) if name else ())
+
+
+def test_what_is_wrong_is_open_until_it_is_mended(log: SessionLog):
+    complete_checks(
+        begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`"
+    )
+    assert summary_of(log).open == (("a.py", "LINT: F821 Undefined name `pi`"),)
+    assert summary_of(log).goal == ""
+    assert summary_of(log).decisions == ()
+    complete_checks(
+        begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"),
+        "SYNTAX ERROR at line 1: missing )",
+    )
+    assert [path for path, _ in summary_of(log).open] == ["b.py", "a.py"]
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
+    assert [path for path, _ in summary_of(log).open] == ["b.py"]
+    propose(begin_turn(log, "mend it", "b.py", kind="fix")).append(EditApplied("1"))
+    assert summary_of(log).open == ()
+
+
+def test_what_a_candidate_failed_by_is_nobodys_failure(log: SessionLog):
+    complete_checks(begin_turn(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
+    assert summary_of(log).open == ()
+
+
+def thirty(log: SessionLog) -> None:
+    """Turns, each with a check in between."""
+    for n in range(30):
+        turn = propose(begin_turn(log, f"change number {n}: " + "very " * 20 + "much", f"module_{n % 7}.py"))
+        if n % 3:
+            turn.append(EditApplied("1"))
+        else:
+            complete_checks(begin_turn(log, "a check", f"module_{n % 7}.py", kind="check"), f"LINT: F{n} wrong")
+        if n % 10 == 9:
+            turn.append(OutputRead("pytest", f"pytest: {n} failed, 3 passed"))
+
+
+async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
+    thirty(log)
+    whole = summary_of(log)
+    assert whole.turns == 40
+    text = await whole.text(200, count)
+    [cost] = await count([text])
+    assert 50 < cost <= 200
+    assert text.startswith("Goal: change number 29: very")
+    assert text.count("Decision") <= MAX_LINES
+
+
+def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: SessionLog):
+    for n in range(200):
+        complete_checks(
+            begin_turn(log, "a suggestion that was accepted here", f"c{n}.py", kind="check"),
+            f"LINT: F{n} wrong",
+            "LINT: F2",
+        )
+        propose(begin_turn(log, f"change number {n}", f"m{n}.py"))
+    whole = log.summary
+    assert whole.turns == 400
+    kinds = (whole.files, whole.decisions, whole.open, whole.commands, whole.places)
+    assert [len(kind) for kind in kinds] == [MAX_ITEMS] * 5
+    assert (whole.decisions[0].text, whole.files[:2]) == ("change number 199", ("m199.py", "c199.py"))
+    assert whole.open[:2] == (("c199.py", "LINT: F199 wrong"), ("c199.py", "LINT: F2"))
+
+
+def test_what_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
+    turn = propose(begin_turn(log, "mend it", kind="fix"))
+    for n in range(MAX_ITEMS + 1):
+        complete_checks(
+            begin_turn(log, "a suggestion that was accepted here", "b.py" if n else "a.py", kind="check"),
+            "LINT: F821 wrong",
+        )
+    assert {path for path, _ in log.summary.open} == {"a.py", "b.py"}
+    turn.append(EditApplied("1"))
+    assert [path for path, _ in log.summary.open] == ["b.py"]
+
+
+def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
+    thirty(log)
+    assert log.summary == summarize(read_log(log.path))
+    goal = log.summary.goal
+    log.turn(is_saved=False).append(InvocationReceived("fix", "of a secret file", ".env"))
+    assert (log.summary.goal, log.summary.turns) == (goal, 40)
+
+
+def test_what_a_file_s_next_edit_needs_to_know(log: SessionLog):
+    propose(begin_turn(log, "use math.pi")).append(EditApplied("1"))
+    begin_turn(log, "add types " + "very " * 40, "b.py")
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
+    complete_checks(
+        begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`"
+    )
+    complete_checks(begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
+    assert log.summary.lines_for("a.py") == [
+        "Open in a.py: LINT: F821 Undefined name `pi`",
+        "Open in b.py: LINT: F401 unused",
+        "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)",
+    ]
+    assert log.summary.lines_for("c.py") == [
+        "Open in b.py: LINT: F401 unused",
+        "Open in a.py: LINT: F821 Undefined name `pi`",
+    ]
+    assert [len(line) for line in log.summary.lines_for("b.py")] == [31, 44, 120]
+
+
+@pytest.mark.model
+async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_model_is_asked(log: SessionLog):
+    from lsp_harness.config.schema import Config
+    from lsp_harness.engine.decode.llama import Llama
+    from lsp_harness.inference.models.model_files import resolve_model
+
+    path = resolve_model(Config().model.path)
+    llama = Llama(path, n_ctx=64, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0)
+
+    async def tokens(texts: Sequence[str]) -> list[int]:
+        return [len(llama.vocabulary.tokenize(text)) for text in texts]
+
+    thirty(log)
+    written = log.path.read_bytes()
+    text = await summary_of(log).text(200, tokens)
+    [cost] = await tokens([text])
+    llama.close()
+    assert 100 < cost <= 200
+    assert text.startswith("Goal: change number 29: very")
+    assert "Ran pytest: 29 failed, 3 passed" in text
+    # it is read off the log, and nothing is added to that
+    assert log.path.read_bytes() == written
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["invocation.received", "edit.proposed", "edit.applied", "verify.completed", "output.read", "other"]
+            ),
+            st.integers(0, 4),
+            st.dictionaries(
+                st.sampled_from(["text", "path", "kind", "diff", "outcomes", "summary"]),
+                st.none() | st.text(max_size=30),
+            ),
+        ),
+        max_size=30,
+    ),
+    st.integers(0, 60),
+)
+async def test_whatever_was_logged_is_no_more_than_its_budget(rows: list[Any], budget: int):
+    log = SessionLog(is_saved=False)
+    turns = [log.turn() for _ in range(5)]
+    for kind, turn, data in rows:
+        turns[turn].append(UnknownEvent(kind, data))
+    text = await summary_of(log).text(budget, count)
+    assert (await count([text]))[0] <= budget

@@ -1,0 +1,62 @@
+"""Hostile commands are never allowed, harmless ones are, and the parser does not hide commands from the rules."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.permission.permission_gate import PermissionGate as Gate
+from tests.permission.gates import DENIED, bash, command_lines, policy, rules
+
+HOSTILE, HARMLESS = command_lines("hostile_commands.txt"), command_lines("harmless_commands.txt")
+ALLOWED = ("Bash(*)",)
+USABLE = ("pytest *", "ruff *", "npm *", "git commit *", "git add *", "git checkout *", "echo *")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    for name in ("README.md", "src/a.py", "src/b.py"):
+        (tmp_path / name).write_text("x\n")
+    return tmp_path
+
+
+FETCHING = (
+    *("npx x", "uvx x", "bunx x", "npm exec x", "pnpm dlx x", "yarn dlx x", "bun x x", "pipx run x", "uv tool run x"),
+    *("npm create x", "deno run https://example.com/x.ts", "env A=1 npx x"),
+)
+"""Commands that run code of the network."""
+
+
+def test_the_lists_are_as_long_as_they_should_be() -> None:
+    assert len(set(HOSTILE)) >= 200
+    assert len(set(HARMLESS)) >= 60
+
+
+@pytest.mark.parametrize("command", HOSTILE)
+def test_a_hostile_command_is_never_allowed(root: Path, command: str) -> None:
+    denied = [f"Bash({pattern})" for pattern in DENIED]
+    for mode in ("bypassPermissions", "trust", "auto"):
+        gate = Gate(policy(root, mode, rules(ALLOWED, (), denied)))
+        decision = gate.explain(bash(command)).decision
+        assert decision is None or not decision.is_allowed
+
+
+@pytest.mark.parametrize("command", HARMLESS)
+def test_a_harmless_command_is_allowed(root: Path, command: str) -> None:
+    denied = [f"Bash({pattern})" for pattern in DENIED]
+    gate = Gate(policy(root, "ask", rules([f"Bash({pattern})" for pattern in USABLE], (), denied)))
+    found = gate.explain(bash(command))
+    assert found.decision is not None, found.question
+    assert found.decision.is_allowed, found.decision.reason
+
+
+@pytest.mark.parametrize("command", FETCHING)
+def test_code_from_the_network_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
+    assert Gate(policy(root, "auto", rules((), (), ()))).explain(bash(command)).decision is None
+
+
+@pytest.mark.parametrize("command", ["npm run test", "npm init", "pnpm exec tsc", "go run ./cmd/x", "uv run pytest"])
+def test_code_of_the_project_is_allowed_in_the_mode_auto(root: Path, command: str) -> None:
+    found = Gate(policy(root, "auto", rules((), (), ()))).explain(bash(command)).decision
+    assert found is not None
+    assert found.is_allowed
