@@ -55,17 +55,17 @@ fmt: $(STAMP) ## format, and fix what can be fixed
 	@$(BIN)/ruff check -q --fix .
 
 docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in the VS Code extension
-	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
-	@$(BIN)/python -m lsp_harness.verify.checks_page > docs/checks.md
-	@$(BIN)/python -m lsp_harness.chat.tools_page > docs/tools.md
-	@$(BIN)/python -m lsp_harness.cli.commands_page > docs/commands.md
+	@$(BIN)/python -m tools.settings_page > docs/config.md
+	@$(BIN)/python -m tools.checks_page > docs/checks.md
+	@$(BIN)/python -m tools.tools_page > docs/tools.md
+	@$(BIN)/python -m tools.commands_page > docs/commands.md
 	@$(BIN)/python -m lsp_harness.events.event_schema > docs/events.schema.json
-	@$(BIN)/python -m lsp_harness.events.events_page > docs/events.md
-	@$(BIN)/python -m lsp_harness.sessions.sessions_page docs/sessions.md
-	@$(BIN)/python -m lsp_harness.permission.permissions_page docs/permissions.md
-	@$(BIN)/python -m tests.support.glossary > docs/glossary.md
-	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json
-	@$(BIN)/python -m lsp_harness.server.generation.command_files .
+	@$(BIN)/python -m tools.events_page > docs/events.md
+	@$(BIN)/python -m tools.sessions_page docs/sessions.md
+	@$(BIN)/python -m tools.permissions_page docs/permissions.md
+	@$(BIN)/python -m tools.glossary > docs/glossary.md
+	@$(BIN)/python -m tools.vscode_settings editors/vscode/package.json
+	@$(BIN)/python -m tools.command_files .
 
 xterm: ## the terminal of the inspector, from npm
 	@.ci/xterm.sh

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import glossary
 from tests.test_tidy import MODULES, ROOT, relative
+from tools import glossary
 
 MAX_PARAMETERS = 7
 MAX_SUBJECT_COLUMNS = 72
@@ -21,7 +21,8 @@ SQL_STATEMENT = re.compile(
     r"\s*(SELECT|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX|VIRTUAL)|WITH \w+)\b"
 )
 SQL_PACKAGES = {"index", "store"}
-PYTHON_FILES = [*MODULES, *sorted(path for path in (ROOT / "tests").rglob("*.py") if "node_modules" not in path.parts)]
+OTHER_FILES = [path for folder in ("benchmarks", "tools", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
+PYTHON_FILES = [*MODULES, *(path for path in OTHER_FILES if "node_modules" not in path.parts)]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Documented = Function | ast.ClassDef

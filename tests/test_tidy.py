@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from lsp_harness.config import settings_page, vscode_settings
 from lsp_harness.server.commands.command_registry import command_names, editor_commands
-from lsp_harness.server.generation import command_files
-from lsp_harness.verify import checks_page
 from lsp_harness.wire.version import VERSION
+from tools import checks_page, command_files, settings_page, vscode_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lsp_harness"
@@ -30,6 +28,8 @@ TOP = {
     "changelog.d",
     "Makefile",
     "lsp_harness",
+    "benchmarks",
+    "tools",
     "editors",
     "tests",
     "grammars",

@@ -7,6 +7,7 @@ and `tests/cli/test_help_cli.py` compares the two.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import cyclopts
 
@@ -24,6 +25,7 @@ class Command:
         example: A command line without the program, for the help of the command.
         has_subcommands: Whether the module has an `app` with subcommands instead of a function with the command's name.
         package: The package of its module in `lsp_harness.cli`.
+        is_measurement: Whether its module is in `benchmarks`, which only the repository has.
     """
 
     name: str
@@ -32,18 +34,20 @@ class Command:
     example: str = ""
     has_subcommands: bool = False
     package: str = "commands"
+    is_measurement: bool = False
 
     @property
     def target(self) -> str:
         """Return the place of the function or of the `app`, as `module:attribute`."""
         attribute = "app" if self.has_subcommands else self.name
-        return f"lsp_harness.cli.{self.package}.{self.name}_cli:{attribute}"
+        package = "benchmarks" if self.is_measurement else f"lsp_harness.cli.{self.package}"
+        return f"{package}.{self.name}_cli:{attribute}"
 
 
 CommandGroups = Mapping[str, Iterable[Command]]
 """Commands by the title of their group, in the order of `--help`."""
 
-GROUPS: dict[str, tuple[Command, ...]] = {
+ALL_GROUPS: dict[str, tuple[Command, ...]] = {
     "Start here": (
         Command(
             "help",
@@ -188,17 +192,28 @@ GROUPS: dict[str, tuple[Command, ...]] = {
             "[FILE:LINE:COL]",
             "context geo.py:6:12 --explain",
         ),
-        Command("bench", "Measure the speed of the engine.", has_subcommands=True),
+        Command("bench", "Measure the speed of the engine.", has_subcommands=True, is_measurement=True),
         Command(
             "eval",
             "Run the tasks of a suite with hidden checks, and compare ways to answer.",
             "SUITE",
             "eval fix_quixbugs --arm single --arm ladder",
+            is_measurement=True,
         ),
         Command("schema", "Print the JSON schema of the events in the logs of sessions.", package="sessions"),
         Command("selftest", "Try the nine basic abilities of sessions, and show what happened.", package="sessions"),
     ),
 }
+
+HAS_MEASUREMENTS = (Path(__file__).parents[2] / "benchmarks" / "bench_cli.py").is_file()
+"""Whether this is the repository of lsp-harness. An installed package has no measurements."""
+GROUPS: CommandGroups = {
+    title: tuple(command for command in commands if HAS_MEASUREMENTS or not command.is_measurement)
+    for title, commands in ALL_GROUPS.items()
+}
+
+REPOSITORY_COMMANDS = frozenset(row.name for rows in ALL_GROUPS.values() for row in rows if row.is_measurement)
+"""The commands that only a clone of the repository has."""
 
 
 def make_app(groups: CommandGroups) -> cyclopts.App:

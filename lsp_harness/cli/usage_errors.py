@@ -22,7 +22,7 @@ from cyclopts.exceptions import (
     ValidationError,
 )
 
-from lsp_harness.cli.command_table import GROUPS, app
+from lsp_harness.cli.command_table import GROUPS, REPOSITORY_COMMANDS, app
 from lsp_harness.cli.console import print_json
 from lsp_harness.cli.file_place import PlaceText
 from lsp_harness.errors import UsageError
@@ -193,6 +193,8 @@ def explain_unknown_command(name: str, chain: Sequence[str]) -> str:
         chain: The commands before it: `["engine"]` if `name` is a subcommand of `engine`.
     """
     command = " ".join([*chain, name])
+    if not chain and name in REPOSITORY_COMMANDS:
+        return f"{PROGRAM} {name} measures {PROGRAM} itself, and only its repository has it: run it from a clone"
     if name.startswith("-"):
         return f"{_subject(chain)} has no option {name}; {_help_hint(chain)}"
     if not chain and Path(PlaceText.of(name).file).is_file():

@@ -1,1 +1,1 @@
-"""Measurements, run by hand: `python -m tests.benchmarks.<name>`. They are not collected by pytest."""
+"""Tests of the measurements, without a model."""

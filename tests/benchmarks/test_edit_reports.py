@@ -2,12 +2,12 @@
 
 import pytest
 
-from lsp_harness.evaluation.suites.eval_task import EvalTask, ReportedFinding
-from lsp_harness.evaluation.suites.hidden_check import DiagnosticCheck
-from tests.benchmarks import accept_latency, fix_ruff_editor, ready_fixes
-from tests.benchmarks.accept_latency import choose_line, insert_line, pair_keys, plan_trials
-from tests.benchmarks.linted_editor import Fix, describe_fix, order_fixes, read_marks
-from tests.benchmarks.ready_fixes import Case, Row, find_cases, plan_writing, schedule, thought_s
+from benchmarks import accept_latency, fix_ruff_editor, ready_fixes
+from benchmarks.accept_latency import choose_line, insert_line, pair_keys, plan_trials
+from benchmarks.evaluation.suites.eval_task import EvalTask, ReportedFinding
+from benchmarks.evaluation.suites.hidden_check import DiagnosticCheck
+from benchmarks.linted_editor import Fix, describe_fix, order_fixes, read_marks
+from benchmarks.ready_fixes import Case, Row, find_cases, plan_writing, schedule, thought_s
 
 TEXT = "import os\n\n\ndef area(r):\n    width = 3 * widht\n    height = 2\n    return width * height\n"
 CASE = Case("a", TEXT, "F821", "undefined-name", 4, 4)

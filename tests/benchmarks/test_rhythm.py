@@ -4,7 +4,7 @@ from statistics import median
 
 import pytest
 
-from tests.benchmarks.rhythm import BEGINNING, LINE, LONGEST, SHORTEST, STATEMENT, WORD, Rhythm, share
+from benchmarks.rhythm import BEGINNING, LINE, LONGEST, SHORTEST, STATEMENT, WORD, Rhythm, share
 
 TEXT = "if a:\n    total = call(a, b)\n" * 200
 

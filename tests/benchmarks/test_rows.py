@@ -2,11 +2,11 @@
 
 import json
 
-from lsp_harness.bench.real_edits import RealEdit
-from tests.benchmarks.growth import grown, processes, quarters
-from tests.benchmarks.keypress import CACHED, TYPED_ALONG, WRITTEN, Keypress, keypress, line, nothing, read, table
-from tests.benchmarks.keypress_vscode import edit_for_typist, row
-from tests.benchmarks.typist_report import lines, reuse
+from benchmarks.engine.real_edits import RealEdit
+from benchmarks.growth import grown, processes, quarters
+from benchmarks.keypress import CACHED, TYPED_ALONG, WRITTEN, Keypress, keypress, line, nothing, read, table
+from benchmarks.keypress_vscode import edit_for_typist, row
+from benchmarks.typist_report import lines, reuse
 
 
 def test_the_parts_of_a_keypress_are_all_of_it():

@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from tests.benchmarks.source_edits import Source, SourceEdit, draw_edits, find_form_changes, find_mutations
+from benchmarks.source_edits import Source, SourceEdit, draw_edits, find_form_changes, find_mutations
 
 TEXT = '''"""A module."""
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.benchmarks.stale import Mark, Offer, Place, View, ghost, source, wrong
+from benchmarks.stale import Mark, Offer, Place, View, ghost, source, wrong
 
 OFFER = Offer(Place("a = ", "\n"), ("one\n\ttwo",))
 FRESH = View(Place("a = ", "\n"), 0, 4, True, (Mark(0, 4, "one\n    two"),))

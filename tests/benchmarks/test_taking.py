@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from lsp_harness.bench.keystrokes import make_trace
-from lsp_harness.bench.real_edits import RealEdit
-from tests.benchmarks.taking import Taker, presses, remaining_states
+from benchmarks.engine.keystrokes import make_trace
+from benchmarks.engine.real_edits import RealEdit
+from benchmarks.taking import Taker, presses, remaining_states
 
 TEXT = "return total / len(values)\n"
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.bench.real_edits import RealEdit
-from tests.benchmarks import typist
-from tests.benchmarks.rhythm import Rhythm
-from tests.benchmarks.stale import wrong
-from tests.benchmarks.taking import Deed, Taker
-from tests.benchmarks.typist import Clock, Typist
-from tests.benchmarks.typist_report import Row, lines, of
-from tests.benchmarks.writing import Writing, writing
+from benchmarks import typist
+from benchmarks.engine.real_edits import RealEdit
+from benchmarks.rhythm import Rhythm
+from benchmarks.stale import wrong
+from benchmarks.taking import Deed, Taker
+from benchmarks.typist import Clock, Typist
+from benchmarks.typist_report import Row, lines, of
+from benchmarks.writing import Writing, writing
 
 HEAD = "def mean(values):"
 TOTAL = HEAD + "\n    total = sum(values)\n    return "

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_a_session_survives_kills_at_many_points() -> None:
     # the points fork, which a process with threads of a test runner must not do
-    command = [sys.executable, "-m", "tests.benchmarks.chaos", "--points", "12", "--seed", "7"]
+    command = [sys.executable, "-m", "benchmarks.chaos", "--points", "12", "--seed", "7"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(done.stdout.splitlines()[0])

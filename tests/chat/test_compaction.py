@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.compaction import OpenGate, converse, render_table
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.protocol.answer_protocol import ChatSettings
@@ -22,7 +23,6 @@ from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.kernel.session import Session
 from lsp_harness.permission.hook import Hook
 from lsp_harness.permission.hooks import Hooks
-from tests.benchmarks.compaction import OpenGate, converse, render_table
 
 
 @pytest.mark.parametrize(("turns", "window", "seed"), [(60, 4096, 1), (40, 2048, 2)])

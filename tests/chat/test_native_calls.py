@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.compaction import OpenGate
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.conversation_prompt import build_dialogue
@@ -30,7 +31,6 @@ from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.kernel.projections.message_history import project_conversation
 from lsp_harness.kernel.session import Ingress, Session
 from lsp_harness.wire.event import Event
-from tests.benchmarks.compaction import OpenGate
 from tests.chat.scripted_tool import ScriptedTool
 from tests.inference.backends.test_remote import llama
 from tests.support.provider_replies import FORMATS, MODEL, PATHS, Format, ScriptedAnswer, serve_answers

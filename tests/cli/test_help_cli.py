@@ -10,9 +10,9 @@ from typing import Any
 import cyclopts
 import pytest
 
-from lsp_harness.cli import commands_page
 from lsp_harness.cli.command_table import GROUPS, Command, app, make_app
 from tests.cli.conftest import Shell
+from tools import commands_page
 
 COMMANDS = [command for commands in GROUPS.values() for command in commands]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from lsp_harness.bench.lsp_client import LspClient, RpcError
+from benchmarks.engine.lsp_client import LspClient, RpcError
 from tests.support.user_home import open_home
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

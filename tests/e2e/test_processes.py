@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.bench.lsp_client import LspClient, RpcError
+from benchmarks.engine.lsp_client import LspClient, RpcError
 
 SOURCE = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return "
 

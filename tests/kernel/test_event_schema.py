@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.events import event_schema, events_page
+from lsp_harness.events import event_schema
 from lsp_harness.events.event_types import EVENT_CLASSES
 from lsp_harness.events.model_events import ModelCompleted, TokenUsage, ToolCall
 from lsp_harness.events.session_events import InvocationReceived, TurnStopped
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.wire.event import encode
+from tools import events_page
 
 DOCS = Path(__file__).parents[2] / "docs"
 jsonschema = pytest.importorskip("jsonschema")

@@ -9,9 +9,9 @@ import pytest
 
 from lsp_harness.server import commands
 from lsp_harness.server.commands.command_registry import command_names, editor_commands, find_command
-from lsp_harness.server.generation import vscode_commands
-from lsp_harness.server.generation.command_files import render_files
 from tests.server.conftest import Spawn
+from tools import vscode_commands
+from tools.command_files import render_files
 
 ROOT = Path(__file__).resolve().parents[2]
 GREETING = dedent('''

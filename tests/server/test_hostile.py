@@ -1,6 +1,6 @@
 """A real server with hostile texts open: it answers each request once, also about other texts, and shuts down.
 
-`tests/benchmarks/freeze.py` measures how long the answers take.
+`benchmarks/freeze.py` measures how long the answers take.
 """
 
 import asyncio

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from lsp_harness.sessions import sessions_page
 from lsp_harness.sessions.session_commands import COMMANDS
 from lsp_harness.wire.session_frames import FRAMES
+from tools import sessions_page
 
 
 def test_the_committed_page_is_current_and_complete():

@@ -13,7 +13,7 @@ from lsp_harness.events.code_events import ChecksCompleted
 from lsp_harness.harness.verification.verdict_document import render_document as verdict_document
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.document import Document
-from lsp_harness.verify import check_registry, checks_page
+from lsp_harness.verify import check_registry
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check import CheckContext, CheckTools
@@ -23,6 +23,7 @@ from lsp_harness.verify.document_check import DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.ruff_linter import Ruff
+from tools import checks_page
 
 FINDING = Finding(0, 1, "Undefined name `x`", "ruff", "F821")
 

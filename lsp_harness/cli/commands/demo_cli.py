@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.syntax import Syntax
 
-from lsp_harness.bench.lsp_client import LspClient
+from benchmarks.engine.lsp_client import LspClient
 from lsp_harness.cli.console import console, say
 from lsp_harness.cli.verdict_table import VerdictTable
 from lsp_harness.errors import HarnessError

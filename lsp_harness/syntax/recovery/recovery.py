@@ -163,7 +163,7 @@ def weigh(evidence: Evidence) -> float:
 def weights() -> Mapping[str, float]:
     """Return the weight of each observation.
 
-    `tests/benchmarks/token_weights.py` fits them on code with one changed token.
+    `benchmarks/token_weights.py` fits them on code with one changed token.
     """
     table: dict[str, float] = json.loads(resource_path("recovery", "weights.json").read_text("utf-8"))
     return table

@@ -1,0 +1,137 @@
+"""The uses of the names of a text, and a use with another name in its place."""
+
+from collections.abc import Callable, Iterator
+from random import Random
+
+from benchmarks.one_fault.case import Diagnostic
+from benchmarks.one_fault.code import Code, Item
+from benchmarks.one_fault.grammars import GRAMMARS, Grammar
+from benchmarks.one_fault.registry import Candidate, Judge
+from benchmarks.one_fault.typos import SHORTEST, distance
+from benchmarks.one_fault.wording import Wording
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
+
+Respell = Callable[[str, Random], str]
+NEVER = frozenset({"self", "this", "super", "cls", "true", "false", "null", "None", "True", "False", "nil", "require"})
+
+
+def grammar(code: Code) -> Grammar:
+    return GRAMMARS[code.language.id]
+
+
+def _is_in(item: Item, table: dict[str, str]) -> bool:
+    fields = table.get(item.parent.type) if item.parent else None
+    if fields is None or item.parent is None:
+        return False
+    if fields == "0":
+        return item is item.parent.named()[0]
+    return (fields == "*" and not item.field) or item.field in fields.split()
+
+
+def _any(item: Item, table: dict[str, str]) -> bool:
+    fields = table.get(item.parent.type, "") if item.parent else ""
+    return fields == "*" or _is_in(item, table)
+
+
+def variables(code: Code) -> list[Item]:
+    """Reads of names that the text has before already."""
+    known = grammar(code)
+    seen: set[str] = set()
+    items: list[Item] = []
+    for item in code.items:
+        if item.type in known.names:
+            if item.text in seen and _any(item, known.uses) and not (item.parent and item.field == "name"):
+                items.append(item)
+            seen.add(item.text)
+    return items
+
+
+def functions(code: Code) -> list[Item]:
+    """Names that are called, without a receiver."""
+    known = grammar(code)
+    leaf = {"name"} if code.language.id == "php" else known.names
+    found = [item for item in code.items if item.type in leaf and _is_in(item, known.calls)]
+    if code.language.id in ("java", "ruby"):
+        found = [
+            one for one in found if one.parent and not (one.parent.child("object") or one.parent.child("receiver"))
+        ]
+    return found
+
+
+def types(code: Code) -> list[Item]:
+    known = grammar(code)
+    return [item for item in code.items if item.type in known.type_names and _any(item, known.types)]
+
+
+def members(code: Code) -> Iterator[tuple[Item, Item, bool]]:
+    """Each member with its receiver, and whether it is called."""
+    for item in code.items:
+        if fields := grammar(code).members.get(item.type):
+            receiver, name = item.child(fields[0]), item.child(fields[1])
+            if receiver and name and not name.children:
+                called = (
+                    item.type in ("method_invocation", "member_call_expression", "call")
+                    and code.language.id != "python"
+                )
+                called = called or bool(item.parent and item.field == "function")
+                yield name, receiver, called
+
+
+def owner(item: Item, known: Grammar) -> str:
+    """The name of the class around, without its type parameters; empty outside of any."""
+    around = item.ancestor(*known.classes)
+    name = around.child(known.classes[around.type]) if around else None
+    if name and name.type == "generic_type":
+        name = name.child("type")
+    return name.text if name else ""
+
+
+def declared_type(item: Item, name: str, known: Grammar) -> str:
+    """The type that a parameter or a local variable of the function around is declared with; empty where it is not."""
+    function = item.ancestor(*known.functions)
+    for place in function.walk() if function else ():
+        if fields := known.typed.get(place.type):
+            kind = place.child(fields[1])
+            if kind and any(_names(child, fields[0], name) for child in place.children):
+                return kind.text.removeprefix(":").strip()
+    return ""
+
+
+def _names(item: Item, field: str, name: str) -> bool:
+    if item.type == "variable_declarator":
+        inner = item.child("name")
+        return bool(inner and inner.text == name)
+    return item.field == field and item.text == name
+
+
+def respelt(code: Code, item: Item, respell: Respell, rng: Random) -> str:
+    """Another spelling of a name, which the text has nowhere; empty where none was found."""
+    old = item.text.lstrip("$")
+    head = item.text[: len(item.text) - len(old)]
+    if len(old) < SHORTEST or old in NEVER or old.startswith("__"):
+        return ""
+    for _ in range(6):
+        new = respell(old, rng)
+        if new != old and new not in code.words and new.isidentifier():
+            return head + new
+    return ""
+
+
+def replaced(code: Code, item: Item, new: str, wording: Wording, judge: Judge = "parses") -> Candidate:
+    """A candidate in which a name is spelt in another way, and is what the diagnostic is about."""
+    end = item.start + len(encode(new))
+    diagnostic = Diagnostic(item.start, end, wording.message, wording.source, wording.code, wording.severity)
+    return Candidate(Edit(item.start, item.end, encode(new)), judge, diagnostic, facts=facts(code, item, new))
+
+
+def facts(code: Code, item: Item, new: str) -> dict[str, object]:
+    """Return facts about the change: how often the name occurs elsewhere, and other names that are as similar."""
+    old, wrong = item.text.lstrip("$"), new.lstrip("$")
+    reach = distance(wrong.lower(), old.lower())
+    rivals = [
+        word
+        for word in code.words
+        if word != old and abs(len(word) - len(wrong)) <= reach and distance(word.lower(), wrong.lower()) <= reach
+    ]
+    return {"name": item.text, "wrote": new, "elsewhere": code.words[old] - 1, "rivals": sorted(rivals)}

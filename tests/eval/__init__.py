@@ -1,1 +1,0 @@
-"""Evaluations: what is said to be good is measured here, with a real model where that matters."""

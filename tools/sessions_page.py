@@ -1,0 +1,71 @@
+"""Generator of the tables in `docs/sessions.md`: `python -m tools.sessions_page FILE`.
+
+The rest of the page is written by hand.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.sessions.agent_presets import PRESETS
+from lsp_harness.sessions.session_commands import COMMANDS
+from lsp_harness.wire.event import Event
+from lsp_harness.wire.session_frames import FRAMES
+
+
+def render_commands() -> str:
+    """Return the table of the commands that a client may send."""
+    rows = [("command", "what it does"), ("---", "---")]
+    rows += [(f"`{name}`", _first_line(run)) for name, run in COMMANDS.items()]
+    rows.append(("`exit`", "End the session."))
+    return _table(rows)
+
+
+def render_frames() -> str:
+    """Return the table of the objects that a client receives."""
+    fields: dict[str, list[str]] = {}
+    sources: dict[str, list[str]] = {}
+    event = Event("", 0, "", "", None, None, None, "")
+    for type, encode in FRAMES.items():
+        frame = encode({}, event)
+        name = str(frame.pop("type"))
+        known = fields.setdefault(name, [])
+        known += [key for key in frame if key not in known]
+        sources.setdefault(name, []).append(type)
+    rows = [("object", "members", "made from"), ("---", "---", "---")]
+    rows += [(f"`{name}`", _code(keys), _code(sources[name])) for name, keys in sorted(fields.items())]
+    return _table(rows)
+
+
+def render_presets() -> str:
+    """Return the table of the presets of subagents."""
+    rows = [("preset", "what it does", "tools", "steps"), ("---", "---", "---", "---")]
+    rows += [(f"`{item.name}`", item.purpose, _code(item.tools), str(item.max_steps)) for item in PRESETS.values()]
+    return _table(rows)
+
+
+def render(page: str) -> str:
+    """Return the page with new tables between its marks."""
+    tables = {"commands": render_commands(), "frames": render_frames(), "presets": render_presets()}
+    for name, text in tables.items():
+        mark = rf"(<!-- {name} -->\n)(?:(?!<!--).)*(<!-- end -->)"
+        page = re.sub(mark, lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page, flags=re.DOTALL)
+    return page
+
+
+def _first_line(function: Any) -> str:
+    return " ".join((function.__doc__ or "").split())
+
+
+def _code(names: Any) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+
+
+if __name__ == "__main__":
+    file = Path(sys.argv[1])
+    file.write_text(render(file.read_text(encoding="utf-8")), encoding="utf-8")
