@@ -17,7 +17,8 @@ A model may call these tools in a conversation. The permission gate decides abou
 of what it does, by its paths, and by its command. Paths are relative to the workspace; files outside of it, ignored
 files and files for secrets can neither be read nor changed. Tools that search folders leave out the files that the
 rules of the session forbid to read, and say how many these are. An edit is checked before it is written: one that adds
-a syntax error is refused, and new findings of the linter are part of the result.
+a syntax error is refused, and so is one with new findings of another check, such as the linter, unless the call has
+`"accept_findings": true`. A person who is asked about an edit sees the findings with it, and may apply it nevertheless.
 
 The symbol tools ask the [index](index.md) of the folder. The first question opens it and waits up to 60 seconds until
 it is complete; then it answers with what there is, and says so. Files that tools change are read again before the next

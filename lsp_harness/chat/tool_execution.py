@@ -1,7 +1,7 @@
 """Runs the tool calls of a model: validation, the permission gate, the tool, and the record of the result."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -33,11 +33,15 @@ class PermissionGate(Protocol):
 
 
 @runtime_checkable
-class CheckableTool(Protocol):
-    """A tool that can tell before a call whether the call is possible."""
+class CheckedTool(Protocol):
+    """A tool whose work is checked, so that a person can be asked with what the checks found."""
 
-    async def check_possible(self, input: Mapping[str, Any]) -> None:
-        """Raise HarnessError if it is not."""
+    async def find_findings(self, input: Mapping[str, Any]) -> Sequence[str]:
+        """Return what the checks find wrong with the result of a call.
+
+        Raises:
+            HarnessError: The call cannot be made.
+        """
         ...
 
 
@@ -127,9 +131,9 @@ class ToolExecution:
 
     async def _run_allowed(self, tool: Tool, call: ToolCall, turn: Turn) -> CallResult:
         action = replace(tool.action(call.input), call_id=call.call_id, session_id=turn.session_id)
-        if isinstance(tool, CheckableTool) and self._gate.asks(action):
+        if isinstance(tool, CheckedTool) and self._gate.asks(action):
             # a person should not think about a call that must fail
-            await tool.check_possible(call.input)
+            action = replace(action, findings=tuple(await tool.find_findings(call.input)))
         decision = await self._gate.check(action)
         if not decision.is_allowed:
             reason = "not_allowed" if decision.by == "tools" else "denied"
@@ -141,7 +145,13 @@ class ToolExecution:
             await self._before_call(replace(tool.action(call_input), session_id=turn.session_id))
         started_s = time.monotonic()
         try:
-            context = CallContext(call.call_id, _reporter(turn, call), self._gate.check, only_reads=decision.only_reads)
+            context = CallContext(
+                call.call_id,
+                _reporter(turn, call),
+                self._gate.check,
+                only_reads=decision.only_reads,
+                has_seen_findings=bool(action.findings) and decision.by == "person" and call_input is call.input,
+            )
             result = await tool.run(call_input, context)
         finally:
             if self._after_call:

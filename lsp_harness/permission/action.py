@@ -36,6 +36,7 @@ class Action:
         agent_id: The id of the foreign agent that asks for the action, or an empty text.
         confinement: The sandbox of a check of ours on a folder that the user trusts. No tool of a model has one.
         untrusted: The folder whose code or tools a check of ours runs, if it is not trusted. No mode allows that.
+        findings: What the checks find wrong with an edit, for the person who decides.
     """
 
     tool: str
@@ -49,6 +50,7 @@ class Action:
     agent_id: str = ""
     confinement: Confinement | None = None
     untrusted: Path | None = None
+    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ def describe_question(action: Action, folder: str, reason: str = "", remembered:
         remembered: The rules that the answer "always" would add. None if no answer counts for other actions.
     """
     lines = [f"{reveal_line(action.tool)}: {EFFECTS[action.kind]}", *_describe_input(action, folder)]
+    if action.findings:
+        lines += _block("the checks have new findings about this edit; yes accepts them:", "\n".join(action.findings))
     if reason:
         lines.append(f"asked because: {reveal_line(reason)}")
     if action.untrusted:

@@ -19,6 +19,8 @@ from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.check_runner import run_checks
 from lsp_harness.verify.finding import Outcome
 
+ACCEPT_FINDINGS = "accept_findings"
+"""The member of the input of each tool that edits, by which a caller accepts new findings."""
 MAX_FINDINGS = 10
 """Most findings that the model reads. The others are probably consequences of them."""
 
@@ -46,34 +48,80 @@ def require_change(new_text: NewText) -> None:
         raise UsageError(f"the edit changes nothing in {new_text.file.name}; the new text is the old one")
 
 
-async def write_checked(environment: ToolEnvironment, new_text: NewText) -> ToolResult:
-    """Check a new text, and write it if it has no new syntax error. Call it with the lock of edits held.
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """A new text that the quick checks have looked at.
+
+    Attributes:
+        change: The change that makes the text.
+        outcomes: The outcomes of the checks.
+    """
+
+    change: Change
+    outcomes: Sequence[Outcome]
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The findings of all checks, as lines with the numbers of the lines in the text."""
+        return tuple(line for outcome in self.outcomes for line in _describe(outcome, self.change.after))
+
+    @property
+    def new_findings(self) -> tuple[str, ...]:
+        """The findings of all checks but those of the syntax: the text may have had its syntax error before."""
+        others = (outcome for outcome in self.outcomes if outcome.check != "syntax")
+        return tuple(line for outcome in others for line in _describe(outcome, self.change.after))
+
+
+async def check_text(environment: ToolEnvironment, new_text: NewText) -> CheckedText:
+    """Check a new text by all quick checks.
 
     A file that had a syntax error before may keep one: a repair may take several edits.
+
+    Raises:
+        UsageError: The edit changes nothing, or adds a syntax error.
+    """
+    file = new_text.file
+    require_change(new_text)
+    change = Change.from_edits(new_text.before, new_text.edits, file.path, file.root)
+    quick_checks = [check for check in environment.create_checks() if not check.is_slow]
+    checked = CheckedText(change, (await run_checks(ChangeSet.of(change), quick_checks)).outcomes)
+    if _adds_syntax_error(change, checked.outcomes):
+        listed = "\n".join(checked.findings[:MAX_FINDINGS])
+        raise UsageError(f"nothing was written: the edit adds a syntax error to {file.name}. Correct it.\n{listed}")
+    return checked
+
+
+async def write_checked(environment: ToolEnvironment, new_text: NewText, *, accepts_findings: bool) -> ToolResult:
+    """Check a new text, and write it if it passes. Call it with the lock of edits held.
+
+    Args:
+        environment: The surroundings of the tool.
+        new_text: The new text.
+        accepts_findings: Whether the text is written though checks have new findings about it. Syntax errors are never
+            accepted.
 
     Returns:
         The result with the new findings of all checks.
 
     Raises:
-        UsageError: The edit changes nothing, or adds a syntax error.
+        UsageError: The edit changes nothing, adds a syntax error, or has findings that nobody accepts.
         StaleDocument: The file has changed since it was read.
         FileError: The file cannot be written.
     """
-    file, before = new_text.file, new_text.before
-    require_change(new_text)
-    change = Change.from_edits(before, new_text.edits, file.path, file.root)
-    quick_checks = [check for check in environment.create_checks() if not check.is_slow]
-    verdict = await run_checks(ChangeSet.of(change), quick_checks)
-    findings = [line for outcome in verdict.outcomes for line in _describe(outcome, change.after)]
-    if _adds_syntax_error(change, verdict.outcomes):
-        listed = "\n".join(findings[:MAX_FINDINGS])
-        raise UsageError(f"nothing was written: the edit adds a syntax error to {file.name}. Correct it.\n{listed}")
+    file, checked = new_text.file, await check_text(environment, new_text)
+    if checked.new_findings and not accepts_findings:
+        listed = "\n".join(checked.new_findings[:MAX_FINDINGS])
+        raise UsageError(
+            f"nothing was written: the checks have new findings about {file.name}. Correct the edit. If the findings "
+            f'must stay, repeat the call with "{ACCEPT_FINDINGS}": true.\n{listed}'
+        )
+    change, findings = checked.change, checked.findings
     verb = await _write(environment, new_text, change)
-    patch = redact(diff(before.data, change.after.data, file.name))
+    patch = redact(diff(new_text.before.data, change.after.data, file.name))
     lines = [f"{file.name} was {verb}{_place(change)}."]
     lines += ["New findings of the checks:", *findings[:MAX_FINDINGS]] if findings else []
-    data = {"path": file.name, "diff": patch, "checks": {o.check: o.status for o in verdict.outcomes}}
-    return ToolResult("\n".join(lines), findings=tuple(findings), data=data)
+    data = {"path": file.name, "diff": patch, "checks": {o.check: o.status for o in checked.outcomes}}
+    return ToolResult("\n".join(lines), findings=findings, data=data)
 
 
 async def _write(environment: ToolEnvironment, new_text: NewText, change: Change) -> str:

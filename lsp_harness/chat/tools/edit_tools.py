@@ -1,11 +1,11 @@
 """The tools that change a file by an exact replacement, and that create a file."""
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
 from lsp_harness.chat.tool import CallContext, ToolResult
-from lsp_harness.chat.tools.checked_writing import NewText, require_change, write_checked
+from lsp_harness.chat.tools.checked_writing import ACCEPT_FINDINGS, NewText, check_text, write_checked
 from lsp_harness.chat.tools.line_numbers import strip_line_numbers
 from lsp_harness.chat.tools.output_text import shorten_line
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
@@ -26,6 +26,12 @@ MAX_COMPARED_LINES = 20_000
 MAX_NEAREST_LINES = 3
 MIN_SIMILARITY = 0.5
 """Ratio of equal characters from which a line is near the one that was not found."""
+
+
+def edit_schema(members: Schema) -> Schema:
+    """Return the schema of the input of a tool that edits: its required members, and the one that accepts findings."""
+    accept = {"type": "boolean", "description": "Write it although checks find new problems"}
+    return object_schema(members, {ACCEPT_FINDINGS: accept})
 
 
 class FileEditTool:
@@ -50,13 +56,20 @@ class FileEditTool:
         return Action(self.name, "edit", input, self._paths.action_paths(input.get("path")))
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
-        """Write the new text of the file."""
+        """Write the new text of the file. New findings are accepted by the input, or by a person who has seen them."""
+        accepts_findings = input.get(ACCEPT_FINDINGS) is True or context.has_seen_findings
         async with self._environment.edit_lock:
-            return await write_checked(self._environment, await self._plan(input, context.report))
+            new_text = await self._plan(input, context.report)
+            return await write_checked(self._environment, new_text, accepts_findings=accepts_findings)
 
-    async def check_possible(self, input: Input) -> None:
-        """Raise HarnessError if the edit cannot be made, so that nobody needs to be asked about it."""
-        require_change(await self._plan(input, lambda text: None))
+    async def find_findings(self, input: Input) -> Sequence[str]:
+        """Return the new findings about the text that the edit would write, so that a person is asked with them.
+
+        Raises:
+            HarnessError: The edit cannot be made, so that nobody needs to be asked about it.
+        """
+        new_text = await self._plan(input, lambda text: None)
+        return (await check_text(self._environment, new_text)).new_findings
 
     async def _plan(self, input: Input, report: Callable[[str], None]) -> NewText:
         """Return the new text of the file. Raise HarnessError if there is none."""
@@ -70,7 +83,7 @@ class EditTool(FileEditTool):
     description = (
         "Replace text in a file. old must be copied exactly from the file, without line numbers, and occur once."
     )
-    schema: Schema = object_schema(
+    schema: Schema = edit_schema(
         {
             "path": text_schema("File, relative to the workspace"),
             "old": text_schema("Exact text to replace, with its indentation", MAX_TEXT_CHARS),
@@ -95,7 +108,7 @@ class CreateTool(FileEditTool):
 
     name = "create"
     description = "Create a new file with a text. Use edit for a file that exists."
-    schema: Schema = object_schema(
+    schema: Schema = edit_schema(
         {
             "path": text_schema("New file, relative to the workspace"),
             "text": {"type": "string", "description": "The whole text of the file", "maxLength": MAX_TEXT_CHARS},

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lsp_harness.chat.tools.checked_writing import NewText
-from lsp_harness.chat.tools.edit_tools import MAX_TEXT_CHARS, FileEditTool, check_utf8
+from lsp_harness.chat.tools.edit_tools import MAX_TEXT_CHARS, FileEditTool, check_utf8, edit_schema
 from lsp_harness.chat.tools.indentation_fit import fit_indentation
 from lsp_harness.chat.tools.line_numbers import strip_line_numbers
 from lsp_harness.chat.tools.present_symbols import PresentSymbol, PresentSymbols
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
+from lsp_harness.chat.tools.tool_input import Input, Schema, read_text, text_schema
 from lsp_harness.errors import UsageError
 from lsp_harness.text.code_lines import indentation_of, is_blank
 from lsp_harness.text.document import Document
@@ -46,7 +46,7 @@ class ReplaceSymbolTool(SymbolEditTool):
 
     name = "replace_symbol_body"
     description = "Replace the whole definition of a function, class or method, including its first line."
-    schema: Schema = object_schema(
+    schema: Schema = edit_schema(
         {
             "path": text_schema("File, relative to the workspace"),
             "name": text_schema("Name, or Class/method"),
@@ -75,7 +75,7 @@ class InsertBeforeSymbolTool(SymbolEditTool):
 
     name = "insert_before_symbol"
     description = "Insert code before a function, class or method."
-    schema: Schema = object_schema(
+    schema: Schema = edit_schema(
         {
             "path": text_schema("File, relative to the workspace"),
             "name": text_schema("Name of the symbol, or Class/method"),

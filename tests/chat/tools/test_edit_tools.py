@@ -48,9 +48,20 @@ async def test_nothing_is_written_if_no_checkpoint_can_be_made(desk: Desk):
     assert desk.read("area.py") == AREA
 
 
-async def test_new_findings_of_the_linter_are_in_the_result_and_old_ones_are_not(desk: Desk):
+async def test_an_edit_with_a_new_finding_is_refused(desk: Desk):
     (desk.root / "area.py").write_text("import os\n" + AREA)
-    result = await desk.run("edit", path="area.py", old="math.pi", new="math.pi * k")
+    message = await desk.error("edit", path="area.py", old="math.pi", new="math.pi * k")
+    assert message == (
+        "nothing was written: the checks have new findings about area.py. Correct the edit. If the findings must stay, "
+        'repeat the call with "accept_findings": true.\nline 6: LINT: F821 Undefined name `k`'
+    )
+    assert desk.read("area.py") == "import os\n" + AREA
+    assert desk.kept == []
+
+
+async def test_accepted_findings_are_in_the_result_and_old_ones_are_not(desk: Desk):
+    (desk.root / "area.py").write_text("import os\n" + AREA)
+    result = await desk.run("edit", path="area.py", old="math.pi", new="math.pi * k", accept_findings=True)
     assert result.findings == ("line 6: LINT: F821 Undefined name `k`",)
     assert result.text == (
         "area.py was changed in line 6.\nNew findings of the checks:\nline 6: LINT: F821 Undefined name `k`"
@@ -59,7 +70,7 @@ async def test_new_findings_of_the_linter_are_in_the_result_and_old_ones_are_not
 
 
 async def test_an_edit_that_adds_a_syntax_error_is_refused(desk: Desk):
-    message = await desk.error("edit", path="area.py", old="area(r):", new="area(r:")
+    message = await desk.error("edit", path="area.py", old="area(r):", new="area(r:", accept_findings=True)
     assert message.startswith("nothing was written: the edit adds a syntax error to area.py. Correct it.\nSYNTAX ERROR")
     assert "at line 4" in message
     assert desk.read("area.py") == AREA
@@ -97,18 +108,18 @@ async def test_line_numbers_that_were_copied_are_left_out(desk: Desk):
         "edit",
         path="area.py",
         old="4\tdef area(r):\n5\t    return math.pi * r * r",
-        new="4\tdef area(r):\n5\t    return r",
+        new="4\tdef area(r):\n5\t    return math.tau",
     )
-    assert desk.read("area.py").endswith("def area(r):\n    return r\n")
+    assert desk.read("area.py").endswith("def area(r):\n    return math.tau\n")
 
 
 async def test_the_line_ends_of_the_file_stay(desk: Desk):
     crlf = AREA.replace("\n", "\r\n").encode()
     (desk.root / "area.py").write_bytes(crlf)
     await desk.run(
-        "edit", path="area.py", old="def area(r):\n    return math.pi", new="def area(r):\n    k = 2\n    return k"
+        "edit", path="area.py", old="def area(r):\n    return math.pi", new="def area(r):\n    k = math.e\n    return k"
     )
-    assert (desk.root / "area.py").read_bytes() == crlf.replace(b"return math.pi", b"k = 2\r\n    return k")
+    assert (desk.root / "area.py").read_bytes() == crlf.replace(b"return math.pi", b"k = math.e\r\n    return k")
     (desk.root / "one.txt").write_bytes(b"a\r\nb\nc\r\n")
     await desk.run("edit", path="one.txt", old="b", new="b\nb2")
     assert (desk.root / "one.txt").read_bytes() == b"a\r\nb\r\nb2\nc\r\n"
@@ -170,7 +181,9 @@ async def test_edits_at_the_same_time_do_not_overwrite_each_other(desk: Desk):
 
 
 async def test_a_file_is_created_once(desk: Desk):
-    result = await desk.run("create", path="pkg/mod.py", text="import os")
+    assert "F401" in await desk.error("create", path="pkg/mod.py", text="import os", accept_findings=False)
+    assert not (desk.root / "pkg").exists()
+    result = await desk.run("create", path="pkg/mod.py", text="import os", accept_findings=True)
     assert desk.read("pkg/mod.py") == "import os\n"
     assert result.text.startswith("pkg/mod.py was created.\nNew findings of the checks:\nline 1: LINT: F401")
     assert await desk.error("create", path="pkg/mod.py", text="") == (
