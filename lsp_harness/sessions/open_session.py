@@ -257,7 +257,7 @@ class OpenSession:
         return stopped
 
     def _refuse(self, ingress: Ingress, reason: str) -> TurnStopped:
-        turn = self.session.begin_turn(ingress, self.options.driver)
+        turn = self.session.begin_turn(ingress, self.options.driver_name)
         return self.session.end_turn(turn, Ending("denied", reason), ingress.request_id)
 
     # -- questions and settings
@@ -455,4 +455,4 @@ def _with_context(text: str, outcome: HookOutcome) -> str:
 
 def command_environment(options: SessionOptions) -> Mapping[str, str]:
     """Return the environment of commands: that of this process with the variables of the options."""
-    return {**os.environ, **options.env}
+    return {**os.environ, **(options.env or {})}
