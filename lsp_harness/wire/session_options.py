@@ -146,7 +146,7 @@ class ClientOptions:
 
 
 class ClientKeywords(TypedDict, total=False):
-    """The options as keyword arguments; `ClientOptions` describes them. Python cannot derive these types from a class."""
+    """The options as keyword arguments (see `ClientOptions`). Python cannot derive their types from a class."""
 
     model: str | None
     provider: str | None
