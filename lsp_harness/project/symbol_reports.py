@@ -1,4 +1,4 @@
-"""Reports on one symbol of a folder: its relations to other symbols, and its code with the imports that it needs."""
+"""Reports on the symbols of a folder: relations, code with the imports that it needs, and patterns that many follow."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,3 +108,36 @@ def _extract(root: Path, symbol: Symbol) -> list[Extract]:
 def _comment_mark(path: str) -> str:
     language = language_for("", path)
     return (language and language.comment) or "#"
+
+
+@dataclass(frozen=True, slots=True)
+class PatternReport:
+    """A pattern with its number of members, and one member as an example: its path, line (from 0) and symbol."""
+
+    name: str
+    language: str
+    count: int
+    path: str
+    line: int
+    symbol: str
+
+
+async def report_patterns(project: CommandProject, limit: int) -> list[PatternReport]:
+    """Update the index and return at most `limit` patterns, the most frequent first.
+
+    Raises:
+        UsageError: The settings forbid an index of the folder.
+        StoreError: The index cannot be written or read.
+    """
+    async with open_updated_index(project) as (updated_project, index):
+        return [
+            PatternReport(
+                pattern.name,
+                pattern.language,
+                len(pattern.members),
+                pattern.representative.path,
+                pattern.representative.line,
+                pattern.representative.qualified,
+            )
+            for pattern in await index.patterns(updated_project.root.as_uri(), limit)
+        ]
