@@ -26,7 +26,7 @@ from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.typed_text import PAIRS, count_bytes_before_cursor
 
 if TYPE_CHECKING:
-    from lsp_harness.completion.request.type_filter import TypeResult
+    from lsp_harness.completion.type_filter import TypeResult
 
 LOCK_TIMEOUT_S = 1.0
 """How long another server may hold the file of the figures. It takes milliseconds."""

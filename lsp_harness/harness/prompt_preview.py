@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.turn.turn_prompt import fit_prompt
-from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
+from lsp_harness.completion.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
 from lsp_harness.context.repository_context import RepositoryChoice

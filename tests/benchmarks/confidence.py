@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+from lsp_harness.completion.trigger_policy import TriggerPolicy
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Quiet
 from lsp_harness.inference.client import EngineClient

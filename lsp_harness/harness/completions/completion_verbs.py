@@ -283,8 +283,8 @@ class CompletionVerbs:
 def _create_completer(services: Services, statistics: AcceptanceStats) -> "tuple[Completer, RecentEdits]":
     """Return the completer of a client, and the places of its user that it reads."""
     from lsp_harness.completion.completer import Completer
-    from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-    from lsp_harness.completion.request.type_filter import TypeFilter
+    from lsp_harness.completion.trigger_policy import TriggerPolicy
+    from lsp_harness.completion.type_filter import TypeFilter
     from lsp_harness.context.recent_edits import RecentEdits
     from lsp_harness.context.repository_context import RepositoryContext
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-from lsp_harness.completion.policy.trigger_rules import MIN_PROBABILITY
+from lsp_harness.completion.trigger_policy import MIN_PROBABILITY, TriggerPolicy
 from tests.eval.quiet.figures import Figures
 from tests.eval.quiet.scenarios import HALVES, Half, of
 from tests.support.quiet import Scenario

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at
-from lsp_harness.completion.rules.next_line import may_begin_with_newline
+from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at, may_begin_with_newline
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder

@@ -8,12 +8,30 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
-from lsp_harness.completion.request.answer_cache import ModelText
+from lsp_harness.completion.answer_cache import ModelText
 from lsp_harness.inference.request import Usage
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.typed_text import find_typed_text
+
+
+class BackgroundTasks:
+    """The tasks of one client that no request waits for. The client can wait for their end."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def add(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def aclose(self) -> None:
+        """Cancel all tasks, and wait until the engine knows."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
 
 GRACE_S = 0.4
 """Time that an answer continues if no request waits for it. Editors cancel a request with the next key, some before

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from lsp_harness.completion.request.answer_cache import ModelText
-from lsp_harness.completion.request.text_generation import find_valid_start
+from lsp_harness.completion.answer_cache import ModelText
+from lsp_harness.completion.text_generation import find_valid_start
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode

@@ -1,18 +1,23 @@
-"""The generation of one completion: from a request to the text of the model, and from there to the shown text."""
+"""The generation of one completion: from a request to the text of the model, to the shown text and other answers."""
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from time import perf_counter
 from typing import Any, NamedTuple, cast
 
-from lsp_harness.completion.request.answer_cache import ModelText
-from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.next_line import join_body, split_body, split_next_line
+from ulid import ULID
+
+from lsp_harness.completion.answer_cache import ModelText
+from lsp_harness.completion.completion_request import CompletionRequest
+from lsp_harness.completion.rules.ghost_text import Ghost, join_body, split_body, split_next_line
 from lsp_harness.completion.rules.shaping import is_settled, shape
 from lsp_harness.config.schema import Completion
+from lsp_harness.errors import EngineError
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Infill, Stop, Usage
+from lsp_harness.inference.request import Chunk, Infill, Stop, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree
@@ -179,3 +184,81 @@ def find_valid_start(tree: SyntaxTree, offset: int, text: str, allowance: Allowa
         except ParseBudgetExceeded:
             return None
     return None
+
+
+TEMPERATURE = 0.8
+"""At this temperature, four samples of a small model are rarely all the same."""
+
+
+async def generate_alternatives(
+    engine: Engine, request: Infill, ghost: Ghost, max_lines: int, count: int, limit_s: float = math.inf
+) -> list[ModelText]:
+    """Return `count` texts for the hole of a request, in the order in which they are finished.
+
+    All are sampled over one evaluated prompt. A text that is finished is cancelled in the engine; the others continue.
+    Those that are not finished after `limit_s` seconds are left out.
+    """
+    request_id = str(ULID())
+    sampling = replace(request.sampling, n=count, temperature=TEMPERATURE, seed=1)
+    request = replace(request, sampling=sampling, owner=replace(request.owner, id=request_id))
+    texts, finished_texts, running = [""] * count, list[ModelText](), set(range(count))
+    with suppress(TimeoutError):
+        async with (
+            asyncio.timeout(limit_s if limit_s < math.inf else None),
+            aclosing(cast("Any", engine.stream(request))) as chunks,
+        ):
+            async for chunk in cast("AsyncIterator[Chunk]", chunks):
+                index = chunk.index
+                if index not in running:
+                    continue
+                texts[index] += chunk.text
+                if chunk.stop or is_finished(ghost, texts[index], max_lines):
+                    running.discard(index)
+                    finished_texts.append(ModelText(texts[index], chunk.stop))
+                    if running and not chunk.stop:
+                        await engine.cancel(request_id, index)
+                if not running:
+                    break
+    return finished_texts
+
+
+async def generate_other_texts(
+    engine: Engine, request: CompletionRequest, infill: Infill, limit_s: float = math.inf
+) -> list[tuple[str, ModelText]]:
+    """Return what may be shown of other answers to a request, each with its answer.
+
+    Args:
+        engine: The engine.
+        request: The request.
+        infill: The form in which the engine gets it.
+        limit_s: Seconds after which unfinished answers are left out.
+    """
+    settings, count = request.settings, request.settings.alternatives - 1
+    answers = await generate_alternatives(engine, infill, request.ghost, settings.max_lines, count, limit_s)
+    texts = await make_presentable_texts(request.cursor, request.ghost, answers, settings)
+    return [(text, answer) for text, answer in zip(texts, answers, strict=True) if text]
+
+
+async def find_other_texts(
+    engine: Engine, request: CompletionRequest, start_s: float, *, automatic: bool
+) -> list[tuple[str, ModelText]]:
+    """Return what may be shown of other answers to a request, if the likeliest one failed the type gate.
+
+    Args:
+        engine: The engine.
+        request: The request.
+        start_s: When it came, as `perf_counter` says.
+        automatic: Whether the editor asked without a command of the user. Then the answers and their checks must be
+            ready before the user's patience ends.
+    """
+    settings = request.settings
+    checks_ms = settings.alternatives * settings.type_gate_ms
+    limit_s = start_s + (settings.patience_ms - checks_ms) / 1000 - perf_counter() if automatic else math.inf
+    if settings.alternatives <= 1 or limit_s <= 0:
+        return []
+    infill = request.urgent_infill("quick" if automatic else "complete")
+    try:
+        return await generate_other_texts(engine, request, infill, limit_s)
+    except EngineError:
+        # the start of the first answer may still be shown
+        return []
