@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from lsp_harness.config.schema import Index
-from lsp_harness.engine.embed.in_process import InProcessEmbedder
+from lsp_harness.engine.embed.embedder import InProcessEmbedder
 from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.harness.indexes.embedding_index import (
     BATCH_SIZE,

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lsp_harness.engine.http.metrics_route import count_calls, routes
+from lsp_harness.engine.http.app import count_calls, routes
 from lsp_harness.engine.meter import EngineLoad, Meter
 from lsp_harness.inference.request import Usage
 
