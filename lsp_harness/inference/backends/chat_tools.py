@@ -50,7 +50,7 @@ class ToolWire:
         return self._tools.get(name, name)
 
     @property
-    def holds_anthropic_text(self) -> bool:
+    def holds_text(self) -> bool:
         """True if the text of an answer is only complete after `unwrap`."""
         return self._is_wrapped
 
