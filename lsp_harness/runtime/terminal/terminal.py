@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING
 from lsp_harness.files.secret_values import secret_values
 from lsp_harness.process.process_tree import ProcessTree, add_mark
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentNotReady
-from lsp_harness.runtime.terminal.escape_sequences import OutputSplitter
-from lsp_harness.runtime.terminal.login_url import find_login_url
-from lsp_harness.runtime.terminal.output_ring import OutputRing
-from lsp_harness.runtime.terminal.output_scanner import TerminalQuery, answer_query, scan_output
+from lsp_harness.runtime.terminal.output_scanner import OutputSplitter, TerminalQuery, answer_query, scan_output
 from lsp_harness.runtime.terminal.pty_program import PtyProgram, terminal_environment
-from lsp_harness.runtime.terminal.status_report import StatusRecords, StatusReport
 from lsp_harness.runtime.terminal.terminal_log import TerminalLog
 from lsp_harness.runtime.terminal.terminal_signals import (
     LinkShown,
     ScreenChanged,
     SignalListener,
+    StatusRecords,
+    StatusReport,
     StatusReported,
     TerminalEnded,
     TerminalSignal,
+    find_login_url,
 )
-from lsp_harness.runtime.terminal.terminal_streams import TerminalInput, TerminalOutput
+from lsp_harness.runtime.terminal.terminal_streams import OutputRing, TerminalInput, TerminalOutput
 from lsp_harness.runtime.terminal.terminal_viewer import STALL_LIMIT_S, TerminalViewer, ViewerGroup
 from lsp_harness.runtime.viewer_sizes import ViewerSizes, limit_size
 

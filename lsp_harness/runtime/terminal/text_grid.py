@@ -17,7 +17,7 @@ from pyte.screens import Char, Cursor, Margins, Savepoint, StaticDefaultDict
 from pyte.screens import Screen as PyteScreen
 from wcwidth import wcwidth
 
-from lsp_harness.runtime.terminal.untrusted_text import clean_text
+from lsp_harness.runtime.terminal.terminal_signals import clean_text
 
 HISTORY_LINES = 10_000
 """Number of lines that a screen remembers after they scrolled out of sight."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lsp_harness.runtime.terminal.escape_sequences import OutputSplitter
+from lsp_harness.runtime.terminal.output_scanner import OutputSplitter
 from lsp_harness.runtime.terminal.screen import Screen
 from lsp_harness.runtime.terminal.text_grid import HISTORY_LINES
 

@@ -10,7 +10,7 @@ import pytest
 
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentError, AgentNotReady, CliNotFound, SpawnFailed
 from lsp_harness.runtime.terminal import terminal_viewer
-from lsp_harness.runtime.terminal.escape_sequences import find_cut
+from lsp_harness.runtime.terminal.output_scanner import find_cut
 from lsp_harness.runtime.terminal.screen import Screen
 from lsp_harness.runtime.terminal.terminal import Terminal
 from lsp_harness.runtime.terminal.terminal_signals import (

@@ -1,13 +1,92 @@
-"""The files of a folder as a tree of git, and the differences of two trees. The index of the user is not touched."""
+"""Git for agents: runs that start no program of the repository, data folders, and the files of a folder as a tree."""
 
+import os
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lsp_harness.runtime.isolation.git_command import run_git
+from lsp_harness.errors import HarnessError
+from lsp_harness.process.safe_git import LISTING, SAFE_OPTIONS, override_variables, read_overrides, safe_environment
+from lsp_harness.process.tool_run import run_tool
+
+POINTER = "gitdir:"
+COMMON_FILE = "commondir"
+
+
+def find_git_folders(workdir: Path) -> list[Path]:
+    """Return the folders of git outside of the work tree that a program in it needs. It is nearly always empty.
+
+    A worktree has a file `.git`, which names a folder in the repository, and that names the folder with the objects.
+
+    Args:
+        workdir: A folder in the work tree.
+    """
+    for folder in (workdir, *workdir.parents):
+        pointer = folder / ".git"
+        if pointer.is_dir():
+            return [] if folder == workdir else [pointer]
+        if pointer.is_file():
+            return [pointer, *_follow(pointer)]
+    return []
+
+
+def _follow(pointer: Path) -> list[Path]:
+    try:
+        text = pointer.read_text("utf-8", "surrogateescape").strip()
+        if not text.startswith(POINTER):
+            return []
+        own = (pointer.parent / text.removeprefix(POINTER).strip()).resolve()
+        common = (own / (own / COMMON_FILE).read_text("utf-8", "surrogateescape").strip()).resolve()
+    except OSError:
+        return []
+    return [common] if own.is_relative_to(common) else [own, common]
+
+
+IDENTITY = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (("NAME", "lsp-harness"), ("EMAIL", "lsp-harness@localhost"))
+}
+GIT_LIMIT_S = 60.0
+
+
+class GitFailed(HarnessError):
+    """Git is missing, or a command of git failed."""
+
+
+async def run_git(folder: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> bytes:
+    """Run git in a folder and return what it prints.
+
+    Args:
+        folder: The folder.
+        arguments: The command of git and its arguments.
+        env: More variables.
+        stdin: The standard input.
+
+    Raises:
+        GitFailed: Git is missing, or the command failed.
+    """
+    environment = {**safe_environment(os.environ), **IDENTITY, **(env or {})}
+    # the settings are read each time, because an agent may have changed them
+    overrides = read_overrides(await _run(folder, LISTING, environment))
+    environment |= override_variables(overrides.items())
+    return await _run(folder, arguments, environment, stdin)
+
+
+async def _run(folder: Path, arguments: Sequence[str], environment: Mapping[str, str], stdin: bytes = b"") -> bytes:
+    command = ("git", *SAFE_OPTIONS, *arguments)
+    try:
+        result = await run_tool(command, cwd=folder, env=environment, stdin=stdin, limit_s=GIT_LIMIT_S)
+    except OSError as error:
+        raise GitFailed(f"git cannot be started: {error.strerror}") from error
+    if result.exit_code == 0:
+        return result.stdout
+    lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
+    raise GitFailed(f"git {arguments[0]} failed: {lines[-1] if lines else f'exit code {result.exit_code}'}")
+
 
 ChangeKind = Literal["created", "changed", "removed"]
 KINDS: dict[str, ChangeKind] = {"A": "created", "M": "changed", "T": "changed", "D": "removed"}
