@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.coding.task_location import TEST_WORDS, LocationRequest, TaskPlaces
+from lsp_harness.coding.location.task_location import TEST_WORDS, LocationRequest, TaskPlaces
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, StoreError, UsageError

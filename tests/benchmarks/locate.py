@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
-from lsp_harness.coding.task_location import TaskPlace, choose_place, find_task_places
+from lsp_harness.coding.location.task_location import TaskPlace, choose_place, find_task_places
 from lsp_harness.config.load import load
 from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery

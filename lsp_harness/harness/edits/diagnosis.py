@@ -195,7 +195,7 @@ class RepairPreviews:
 
     async def describe(self, finding: Finding, subject: "Subject") -> str:
         """Return the repair of a finding in a few words. Empty if no repair is evident."""
-        from lsp_harness.coding.repair.repair_request import RepairRequest
+        from lsp_harness.coding.repair.repair import RepairRequest
         from lsp_harness.coding.repair_preview import preview_repair
         from lsp_harness.verify.change import Change
 
