@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.cli.commands import engine_cli as cli
 from lsp_harness.cli.doctor.engine_report import clients, facts, limits, reuse_share
-from lsp_harness.inference.engine_inventory import RunningEngine
+from lsp_harness.inference.running_engines import RunningEngine
 
 PROPS: dict[str, Any] = {
     "model_alias": "tiny",

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lsp_harness.coding.existing_findings import MAX_LINES, describe_existing_findings
+from lsp_harness.coding.finding_location import MAX_LINES, describe_existing_findings
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse

@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
+from lsp_harness.coding.location.task_location import TaskPlaces, find_task_places
 from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.plan.understanding import understand_by_facts
-from lsp_harness.coding.task_location import TaskPlaces, find_task_places
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.document import Document
 from tests.index.place import Indexed

@@ -10,8 +10,7 @@ import pytest
 
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
-from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.repair_choice import RepairChooser
+from lsp_harness.coding.fix import Fix, RepairChooser
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.backends.backend import NO_INFILL_KEY

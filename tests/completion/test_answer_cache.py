@@ -1,6 +1,6 @@
 """The answer cache: it answers a repeated request without the model, and tells when a request differs."""
 
-from lsp_harness.completion.request.answer_cache import MAX_ANSWERS, AnswerCache, ModelText
+from lsp_harness.completion.answer_cache import MAX_ANSWERS, AnswerCache, ModelText
 from lsp_harness.inference.request import Usage
 
 ABOUT = ("suffix", "outline", "python")

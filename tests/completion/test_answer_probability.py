@@ -4,8 +4,8 @@ from math import log
 
 import pytest
 
-from lsp_harness.completion.policy.answer_probability import shown_probability
-from lsp_harness.completion.request.answer_cache import AnswerCache, ModelText
+from lsp_harness.completion.answer_cache import AnswerCache, ModelText
+from lsp_harness.completion.reply_source import shown_probability
 from lsp_harness.inference.request import Usage
 
 

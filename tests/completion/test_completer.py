@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.document_completions import MAX_RECENT_SUGGESTIONS
-from lsp_harness.completion.request.text_generation import find_valid_start
+from lsp_harness.completion.text_generation import find_valid_start
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import EngineError, RequestSuperseded
 from lsp_harness.inference.request import Infill

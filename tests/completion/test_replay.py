@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.policy.trigger_policy import WAIT_SHARE
+from lsp_harness.completion.trigger_policy import WAIT_SHARE
 from lsp_harness.config.schema import Completion, Quiet
 from tests.support.typist import EDITOR, Replay, gaps, replay
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-from lsp_harness.completion.policy.trigger_rules import MIN_PROBABILITY, TRIGGER_RULES
+from lsp_harness.completion.trigger_policy import MIN_PROBABILITY, TRIGGER_RULES, TriggerPolicy
 from lsp_harness.config.schema import Completion, Quiet
 from tests.harness.tools import Script
 from tests.support.desk import Desk

@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.engine.cache.host_cache import HostCache
+from lsp_harness.engine.decode.branch import TextDecoder
 from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.engine.decode.sampler import token_logprob
-from lsp_harness.engine.decode.token_text import TextDecoder
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 from .conftest import PROMPT, Bench

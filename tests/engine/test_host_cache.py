@@ -6,11 +6,10 @@ from time import monotonic
 
 import pytest
 
-from lsp_harness.engine.cache.admission import CacheLimits
 from lsp_harness.engine.cache.cached_sequence import CLIENT_IDLE_S
 from lsp_harness.engine.cache.disk_cache import DiskCache
 from lsp_harness.engine.cache.host_cache import HostCache
-from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.step_cost import StepCost

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from lsp_harness.engine.cache.admission import CacheLimits
 from lsp_harness.engine.cache.cached_sequence import (
     CLIENT_IDLE_S,
     MAX_LOGITS_ROWS,
@@ -13,8 +12,8 @@ from lsp_harness.engine.cache.cached_sequence import (
     common_prefix_length,
     drop_old_logits,
 )
-from lsp_harness.engine.cache.kv_cache import KvCache
-from lsp_harness.engine.cache.slot import Slot
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
+from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.errors import EngineBusy, EngineRefused
 
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.engine.cache.admission import CacheLimits
 from lsp_harness.engine.cache.disk_cache import DiskCache
 from lsp_harness.engine.cache.host_cache import HostCache, HostSequence
-from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
 from lsp_harness.engine.cache.kv_shift import (
     MAX_MISSING_CONTEXT_TOKENS,
     KvShift,

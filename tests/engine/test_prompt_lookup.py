@@ -1,6 +1,6 @@
 """Tests of the source and the length of drafts."""
 
-from lsp_harness.engine.decode.prompt_lookup import PromptLookup
+from lsp_harness.engine.decode.branch import PromptLookup
 from lsp_harness.engine.decode.step_cost import StepCost
 
 CPU = {1: 19.0, 2: 41.0, 4: 60.0, 8: 78.0, 16: 106.0}

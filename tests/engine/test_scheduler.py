@@ -7,8 +7,7 @@ import pytest
 
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
-from lsp_harness.engine.decode.preemption import Preemption
-from lsp_harness.engine.decode.scheduler import Scheduler
+from lsp_harness.engine.decode.scheduler import Preemption, Scheduler
 from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 

@@ -6,9 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from lsp_harness.engine.cache.admission import CacheLimits
 from lsp_harness.engine.cache.host_cache import HostCache
-from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.model_runtime import ModelRuntime
 from lsp_harness.engine.decode.scheduler import Scheduler

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.coding.task_location import LocationRequest
+from lsp_harness.coding.location.task_location import LocationRequest
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.index.vectors import Vectors

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.schema_grammar.json_schema import format_rules, from_json_schema, schema_rules
+from lsp_harness.inference.json_schema import format_rules, from_json_schema, schema_rules
 from tests.support.grammar import Acceptor
 
 PERSON = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.inference.schema_grammar.number_range import MAX_MAGNITUDE, decimal_range, integer_range
+from lsp_harness.inference.json_schema import MAX_MAGNITUDE, decimal_range, integer_range
 
 
 def matches(body: str, text: str) -> bool:

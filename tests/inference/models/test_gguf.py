@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from lsp_harness.errors import ModelError
-from lsp_harness.inference.models.fim_tokens import FimToken
-from lsp_harness.inference.models.gguf import read_header
+from lsp_harness.inference.models.gguf import FimToken, read_header
 
 QWEN = ["a", "<PRE>", "<|fim_middle|>", "<|fim_prefix|>", "ü", "<|fim_suffix|>", "<SUF>"]
 VALUES = 32

@@ -13,7 +13,7 @@ from lsp_harness.runtime.adapter import LaunchOrder
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent_errors import AgentError, CliNotFound, InvalidSpec, SpawnFailed
 from lsp_harness.runtime.agent_spec import AgentSpec, RunnerName
-from lsp_harness.runtime.isolation.git_folder import find_git_folders
+from lsp_harness.runtime.isolation.git import find_git_folders
 from lsp_harness.runtime.isolation.runners import Runners
 from lsp_harness.runtime.isolation.sandbox_runner import find_program_folders
 
