@@ -23,7 +23,7 @@ setup: $(STAMP) ## virtual environment, package and default model
 demo: setup ## watch it complete lines and repair a diagnostic, with the real model
 	@$(BIN)/lsp-harness demo
 
-check: setup ## lint, types, layers and tidiness, and the wheel in an environment of its own
+check: $(STAMP) ## lint, types, layers and tidiness, and the wheel in an environment of its own
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/ruff check -q .
 	@$(MAKE) -s -j2 --output-sync types rules
