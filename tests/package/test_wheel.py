@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.lsp_client import LspClient
+from lsp_harness.cli.lsp_client import LspClient
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
