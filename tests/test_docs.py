@@ -48,7 +48,7 @@ FOREIGN_FILES = frozenset(
     | {"test/test_compile.py", "schemas.ts", "test_argparse.py", "test_config.py", "test_socket.py", "test_ssl.py"}
 )
 """Files of projects and of Python that pages name."""
-MADE_FILES = frozenset({"lsp_harness/api/page/vendor/"})
+MADE_FILES = frozenset({"lsp_harness/api/page/vendor/", ".venv/.green"})
 """Files that git ignores, and `make` copies."""
 FOREIGN_NAMES = frozenset({"context.diagnostics"})
 """A field of the protocol that looks like a setting."""

@@ -321,7 +321,9 @@ class Edits:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The index of the workspace folders: declarations, imports and the words in their files. See [Index](code-index.md)."""
+    """The index of the workspace folders: declarations, imports and the words in their files. See
+    [Index](code-index.md).
+    """
 
     enabled: bool = True
     """Index the folders of a workspace that the user trusts."""
