@@ -41,9 +41,8 @@ def mcp(
     """
     if not project.is_dir():
         raise UsageError(f"there is no folder {str(project)!r}")
-    options = SessionOptions(
-        cwd=str(project), provider=provider, model=model, permission_mode=permission_mode, source="mcp"
-    )
+    given = {"cwd": str(project), "provider": provider, "model": model, "permission_mode": permission_mode}
+    options = SessionOptions.from_mapping(given | {"source": "mcp"})
     work = _serve(options, http, token_file)
     return asyncio.run(Termination((*ENDING_SIGNALS, signal.SIGINT)).guard(work))
 
@@ -53,7 +52,7 @@ async def _serve(options: SessionOptions, port: int | None, token_file: Path | N
         from lsp_harness.mcp.project_server import create_server
     except ImportError as error:
         raise UsageError(f"this needs the extra `mcp`: pip install 'lsp-harness[mcp]' ({error})") from error
-    config = choose_model(read_settings(options.root), options.provider, options.model)
+    config = choose_model(read_settings(options.root), options.provider or "", options.model or "")
     project = ServedProject(options.root, config, make_engine)
     sessions = ServedSessions(project, options)
     try:

@@ -73,7 +73,7 @@ def test_an_edit_is_shown_and_applied_after_a_yes(shell: Shell, script: Script, 
     assert "Apply? [y/n · s = for this session, a = always] " in person.questions
     assert "  - x = 1\n  + x = 2\n" in capsys.readouterr().out
     # whoever refuses wants the model to stop
-    assert decisions() == [("edit", "deny person")]
+    assert decisions() == [("lint", "allow mode"), ("edit", "deny person")]
     talk(script(edit, "done"), "make it two", "y", permission_mode="ask")
     assert (shell.folder / "a.py").read_text() == "x = 2\n"
 
@@ -93,7 +93,7 @@ def test_a_command_is_allowed_once_for_the_session_or_always(shell: Shell, scrip
 def test_a_person_is_asked_unless_the_settings_say_otherwise(shell: Shell, script: Script):
     create = tool_call("create", path="a.py", text="x = 1\n")
     talk(script(create), "go", "n")
-    assert decisions() == [("create", "deny person")]
+    assert decisions() == [("lint", "allow mode"), ("create", "deny person")]
     shell.file("lsp-harness.local.toml", '[permissions]\nmode = "plan"\n')
     talk(script(create, "I cannot"), "go")
     assert decisions() == [("create", "deny mode")]
