@@ -22,11 +22,14 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 TOP = {
     "pyproject.toml",
     "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
     "LICENSE",
     "NOTICE",
     "CHANGELOG.md",
     "changelog.d",
     "Makefile",
+    "constraints.txt",
     "lsp_harness",
     "benchmarks",
     "tools",
@@ -134,6 +137,15 @@ def test_no_lock_file_names_a_host():
     locks = [path for path in tracked() if path.name == "package-lock.json"]
     assert locks
     assert [relative(lock) for lock in locks if '"resolved"' in lock.read_text(encoding="utf-8")] == []
+
+
+def test_the_notice_names_what_is_carried_from_npm():
+    wheel, extension = ((ROOT / name).read_text(encoding="utf-8") for name in ("NOTICE", "editors/vscode/NOTICE"))
+    copied = json.loads((ROOT / ".ci" / "inspector" / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    lock = json.loads((ROOT / "editors" / "vscode" / "package-lock.json").read_text(encoding="utf-8"))
+    bundled = [path for path, package in lock["packages"].items() if path and not package.get("dev")]
+    assert [name for name, version in copied.items() if f"{name} {version}" not in wheel] == []
+    assert [name for path in bundled if (name := path.rpartition("node_modules/")[2]) not in extension] == []
 
 
 def test_the_architecture_page_shows_the_layers_that_are_enforced():

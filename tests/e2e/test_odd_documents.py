@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from benchmarks.engine.lsp_client import LspClient, RpcError
+from lsp_harness.cli.lsp_client import LspClient, RpcError
 from tests.support.user_home import open_home
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
