@@ -1,7 +1,7 @@
 """Trees that are deeper than Python's stack: nothing that walks one may end in a RecursionError."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 
 import pytest
 from tree_sitter import Node
@@ -59,9 +59,11 @@ def broken(source: Source) -> SyntaxTree:
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_what_is_asked_of_a_tree_is_answered(source: Source, broken: SyntaxTree, asked: str):
-    for tree in (source.tree, broken):
-        ASKED[asked](tree, source.start)
+def test_a_deep_tree_answers_as_before_when_a_fault_is_added(source: Source, broken: SyntaxTree, asked: str):
+    answer, later = (ASKED[asked](tree, source.start) for tree in (source.tree, broken))
+    assert type(answer) is type(later)
+    if isinstance(answer, Sized) and isinstance(later, Sized):
+        assert len(later) - len(answer) == (1 if asked == "find_faults" else 0)
 
 
 def test_who_broke_it_is_told(source: Source, broken: SyntaxTree):

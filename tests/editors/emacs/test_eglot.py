@@ -3,12 +3,13 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.programs import find_program_problem
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[2] / "docs/editors.md"
@@ -17,10 +18,9 @@ TEXT = "def mean(values):\n    total = sum(values)\n    return \n"
 
 def need(program: str) -> str:
     """Return the path of a program. Without it, skip the test, but fail in CI."""
-    executable = shutil.which(program)
-    if executable is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is not installed")
-    return executable
+    if problem := find_program_problem(program):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(problem)
+    return program
 
 
 def snippet() -> str:
