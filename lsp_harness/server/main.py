@@ -12,7 +12,7 @@ from lsp_harness.config.load import ConfigLoader
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.server import handshake, log_forwarding
-from lsp_harness.server.features.lifecycle.initialize import Greeting
+from lsp_harness.server.handshake import Greeting
 from lsp_harness.server.redacting_log import stderr_log
 from lsp_harness.server.transport import parent_process
 from lsp_harness.server.transport.transport import Transport
@@ -142,7 +142,7 @@ def _create_client(
     from lsp_harness.server.agents.agent_feed import AgentFeed
     from lsp_harness.server.editor_client import EditorClient
     from lsp_harness.server.execution.edit_application import change_open_text
-    from lsp_harness.server.feature_binding import bind
+    from lsp_harness.server.features.feature_binding import bind
     from lsp_harness.server.features.feature_table import FEATURES
     from lsp_harness.server.protocol import Server
     from lsp_harness.server.sessions.session_feed import SessionFeed
