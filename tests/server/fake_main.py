@@ -241,10 +241,10 @@ def make_harness(config: Config, workspace: Workspace, *, refused_modules: str =
     imported_modules = [name for name in refused_modules.split(",") if name in sys.modules]
     if imported_modules:
         raise UsageError(f"these modules are imported too early: {imported_modules}")
-    from lsp_harness.server import verification_progress
+    from lsp_harness.server import progress
     from lsp_harness.server.features import completions
 
-    verification_progress.PROGRESS_DELAY_S = 0.0
+    progress.PROGRESS_DELAY_S = 0.0
     completions.PROGRESS_DELAY_S = 0.0
     return FakeHarness(config, workspace)
 

@@ -1,21 +1,47 @@
 """The commands about the agents of other makers: their life, their messages, their terminals and their worktrees."""
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
 from lsp_harness.agents.worktree_records import describe_worktree
 from lsp_harness.runtime.connection import QuestionAnswer
-from lsp_harness.server.agents.agent_arguments import AgentArguments
-from lsp_harness.server.agents.agent_fields import agent_fields, review_fields
+from lsp_harness.server.commands.agent_arguments import AgentArguments
 from lsp_harness.server.commands.command_registry import command
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.progress import show_progress
 from lsp_harness.server.terminal_views import resize_terminal
 from lsp_harness.workspace.snapshot import Snapshot
 
+if TYPE_CHECKING:
+    from lsp_harness.agents.agent_worktrees import AgentWorktrees
+    from lsp_harness.agents.change_review import Review
+    from lsp_harness.runtime.agent import Agent
+
+
 STOP_TIMEOUT_S = 5.0
 SHOWN_LINES = 50
+
+
+def agent_fields(client: EditorClient, agent: "Agent") -> dict[str, Any]:
+    """Return an agent with the questions that wait for the user. Those that the permission gate decides do not."""
+    # imported late, because nothing of the runtime is loaded before the first agent
+    from lsp_harness.runtime.question_desk import GATE_KINDS, question_fields
+
+    asked = client.asked_questions
+    questions = [
+        question_fields(question)
+        for question in agent.open_questions
+        if question.kind not in GATE_KINDS or (agent.id, question.id) in asked
+    ]
+    return {**agent.fields(), "questions": questions}
+
+
+def review_fields(worktrees: "AgentWorktrees", agent_id: str, review: "Review") -> dict[str, Any]:
+    """Return what an agent changed, with its verdict and the diff."""
+    isolated = worktrees.find(agent_id)
+    return {**review.fields(isolated.root if isolated else Path()), "text": review.diff}
 
 
 @command(

@@ -3,33 +3,60 @@
 Also the commands about edits that this server has proposed, which a client applies, reports as applied, or refuses.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from lsprotocol import types
 
 from lsp_harness.harness.edits.proposals import DocumentEdit, find_proposal, reject_proposal
 from lsp_harness.kernel.results import Report
-from lsp_harness.server.commands.command_registry import PaletteEntry, command
-from lsp_harness.server.commands.explanations import location_result
-from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.execution.command_arguments import (
+from lsp_harness.server.client_edits import (
+    EDIT_RESULT,
+    apply_edit,
+    check_apply_edit,
+    prepare_written_edit,
+)
+from lsp_harness.server.commands.command_arguments import (
+    SessionArguments,
     document_uri,
     folder_uri,
     has_range,
+    required_snapshot,
+    selected_span,
     text_argument,
     tool_output,
     uri_and_id,
 )
-from lsp_harness.server.execution.conversation_arguments import SessionArguments
-from lsp_harness.server.execution.edit_application import EDIT_RESULT, apply_edit, check_apply_edit, execute_edit
-from lsp_harness.server.execution.quick_fix import prepare_written_edit
+from lsp_harness.server.commands.command_registry import PaletteEntry, command
+from lsp_harness.server.commands.explanations import location_result
+from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.progress import show_progress
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot
 
+EditRequest = Callable[[Snapshot, Span, Report], Awaitable[DocumentEdit]]
+
 TITLE = "Edit with lsp-harness"
 COMMENT_TITLE = "Do what the comment says"
+
+
+async def execute_edit(
+    client: EditorClient,
+    snapshot: Snapshot | None,
+    params: types.ExecuteCommandParams,
+    title: str,
+    request_edit: EditRequest,
+) -> dict[str, Any]:
+    """Compute an edit of the selected lines with progress, and apply it.
+
+    Raises:
+        HarnessError: The client cannot apply edits, or no edit was found.
+    """
+    check_apply_edit(client)
+    source, span = required_snapshot(snapshot), selected_span(client, snapshot, params)
+    with show_progress(client, title, params.work_done_token) as report:
+        written = await request_edit(source, span, report)
+    return await apply_edit(client, written.document.uri, await prepare_written_edit(client, written), title)
 
 
 def _uri_of_lines(params: types.ExecuteCommandParams) -> str | None:

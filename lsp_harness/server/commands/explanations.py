@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.server.commands.command_registry import PaletteEntry, command
-from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.execution.command_arguments import (
+from lsp_harness.server.commands.command_arguments import (
     document_uri,
     first_argument,
     folder_uri,
@@ -16,6 +14,8 @@ from lsp_harness.server.execution.command_arguments import (
     single_string,
     text_argument,
 )
+from lsp_harness.server.commands.command_registry import PaletteEntry, command
+from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.json_value import value_at
 from lsp_harness.server.lsp_conversion import lsp_range, verdict_name
 from lsp_harness.server.progress import show_progress

@@ -8,11 +8,19 @@ from lsprotocol import types
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.kernel.results import Report
+from lsp_harness.server.client_edits import (
+    EDIT_RESULT,
+    apply_edit,
+    check_apply_edit,
+    compute_fix,
+    offer_uri,
+    prepare_edit,
+    unpack_findings,
+)
+from lsp_harness.server.commands.command_arguments import document_uri, first_argument, required_snapshot, tool_output
 from lsp_harness.server.commands.command_registry import PaletteEntry, command
+from lsp_harness.server.commands.edits import execute_edit
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.execution.command_arguments import document_uri, first_argument, required_snapshot, tool_output
-from lsp_harness.server.execution.edit_application import EDIT_RESULT, apply_edit, check_apply_edit, execute_edit
-from lsp_harness.server.execution.quick_fix import compute_fix, offer_uri, prepare_edit, unpack_findings
 from lsp_harness.server.progress import show_progress
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.snapshot import Snapshot

@@ -5,10 +5,9 @@ from typing import Any
 
 from lsprotocol import types
 
+from lsp_harness.server.commands.command_arguments import single_string
 from lsp_harness.server.commands.command_registry import PaletteEntry, command, editor_commands
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.execution.command_arguments import single_string
-from lsp_harness.server.model_download import download_model
 from lsp_harness.server.progress import show_progress
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.snapshot import Snapshot
@@ -110,6 +109,9 @@ async def models(
 async def pull_model(
     client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams
 ) -> dict[str, Any]:
+    # imported late, because the state of the server needs no catalogue of models
+    from lsp_harness.server.model_download import download_model
+
     name = single_string(params, "the name of a model")
     with show_progress(client, f"Downloading {name}", params.work_done_token) as report:
         return await download_model(name, report)

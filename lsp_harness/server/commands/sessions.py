@@ -5,9 +5,9 @@ from typing import Any, cast
 from lsprotocol import types
 
 from lsp_harness.kernel.results import Progress
+from lsp_harness.server.commands.command_arguments import SessionArguments, camel_keys
 from lsp_harness.server.commands.command_registry import command
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.execution.conversation_arguments import SessionArguments, camel_keys
 from lsp_harness.server.progress import show_progress
 from lsp_harness.sessions.session_export import EXPORT_FORMATS, ExportFormat
 from lsp_harness.sessions.session_options import DRIVERS

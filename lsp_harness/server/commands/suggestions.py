@@ -5,9 +5,9 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
+from lsp_harness.server.commands.command_arguments import uri_and_id
 from lsp_harness.server.commands.command_registry import PaletteEntry, command
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.execution.command_arguments import uri_and_id
 from lsp_harness.workspace.snapshot import Snapshot
 
 

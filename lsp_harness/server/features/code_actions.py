@@ -10,16 +10,23 @@ from lsprotocol import types
 
 from lsp_harness.kernel.results import FixOffer
 from lsp_harness.server.client_capabilities import ClientCapabilities
+from lsp_harness.server.client_edits import (
+    PreparedEdit,
+    compute_fix,
+    convert_edit,
+    offer_uri,
+    pack_findings,
+    pack_offer,
+)
 from lsp_harness.server.commands import edits as edit_commands
 from lsp_harness.server.commands import explanations
 from lsp_harness.server.commands import fixes as fix_commands
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.execution import quick_fix
-from lsp_harness.server.execution.quick_fix import compute_fix, offer_uri
 from lsp_harness.server.features.feature_binding import feature, refuse
 from lsp_harness.server.json_value import value_at
 from lsp_harness.server.lsp_conversion import SOURCE, byte_offset, byte_span, lsp_diagnostics, to_finding
 from lsp_harness.server.progress import show_progress
+from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.published_findings import PublishedFindings
@@ -130,7 +137,7 @@ async def _fix_all_actions(client: EditorClient, snapshot: Snapshot, findings: l
     actions: list[Action] = []
     for group in await client.harness.fixes.find_alike(snapshot, findings):
         title = f"Fix all {len(group)} of {group[0].code} in this file with lsp-harness"
-        argument = quick_fix.pack_findings(snapshot.document, group, title)
+        argument = pack_findings(snapshot.document, group, title)
         command = types.Command(title, fix_commands.fix_all.name, arguments=[argument])
         actions.append(_command_action(command, "quickfix", client.capabilities))
     return actions
@@ -203,7 +210,7 @@ def _fix_action(
     fix = client.harness.fixes.prepared.find(snapshot, offer.finding)
     is_ready = fix is not None and fix.offer.source == offer.source
     title = fix.title if fix and is_ready else offer.title
-    data = quick_fix.pack_offer(document, offer)
+    data = pack_offer(document, offer)
     command = types.Command(title, fix_commands.fix.name, arguments=[data])
     if not capabilities.action_literals and not capabilities.resolve_edit:
         return command
@@ -217,9 +224,16 @@ def _fix_action(
         tags=[types.CodeActionTag.LlmGenerated] if capabilities.llm_tag and offer.source == "model" else None,
     )
     if fix and is_ready:
-        edit = quick_fix.convert_edit(client, document, fix.proposal)
-        action.edit, action.command = edit.edit, quick_fix.applied_action_command(client, document, edit)
+        edit = convert_edit(client, document, fix.proposal)
+        action.edit, action.command = edit.edit, _applied_command(client, document, edit)
     return action
+
+
+def _applied_command(client: EditorClient, document: Document, edit: PreparedEdit) -> types.Command | None:
+    """Return the command that a client executes when the edit of an action is in the document, if it does that."""
+    if not client.capabilities.resolve_command:
+        return None
+    return types.Command("Applied", edit_commands.applied.name, arguments=[document.uri, edit.id])
 
 
 def _uri_of_offer(params: types.CodeAction) -> str | None:
@@ -235,5 +249,5 @@ async def resolve_action(client: EditorClient, snapshot: Snapshot | None, params
     with show_progress(client, params.title) as report:
         fix = await compute_fix(client, snapshot, params.data, report)
     params.edit = fix.edit
-    params.command = quick_fix.applied_action_command(client, snapshot.document, fix) or params.command
+    params.command = _applied_command(client, snapshot.document, fix) or params.command
     return params

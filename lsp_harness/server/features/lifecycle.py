@@ -4,11 +4,10 @@ from typing import Any
 
 from lsprotocol import types
 
-from lsp_harness.server import client_settings, file_watching
+from lsp_harness.server import client_settings, file_watching, session_listener
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.features.feature_binding import feature
 from lsp_harness.server.json_value import value_at
-from lsp_harness.server.sessions import session_listener
 
 
 @feature(types.INITIALIZED)

@@ -17,8 +17,8 @@ from lsp_harness.runtime.agent_spec import (
     TransportName,
 )
 from lsp_harness.runtime.viewer_sizes import MAX_SIDE
+from lsp_harness.server.commands.command_arguments import SessionArguments
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.execution.conversation_arguments import SessionArguments
 from lsp_harness.text.uri import local_path
 
 TRANSPORTS = ("", "acp", "stream-json", "pty")

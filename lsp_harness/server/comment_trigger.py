@@ -7,9 +7,8 @@ it ends, and the edit of the present text begins. Editors that format save twice
 import asyncio
 
 from lsp_harness.errors import DocumentNotOpen, HarnessError, StaleDocument
+from lsp_harness.server.client_edits import apply_edit, check_apply_edit, prepare_written_edit
 from lsp_harness.server.editor_client import EditorClient
-from lsp_harness.server.execution.edit_application import apply_edit, check_apply_edit
-from lsp_harness.server.execution.quick_fix import prepare_written_edit
 from lsp_harness.server.progress import show_progress
 from lsp_harness.workspace.snapshot import Snapshot
 

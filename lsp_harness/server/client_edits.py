@@ -1,13 +1,16 @@
-"""Quick fixes between the offer and the edit.
+"""Edits on their way to the client: offers of quick fixes, checked edits in LSP terms, and requests to apply them.
 
-All state of an offer is in the `data` of its code action; the server keeps none.
+All state of an offer is in the `data` of its code action; the server keeps none. When the client executed a command and
+did not request an edit, the server asks it to apply one.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, cast
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError
 from lsp_harness.harness.edits import diagnosis
@@ -22,11 +25,18 @@ from lsp_harness.server.lsp_conversion import (
     workspace_edit,
 )
 from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace.snapshot import Snapshot
 
-APPLIED_COMMAND = "lspHarness.applied"
-"""The command by which a client reports that an edit is in the document (see `applied_command`)."""
+EDIT_RESULT = (
+    "`applied`, `summary`, `failureReason` and `verdict` (the URI of its [verdict](#verdicts)). "
+    "The edit itself arrives by `workspace/applyEdit`"
+)
+"""The documentation of the result of `apply_edit`."""
+
+
+TOOL_EDIT_TITLE = "lsp-harness: edit of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +196,43 @@ def convert_edit(
     return PreparedEdit(proposal.id, proposal.summary, edit, verdict_uri(client.harness.turns.verdict_name(proposal)))
 
 
-def applied_action_command(client: EditorClient, document: Document, edit: PreparedEdit) -> types.Command | None:
-    """Return the command that a client executes when the edit of an action is in the document, if it does that."""
-    if not client.capabilities.resolve_command:
-        return None
-    return types.Command("Applied", APPLIED_COMMAND, arguments=[document.uri, edit.id])
+def check_apply_edit(client: EditorClient) -> None:
+    """Check that the client can apply an edit, before an edit is computed.
+
+    Raises:
+        HarnessError: The client cannot apply edits.
+    """
+    if not client.capabilities.apply_edit:
+        raise HarnessError("this editor does not apply edits that a server requests (workspace/applyEdit)")
+
+
+async def apply_edit(client: EditorClient, uri: str, edit: PreparedEdit, label: str) -> dict[str, Any]:
+    """Send an edit to the client and return the outcome, which is the result of the command.
+
+    Args:
+        client: The client that applies the edit.
+        uri: The document of the edit.
+        edit: The edit.
+        label: The name of the edit, for example in the undo menu of the client.
+    """
+    params = types.ApplyWorkspaceEditParams(edit=edit.edit, label=label)
+    outcome = await client.server.workspace_apply_edit_async(params)
+    if outcome.applied:
+        client.harness.record(uri, edit.id, "applied")
+    return {
+        "applied": outcome.applied,
+        "summary": edit.summary,
+        "failureReason": outcome.failure_reason,
+        "verdict": edit.verdict,
+    }
+
+
+async def change_open_text(client: EditorClient, document: Document, edits: Sequence[Edit]) -> str:
+    """Let the client change an open text for a tool of a session, and return why it did not."""
+    edit = workspace_edit([(document, edits, client.version_of(document))], client.capabilities)
+    params = types.ApplyWorkspaceEditParams(edit=edit, label=f"{TOOL_EDIT_TITLE} {PurePosixPath(document.uri).name}")
+    try:
+        outcome = await client.server.workspace_apply_edit_async(params)
+    except JsonRpcException as error:
+        return str(error)
+    return "" if outcome.applied else outcome.failure_reason or "it gave no reason"

@@ -1,10 +1,12 @@
-"""Forwarding of warnings about files and folders to the log view of the editor.
+"""The log of the server: on standard error without secrets, and warnings about files in the log view of the editor.
 
-The users of an editor do not read standard error.
+Editors store standard error in files, and exceptions and clients may quote secrets. The users of an editor do not read
+it, so warnings about files and folders are forwarded to its log view.
 """
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
@@ -45,3 +47,20 @@ def forward_warnings() -> Generator[WarningForwarder]:
         yield forwarder
     finally:
         log.removeHandler(forwarder)
+
+
+class RedactingFormatter(logging.Formatter):
+    """Removes secrets from log records and their tracebacks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        # imported with the first line: `initialize` must be answered at once
+        from lsp_harness.files.secrets import redact
+
+        return redact(super().format(record))
+
+
+def stderr_log() -> logging.Handler:
+    """Return a handler that writes to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(RedactingFormatter("%(levelname)s %(name)s: %(message)s"))
+    return handler
