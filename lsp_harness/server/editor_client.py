@@ -23,7 +23,7 @@ from lsp_harness.harness.events import (
 from lsp_harness.harness.harness import Harness
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
-from lsp_harness.server.protocol import Server
+from lsp_harness.server.protocol import LspServer
 from lsp_harness.server.terminal_views import TerminalViews
 from lsp_harness.text.document import Document
 from lsp_harness.verify.published_findings import PublishedFindings
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class PushedDiagnostics:
     """A part of an open document: when the document closes, the client shows no diagnostics of ours on it any more."""
 
-    def __init__(self, server: Server, uri: str) -> None:
+    def __init__(self, server: LspServer, uri: str) -> None:
         self._server = server
         self._uri = uri
         self._is_empty = True
@@ -62,7 +62,7 @@ STATUS_DELAY_S = 0.1
 class StatusFeed:
     """The status notifications of one client."""
 
-    def __init__(self, server: Server, harness: Harness) -> None:
+    def __init__(self, server: LspServer, harness: Harness) -> None:
         self._server = server
         self._harness = harness
         self._timer: asyncio.TimerHandle | None = None
@@ -111,7 +111,9 @@ class EditorClient:
         text_listeners: Functions that are called with the URI of a document that was opened, changed, closed or lost.
     """
 
-    def __init__(self, server: Server, harness: Harness, capabilities: ClientCapabilities, base_config: Config) -> None:
+    def __init__(
+        self, server: LspServer, harness: Harness, capabilities: ClientCapabilities, base_config: Config
+    ) -> None:
         self.server = server
         self.harness = harness
         self.capabilities = capabilities

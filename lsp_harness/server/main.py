@@ -145,7 +145,7 @@ def _create_client(
     from lsp_harness.server.editor_client import EditorClient
     from lsp_harness.server.features.feature_binding import bind
     from lsp_harness.server.features.feature_table import FEATURES
-    from lsp_harness.server.protocol import Server
+    from lsp_harness.server.protocol import LspServer
     from lsp_harness.server.session_feed import SessionFeed
     from lsp_harness.workspace.workspace import Workspace
 
@@ -154,7 +154,7 @@ def _create_client(
     base, problems = load(project)
     config, faults = client_settings.merge(base, greeting.settings, greeting.roots) if greeting.settings else (base, [])
     harness = make_harness(config, Workspace(greeting.roots, is_trusted=greeting.is_trusted))
-    client = EditorClient(Server(transport), harness, greeting.capabilities, config)
+    client = EditorClient(LspServer(transport), harness, greeting.capabilities, config)
     client.initial_settings = greeting.settings
     client.project = project
     client.load_project = lambda: load(project)

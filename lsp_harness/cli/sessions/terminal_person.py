@@ -1,7 +1,9 @@
-"""The person at the terminal of a command, who is asked before code of a folder runs that is not trusted."""
+"""Questions to the person at the terminal of a command, such as whether code of an untrusted folder may run."""
 
 import sys
+from typing import TextIO
 
+from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.config.load import trust_remedy
 from lsp_harness.permission.person import Answer, PermissionQuestion
 
@@ -14,7 +16,6 @@ class TerminalPerson:
         if not is_terminal():
             return None
         # a server is composed beside this module, and asks nothing on a terminal
-        from lsp_harness.cli.sessions.command_answer import read_answer
         from lsp_harness.cli.sessions.terminal_question import TerminalQuestion, write_question
 
         shown = TerminalQuestion({"tool": question.action.tool, "text": question.text})
@@ -35,3 +36,30 @@ class TerminalPerson:
 def is_terminal() -> bool:
     """Return whether a person can read a question on standard error and answer it on standard input."""
     return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+async def read_answer(question: str, stream: TextIO | None = None) -> str | None:
+    """Return the line that is typed after a question has appeared, or None at the end of the input.
+
+    Ctrl-C clears the line, and pressed again it ends the command.
+
+    Args:
+        question: The last line of the question.
+        stream: The stream that shows it; standard output if it is None.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed twice.
+    """
+    # prompt_toolkit takes long to import, and most commands ask nothing
+    from lsp_harness.cli.sessions.terminal_lines import TerminalLines
+
+    shown = stream or sys.stdout
+    lines = TerminalLines(None, shown)
+    for has_next in (True, False):
+        try:
+            return await lines.answer(question)
+        except LineCancelledError:
+            if has_next:
+                shown.write("Ctrl-C again ends the command\n")
+    # the terminal took Ctrl-C for a key, so that no signal came
+    raise KeyboardInterrupt

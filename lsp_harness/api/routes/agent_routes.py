@@ -11,9 +11,9 @@ from sse_starlette.event import ServerSentEvent
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from lsp_harness.api import api_schemas as schemas
-from lsp_harness.api.agents.agent_streams import event_stream, read_last_id, stream_output
-from lsp_harness.api.api_errors import Conflict, InvalidRequest, NotFound
+from lsp_harness.api.api_errors import Conflict, InvalidApiRequest, NotFound
 from lsp_harness.api.api_route import ApiCall, ApiRoute, QueryField
+from lsp_harness.api.event_streams import event_stream, read_last_id, stream_output
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.runtime.agent import Agent
@@ -54,10 +54,10 @@ async def spawn_agent(call: ApiCall) -> Any:
     body = call.body
     name = body.get("name", "")
     if name and not AGENT_ID.fullmatch(name):
-        raise InvalidRequest(f"name must be {NAME}", "choose another name")
+        raise InvalidApiRequest(f"name must be {NAME}", "choose another name")
     env = body.get("env", {})
     if any("\0" in key or "=" in key or not key or "\0" in value for key, value in env.items()):
-        raise InvalidRequest("env has a name or a value that no environment can hold", "remove it")
+        raise InvalidApiRequest("env has a name or a value that no environment can hold", "remove it")
     terminal, allowed = body.get("terminal"), [resolve_links(root) for root in call.context.pool.limits.allowed_roots]
     spec = AgentSpec(
         type=body["type"],
@@ -136,12 +136,12 @@ async def press_keys(call: ApiCall) -> Any:
     keys = body.get("text", "").encode()
     for name in body.get("keys", ()):
         if name.lower() not in KEY_BYTES:
-            raise InvalidRequest("there is no such key", f"the keys are {', '.join(KEY_BYTES)}")
+            raise InvalidApiRequest("there is no such key", f"the keys are {', '.join(KEY_BYTES)}")
         keys += KEY_BYTES[name.lower()]
     try:
         keys += b64decode(body.get("base64", ""), validate=True)
     except (Base64Error, ValueError) as error:
-        raise InvalidRequest("base64 is not valid", "encode the bytes with base64") from error
+        raise InvalidApiRequest("base64 is not valid", "encode the bytes with base64") from error
     if agent.has_ended or agent.terminal is None:
         raise Conflict("the agent has no running terminal", "start one with terminal: true")
     agent.press(keys)

@@ -7,9 +7,9 @@ from lsp_harness.agents.agent_verbs import ChangeAuthor
 from lsp_harness.agents.agent_worktrees import AgentWorktrees
 from lsp_harness.agents.worktree_records import describe_worktree
 from lsp_harness.api import api_schemas as schemas
-from lsp_harness.api.agents.agent_routes import AGENT_ID
 from lsp_harness.api.api_errors import NotFound
 from lsp_harness.api.api_route import ApiCall, ApiRoute
+from lsp_harness.api.routes.agent_routes import AGENT_ID
 
 if TYPE_CHECKING:
     from lsp_harness.agents.change_review import Review

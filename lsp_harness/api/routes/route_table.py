@@ -1,11 +1,15 @@
-"""The OpenAPI document, made from the table of routes."""
+"""The table of all routes, and the OpenAPI document, which is made from it as the server is."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lsp_harness.api.api_route import ApiRoute
-from lsp_harness.api.api_schemas import NAMED_SCHEMAS, refer
+from lsp_harness.api.api_route import ApiCall, ApiRoute
+from lsp_harness.api.api_schemas import NAMED_SCHEMAS, open_object, refer
+from lsp_harness.api.routes.agent_routes import ROUTES as AGENT_ROUTES
+from lsp_harness.api.routes.change_routes import CHANGE_ROUTES
+from lsp_harness.api.routes.server_routes import KIND_ROUTES, SERVER_ROUTES
+from lsp_harness.api.routes.session_routes import SESSION_ROUTES
 from lsp_harness.wire.version import VERSION
 
 INTRODUCTION = """The sessions of lsp-harness and foreign agents in terminals.
@@ -65,3 +69,19 @@ def _operation(route: ApiRoute) -> Mapping[str, Any]:
         required = bool(route.body.get("required"))
         operation["requestBody"] = {"required": required, "content": {"application/json": {"schema": route.body}}}
     return operation
+
+
+async def show_document(call: ApiCall) -> Any:
+    """Return the description of this interface."""
+    return make_document(ROUTES)
+
+
+ROUTES: Sequence[ApiRoute] = (
+    *AGENT_ROUTES,
+    *CHANGE_ROUTES,
+    *KIND_ROUTES,
+    *SESSION_ROUTES,
+    *SERVER_ROUTES,
+    ApiRoute("GET", "/openapi.json", "showDocument", "Describe this interface.", show_document, open_object()),
+)
+"""All routes."""

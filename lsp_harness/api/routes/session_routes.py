@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from lsp_harness.api import api_schemas as schemas
 from lsp_harness.api.api_errors import NotFound
 from lsp_harness.api.api_route import ApiCall, ApiRoute, QueryField
-from lsp_harness.api.sessions.session_streams import MAX_EVENTS, read_events, stream_events
+from lsp_harness.api.event_streams import MAX_EVENTS, read_events, stream_events
 from lsp_harness.errors import UsageError
 from lsp_harness.events.tool_events import PermissionRequested
 from lsp_harness.harness.verification.verdict_document import render_document
