@@ -68,7 +68,7 @@ def _import_all() -> None:
         *(
             "lsp_harness.server.main",
             "lsp_harness.server.features.feature_table",
-            "lsp_harness.server.feature_binding",
+            "lsp_harness.server.features.feature_binding",
             "pathspec",
             "rich.progress",
             "rich.live",

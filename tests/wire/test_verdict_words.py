@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from lsp_harness.cli.verdict_table import VerdictTable
+from lsp_harness.cli.proposal_output import VerdictTable
 from lsp_harness.events.code_events import CheckCompleted, CheckReport, ChecksCompleted
 from lsp_harness.events.event_codec import encode_event
 from lsp_harness.harness.edits.prepared_fixes import PreparedFix
