@@ -12,10 +12,15 @@ from rich.table import Table
 
 from lsp_harness.cli.console import JsonOption, console, print_json, require_positive, say, warn
 from lsp_harness.cli.project_folder import Folder, project_at
-from lsp_harness.index.query.symbol_overview import SymbolOverview
 from lsp_harness.project.command_project import find_index_place
 from lsp_harness.project.index_status import IndexStatus, VectorStatus, read_index_status
-from lsp_harness.project.symbol_reports import PatternReport, report_code, report_patterns, report_relations
+from lsp_harness.project.symbol_reports import (
+    PatternReport,
+    SymbolOverview,
+    report_code,
+    report_patterns,
+    report_relations,
+)
 from lsp_harness.text.wording import format_count
 
 MAX_LEFT_OUT = 20
