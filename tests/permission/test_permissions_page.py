@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lsp_harness.config.permission_schema import PERMISSION_MODES
 from lsp_harness.config.schema import tables
-from lsp_harness.permission.hook import HOOK_EVENTS
+from lsp_harness.permission.hooks import HOOK_EVENTS
 from lsp_harness.permission.mode_table import MODES
 from lsp_harness.permission.permissions_page import render, render_hooks, render_modes
 

@@ -15,8 +15,8 @@ import pytest
 from lsp_harness.chat.mcp import server_connection
 from lsp_harness.chat.mcp.http_body import MendedBody
 from lsp_harness.chat.mcp.mcp_servers import McpServers
-from lsp_harness.chat.mcp.server_messages import MessageReader, ServerSigns
 from lsp_harness.chat.mcp.server_specs import ServerSpec
+from lsp_harness.chat.mcp.server_transport import MessageReader, ServerSigns
 from lsp_harness.chat.tool import CallContext
 from lsp_harness.errors import HarnessError
 from tests.support import raw_mcp_server
