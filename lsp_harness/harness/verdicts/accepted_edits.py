@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexReported, VerificationReported
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verification.verification_run import Verification, VerificationQueue, VerificationRun
+from lsp_harness.harness.verdicts.verification_run import Verification, VerificationQueue, VerificationRun
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.check import CheckContext
