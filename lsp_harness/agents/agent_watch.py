@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.agents.change_review import Review, review_changes
+from lsp_harness.agents.change_review import ChangeReview, review_changes
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, HarnessError
@@ -29,7 +29,7 @@ from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.published_findings import FileFindings, PublishedFindings
 
 
-async def find_in_files(services: Services, review: Review) -> AsyncGenerator[FileFindings]:
+async def find_in_files(services: Services, review: ChangeReview) -> AsyncGenerator[FileFindings]:
     """Yield the findings of a review about each file that was changed, also if there are none.
 
     The findings of a check belong to the first file. For the others, the checks that are not slow run once more, on
@@ -51,7 +51,7 @@ async def find_in_files(services: Services, review: Review) -> AsyncGenerator[Fi
         yield _describe(services, review, change, outcomes)
 
 
-def _describe(services: Services, review: Review, change: Change, outcomes: tuple[Outcome, ...]) -> FileFindings:
+def _describe(services: Services, review: ChangeReview, change: Change, outcomes: tuple[Outcome, ...]) -> FileFindings:
     start, same = common_prefix_and_suffix(change.before.data, change.after.data)
     published = PublishedFindings(
         0,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.agents.change_review import Review, hash_changes, require_applicable, review_changes
+from lsp_harness.agents.change_review import ChangeReview, hash_changes, require_applicable, review_changes
 from lsp_harness.agents.worktree_records import WorktreeRecord, WorktreeRecords
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_file
@@ -58,7 +58,7 @@ class ChangeWriter:
         checkpoints = self._checkpoints(root, self._services.session.log.append, self._services.permission.undo_guard)
         return await restore_turn(checkpoints, plan, force=force)
 
-    async def write(self, root: Path, review: Review, turn: Turn) -> UndoPlan:
+    async def write(self, root: Path, review: ChangeReview, turn: Turn) -> UndoPlan:
         """Ask the gate, copy the files, write them, and return how that is undone.
 
         Args:
@@ -153,7 +153,7 @@ class IsolatedAgent:
 
     record: WorktreeRecord
     root: Path
-    review: Review | None = None
+    review: ChangeReview | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -229,7 +229,7 @@ class AgentWorktrees:
         """Return an agent with a worktree, or None if it has none."""
         return self._by_agent.get(agent_id)
 
-    async def review(self, agent_id: str, name: str = "") -> Review:
+    async def review(self, agent_id: str, name: str = "") -> ChangeReview:
         """Verify what an agent has changed until now, and publish `files_changed` and `verified`.
 
         Changes that are those of the last review are not verified again.
@@ -257,7 +257,7 @@ class AgentWorktrees:
             self._publish(agent_id, "verified", {**fields, "branch": isolated.worktree.branch})
         return review
 
-    def require_review(self, agent_id: str) -> Review:
+    def require_review(self, agent_id: str) -> ChangeReview:
         """Return the last review of the changes of an agent. Nothing is verified.
 
         Raises:
@@ -268,7 +268,7 @@ class AgentWorktrees:
             return review
         raise FileMissing("the changes of this agent were not verified yet; verify them first")
 
-    async def apply(self, agent_id: str, review_id: str, *, unchecked: bool = False) -> Review:
+    async def apply(self, agent_id: str, review_id: str, *, unchecked: bool = False) -> ChangeReview:
         """Write the changes of a review to the folder of the user. The request is the answer to `Apply?`.
 
         Args:

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from lsp_harness.coding.plan.model_choices import decide_item, understand_prompt
+from lsp_harness.coding.plan.plan_choice import decide_item
+from lsp_harness.coding.plan.understanding import understand_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.sessions.model_choice import create_model

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lsp_harness.chat.chat_model import Model
-from lsp_harness.coding.plan.model_choices import CHANGE, INTENTS, KEEP, SWAP
+from lsp_harness.coding.plan.plan_choice import CHANGE, KEEP, SWAP
+from lsp_harness.coding.plan.understanding import INTENTS
 from lsp_harness.coding.turn.turn_states import NEXT_STATES, State
 from lsp_harness.errors import HarnessError
 from lsp_harness.events.code_events import CheckReport, ChecksCompleted, EditProposed

@@ -112,7 +112,7 @@ def check_message(message: "JSONRPCMessage", signs: ServerSigns) -> "JSONRPCMess
     return message
 
 
-class MessageReader:
+class ServerMessageReader:
     """Reads the lines of one server.
 
     Args:
@@ -276,7 +276,7 @@ async def _program(
     )
     incoming, reader = anyio.create_memory_object_stream[Any](0)
     writer, outgoing = anyio.create_memory_object_stream[Any](0)
-    program = _Program(child, MessageReader(signs), incoming, signs)
+    program = _Program(child, ServerMessageReader(signs), incoming, signs)
     tasks = [asyncio.ensure_future(program.read()), asyncio.ensure_future(program.write(outgoing))]
     try:
         yield reader, writer
@@ -292,7 +292,7 @@ class _Program:
     """The messages of a running program."""
 
     def __init__(
-        self, child: asyncio.subprocess.Process, reader: MessageReader, incoming: Any, signs: ServerSigns
+        self, child: asyncio.subprocess.Process, reader: ServerMessageReader, incoming: Any, signs: ServerSigns
     ) -> None:
         self._child, self._reader, self._incoming, self._signs = child, reader, incoming, signs
         self._probing: asyncio.Task[None] | None = None

@@ -26,7 +26,7 @@ from lsp_harness.chat.tools.tool_input import (
     shorten_line,
     text_schema,
 )
-from lsp_harness.chat.tools.workspace_paths import WorkspaceFile, WorkspacePaths
+from lsp_harness.chat.tools.workspace_paths import NamedFile, WorkspacePaths
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
 from lsp_harness.permission.action import Action
@@ -192,7 +192,7 @@ class LineMatches:
 
 
 async def search_lines(
-    pattern: str, files: Sequence[WorkspaceFile], unsaved: Mapping[Path, Document], seconds: float = SEARCH_S
+    pattern: str, files: Sequence[NamedFile], unsaved: Mapping[Path, Document], seconds: float = SEARCH_S
 ) -> LineMatches:
     """Search files for the lines that match a regular expression.
 
@@ -219,7 +219,7 @@ async def search_lines(
     return LineMatches(**json.loads(result.stdout))
 
 
-def format_matches(answer: LineMatches, files: Sequence[WorkspaceFile]) -> list[str]:
+def format_matches(answer: LineMatches, files: Sequence[NamedFile]) -> list[str]:
     """Return the matches as lines `path:line: text`."""
     return [
         f"{files[number].name}:{line}: {shorten_line(redact(text).strip(), MAX_MATCH_CHARS)}"
@@ -227,7 +227,7 @@ def format_matches(answer: LineMatches, files: Sequence[WorkspaceFile]) -> list[
     ]
 
 
-def find_files(paths: WorkspacePaths, pattern: str) -> tuple[list[WorkspaceFile], int]:
+def find_files(paths: WorkspacePaths, pattern: str) -> tuple[list[NamedFile], int]:
     """Return the files whose path fits a pattern, and how many more the rules of the session hide."""
     compiled = PathPattern(pattern)
     fitting = [file for file in paths.list_files() if compiled.matches(file.name)]
