@@ -178,7 +178,7 @@ def test_every_grammar_folder_has_a_language_that_uses_it():
 
 LANGUAGE_WORDS = {
     "lsp_harness/acp/session_updates.py": {"bash"},
-    "lsp_harness/agents/foreign_tools.py": {"bash", "shell"},
+    "lsp_harness/agents/agent_gate.py": {"bash", "shell"},
     "lsp_harness/runtime/adapters/adapter_registry.py": {"shell"},
     "lsp_harness/runtime/adapters/opencode.py": {"bash"},
     "lsp_harness/runtime/adapters/terminal_adapter.py": {"bash"},
@@ -195,7 +195,7 @@ LANGUAGE_WORDS = {
         *("bash", "c++", "go", "java", "lua", "perl", "php", "python", "ruby", "swift"),
     },
     "lsp_harness/process/command_shell.py": {"bash"},
-    "lsp_harness/permission/rule_suggestions.py": {"go"},
+    "lsp_harness/permission/settings_judge.py": {"go"},
     "lsp_harness/permission/rules.py": {"bash"},
     "lsp_harness/permission/shell/command_wrappers.py": {"bash", "sh"},
     "lsp_harness/verify/preservation/allowed_changes.py": {"go"},

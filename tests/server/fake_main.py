@@ -31,7 +31,7 @@ from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import FindingsChanged, VerificationReported
 from lsp_harness.harness.harness import Harness, UserAction
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verification.verification_verbs import VerificationVerbs
+from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
 from lsp_harness.harness.visited_files import VisitedFiles
 from lsp_harness.kernel.results import FixOffer, Progress, Proposal, Report, Suggestion
 from lsp_harness.server import commands

@@ -12,7 +12,7 @@ from lsp_harness.api.api_route import ApiCall, ApiRoute
 from lsp_harness.api.routes.agent_routes import AGENT_ID
 
 if TYPE_CHECKING:
-    from lsp_harness.agents.change_review import Review
+    from lsp_harness.agents.change_review import ChangeReview
 
 
 def _find_worktrees(call: ApiCall) -> AgentWorktrees:
@@ -26,7 +26,7 @@ async def _require_author(call: ApiCall) -> ChangeAuthor:
     return await call.context.agents.require_author(agent_id)
 
 
-def _review_fields(worktrees: AgentWorktrees, agent_id: str, review: "Review") -> dict[str, Any]:
+def _review_fields(worktrees: AgentWorktrees, agent_id: str, review: "ChangeReview") -> dict[str, Any]:
     isolated = worktrees.find(agent_id)
     assert isolated, "an agent with a review has a worktree"
     return {**review.fields(isolated.root), "text": review.diff}

@@ -19,7 +19,7 @@ from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineError, HarnessError
 from lsp_harness.inference.backends.backend import Features
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
-from lsp_harness.inference.backends.server_supply import Server
+from lsp_harness.inference.backends.server_supply import ModelServer
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.providers import targets
 from lsp_harness.inference.target import Target, is_remote
@@ -145,7 +145,7 @@ async def _check_all(servers: list[Target]) -> list[DoctorRow]:
 
 async def _check_server(target: Target) -> tuple[list[DoctorRow], str]:
     """Return the rows of a server and its model, which is empty if the server does not answer."""
-    server = Server(Endpoint(target, SilenceLimits(SERVER_TIMEOUT_S, SERVER_TIMEOUT_S)))
+    server = ModelServer(Endpoint(target, SilenceLimits(SERVER_TIMEOUT_S, SERVER_TIMEOUT_S)))
     try:
         backend = await server.backend()
         with protocol_errors(target.name):

@@ -16,8 +16,8 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.agents.agent_worktrees import AgentWorktrees
-    from lsp_harness.agents.change_review import Review
     from lsp_harness.runtime.agent import Agent
+    from lsp_harness.verify.review.reviewer import Review
 
 
 STOP_TIMEOUT_S = 5.0

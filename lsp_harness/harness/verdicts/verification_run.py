@@ -35,7 +35,7 @@ MAX_PARALLEL = 2
 
 
 @dataclass(eq=False, slots=True)
-class Verification:
+class DocumentVerification:
     """The verification of one version of one document.
 
     Attributes:
@@ -65,15 +65,15 @@ class VerificationQueue:
 
     def __init__(self, limit: int = MAX_PARALLEL) -> None:
         self._limit = limit
-        self._waiting: list[Verification] = []
+        self._waiting: list[DocumentVerification] = []
         self._running: set[asyncio.Task[None]] = set()
 
-    def add(self, verification: Verification) -> None:
+    def add(self, verification: DocumentVerification) -> None:
         """Run a verification as soon as none that is more urgent waits."""
         self._waiting.append(verification)
         self._start_next()
 
-    def cancel(self, verification: Verification) -> None:
+    def cancel(self, verification: DocumentVerification) -> None:
         """Drop a verification. If it runs, it ends only when its tool has ended."""
         if verification in self._waiting:
             self._waiting.remove(verification)

@@ -14,7 +14,7 @@ from lsp_harness.wire.verdict_words import STATUS_MARKS
 from lsp_harness.workspace.open_document import OpenDocument
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
+    from lsp_harness.harness.verdicts.accepted_edits import AcceptedEdits
     from lsp_harness.syntax.tree import SyntaxTree
     from lsp_harness.workspace.folder_stamps import FileChange
 
@@ -86,7 +86,7 @@ class VerificationVerbs:
     def start(self, opened: OpenDocument, base: Document, cause: Cause = "accepted") -> None:
         """Verify a document whose user accepted or saved an edit of `base`."""
         if self._edits is None:
-            from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
+            from lsp_harness.harness.verdicts.accepted_edits import AcceptedEdits
 
             self._edits = AcceptedEdits(self._services)
             self._services.closers.append(self._edits.aclose)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexReported, VerificationReported
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verification.verification_run import Verification, VerificationQueue, VerificationRun
+from lsp_harness.harness.verdicts.verification_run import DocumentVerification, VerificationQueue, VerificationRun
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.check import CheckContext
@@ -57,7 +57,7 @@ class _DocumentVerification:
     opened: OpenDocument
     base: Snapshot | None = None
     cause: Cause = "accepted"
-    verification: Verification | None = None
+    verification: DocumentVerification | None = None
     delay_number: int = 0
     published: PublishedFindings = field(default_factory=lambda: PublishedFindings(0))
     known_key: object = None
@@ -207,7 +207,7 @@ class AcceptedEdits:
         if part.known_key == key and may_reuse:
             self._reuse(part, base, text)
             return
-        part.verification = Verification(
+        part.verification = DocumentVerification(
             (text.version, key), partial(self._verify, part, base, key), partial(self._urgency, part)
         )
         self._queue.add(part.verification)
