@@ -57,7 +57,7 @@ async def test_without_its_setting_the_rule_says_nothing(scenario: Scenario) -> 
 
 
 @pytest.mark.parametrize("scenario", [one for one in ALL if one.silent], ids=lambda one: f"{one.file}: {one.name}")
-async def test_who_asks_passes_all_of_them(scenario: Scenario) -> None:
+async def test_an_explicit_request_passes_all_triggers(scenario: Scenario) -> None:
     cursor = scenario.cursor()
     engine = Script({"tokens": scenario.model or [("x", 1.0)]})
     completer = Desk(Completer(engine, Completion(outline_tokens=0), TriggerPolicy(ON)))

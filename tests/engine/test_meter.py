@@ -71,7 +71,7 @@ def test_times_are_in_seconds_and_only_there_where_something_happened(meter: Met
     assert result["request_seconds_sum{class=background}"] == pytest.approx(2.6)
 
 
-def test_what_is_held_is_told_at_each_reading(meter: Meter):
+def test_held_memory_is_told_at_each_reading(meter: Meter):
     first = scrape(
         meter, EngineLoad(pending=2, sequences=3, cells_used=500, cells_total=8192, host_tokens=900, texts_pending=7)
     )

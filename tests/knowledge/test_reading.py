@@ -44,7 +44,7 @@ def test_links_out_of_the_place_of_the_packages_are_not_followed(tmp_path: Path,
     assert InstalledPackages({}).find_documentation(tmp_path, "typescript", "real", "f") is None
 
 
-def test_what_is_large_secret_or_no_file_is_not_read(tmp_path: Path, site: Path):
+def test_large_secret_and_irregular_files_are_not_read(tmp_path: Path, site: Path):
     write(
         site,
         {"large.py": FUNCTION + "#" * MAX_FILE_BYTES, "just.py": FUNCTION + "#" * (MAX_FILE_BYTES - len(FUNCTION))},

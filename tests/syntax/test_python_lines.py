@@ -86,7 +86,7 @@ def test_our_own_sources_say_the_same_in_lines_and_trees(path: Path):
         "for a, b in c(d=1):\n    pass\nwith a as b, c as d: e = 1\nprint(a, b, sep='')",
     ],
 )
-def test_what_lines_say_is_what_the_tree_says(source: str):
+def test_declarations_by_lines_are_those_of_the_tree(source: str):
     check(source)
     check(source + AFTER)
 

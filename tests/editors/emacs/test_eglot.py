@@ -60,7 +60,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
     return ran.stderr
 
 
-def test_it_connects_with_the_settings_of_the_page(run: str):
+def test_eglot_connects_with_the_settings_of_the_page(run: str):
     assert "ok connected" in run
 
 
@@ -73,7 +73,7 @@ def test_a_command_of_the_server_is_run(run: str):
     assert "ok command" in run
 
 
-def test_what_the_completion_broke_is_shown_by_flymake(run: str):
+def test_a_finding_of_a_completion_is_shown_by_flymake(run: str):
     assert re.search(r"ok about .*Undefined name `valeus'?", run)
 
 
@@ -94,5 +94,5 @@ def test_of_two_likely_repairs_the_model_chooses_one(run: str):
     assert "ok chosen" in run
 
 
-def test_it_ends_in_order(run: str):
+def test_the_server_of_eglot_ends_in_order(run: str):
     assert run.rstrip().splitlines()[-1].startswith("ok shutdown")

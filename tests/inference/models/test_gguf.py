@@ -158,7 +158,7 @@ def test_damage_anywhere_is_an_error_of_the_file_or_goes_unnoticed(tiny: Path, t
         ),
     ],
 )
-def test_what_is_not_a_header_is_said_in_one_sentence(tmp_path: Path, content: bytes, reason: str):
+def test_a_file_without_a_header_is_said_in_one_sentence(tmp_path: Path, content: bytes, reason: str):
     path = tmp_path / "m.gguf"
     path.write_bytes(content)
     with pytest.raises(ModelError) as error:

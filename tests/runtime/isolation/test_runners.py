@@ -188,7 +188,7 @@ def test_a_program_of_a_runner_that_is_not_installed_is_named(runner: RunnerName
         ("exit 3", SpawnFailed, "exit status is 3"),
     ],
 )
-def test_what_is_missing_on_another_machine_is_named(
+def test_a_program_that_is_missing_on_another_machine_is_named(
     make_program: Callable[[str, str], Path], script: str, error: type[AgentError], message: str
 ):
     make_program("ssh", script)

@@ -104,7 +104,7 @@ def test_a_sequence_shows_what_terminals_show(name: str, screen: Screen):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_shows_the_same_when_it_arrives_byte_by_byte(name: str, screen: Screen):
+def test_a_screen_shows_the_same_when_its_output_arrives_byte_by_byte(name: str, screen: Screen):
     splitter = OutputSplitter()
     for byte in CASES[name].output.encode():
         screen.feed(splitter.feed(bytes([byte])))

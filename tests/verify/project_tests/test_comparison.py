@@ -216,7 +216,7 @@ async def test_examples_in_a_document_beside_the_settings_are_tests(desk: Desk) 
         ),
     ],
 )
-async def test_it_is_said_why_no_test_ran(settings: str, tests: str, reason: str, desk: Desk) -> None:
+async def test_the_outcome_says_why_no_test_ran(settings: str, tests: str, reason: str, desk: Desk) -> None:
     (desk.root / "pytest.ini").write_text(f"[pytest]\n{settings}")
     (desk.root / "test_config.py").write_text(tests)
     outcome = await desk.compare(HARMLESS_TEXT)
@@ -339,7 +339,7 @@ async def test_a_proposal_without_an_end_fails(desk: Desk, monkeypatch: pytest.M
     assert "do not end in time" in result.findings[0].message
 
 
-async def test_it_is_said_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_outcome_says_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite_search, "MAX_TEST_FILES", 1)
     desk.affected.append(AffectedTest("test_far.py", "imports config.py", 2))
     (desk.root / "test_far.py").write_text("def test_far():\n    assert False\n")
@@ -351,7 +351,7 @@ async def test_it_is_said_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest
     assert describe_verdict(published) == "verified ✓ 1 check, 1 test in 1 of 2 files"
 
 
-async def test_it_is_said_why_nothing_was_tested(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_outcome_says_why_nothing_was_tested(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.objection = "the mode plan runs nothing"
     assert (await desk.compare(SOURCE)).reason == "the mode plan runs nothing"
     desk.sandbox = SandboxChoice(NoSandbox(), {"landlock": "too old"})
