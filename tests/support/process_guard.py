@@ -46,10 +46,24 @@ def select_unit_tests(config: pytest.Config, items: list[pytest.Item]) -> None:
 class ProcessGuard:
     """Refuse to start processes while a test runs, and fail the test that tried, whatever became of the refusal."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_installed: bool = True) -> None:
+        """Create a guard.
+
+        Args:
+            is_installed: Whether it watches this process from now on, for ever.
+        """
         self._pid = os.getpid()
         self._is_active = False
         self._started: list[str] = []
+        if is_installed:
+            self._install()
+
+    def see(self, event: str, args: tuple[object, ...]) -> None:
+        """Refuse what starts a process. `event` and `args` are those of an audit hook."""
+        if event in EVENTS:
+            self._refuse(f"{event}: {args[1] if event == 'subprocess.Popen' else ''}")
+
+    def _install(self) -> None:
         guard, start = self, multiprocessing.process.BaseProcess.start
 
         def start_guarded(self: multiprocessing.process.BaseProcess) -> None:
@@ -58,11 +72,7 @@ class ProcessGuard:
             start(self)
 
         multiprocessing.process.BaseProcess.start = start_guarded
-        sys.addaudithook(self._see)
-
-    def _see(self, event: str, args: tuple[object, ...]) -> None:
-        if event in EVENTS:
-            self._refuse(f"{event}: {args[1] if event == 'subprocess.Popen' else ''}")
+        sys.addaudithook(self.see)
 
     def _refuse(self, what: str) -> None:
         if self._is_active and os.getpid() == self._pid:
