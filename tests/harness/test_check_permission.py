@@ -29,6 +29,8 @@ from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from tests.permission.gates import policy
 
+pytestmark = pytest.mark.process
+
 SOURCE = "def one():\n    return 1\n"
 
 

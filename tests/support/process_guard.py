@@ -13,9 +13,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PROCESS_FOLDERS = ()
+PROCESS_FOLDERS = tuple(
+    f"tests/{name}/"
+    for name in (
+        *("acp", "agents", "api", "appendix", "bench", "benchmarks", "chaos", "cli", "e2e", "editors", "eval", "evals"),
+        *("evaluation", "faults", "mcp", "package", "process", "project", "questions", "runtime", "scenarios", "sdk"),
+        *("server", "sessions"),
+    )
+)
 """Folders in which nearly all tests start processes."""
-PROCESS_FIXTURES = frozenset[str]()
+PROCESS_FIXTURES = frozenset({"home", "probed", "ruff", "workbench"})
 """Fixtures that start processes, for the tests that ask for them in any way."""
 EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
 """Events of `sys.addaudithook` that start a process."""

@@ -9,6 +9,8 @@ from lsp_harness.chat.tools.path_pattern import PathPattern
 from lsp_harness.errors import UsageError
 from tests.chat.tools.surroundings import CONTEXT, Desk
 
+pytestmark = pytest.mark.process
+
 TOKEN = "ghp_" + "a" * 36
 FILES: dict[str, str | bytes] = {
     "app.py": "import os\n\n\ndef main():\n    print(os.name)\n",
