@@ -18,7 +18,7 @@ PROCESS_FOLDERS = tuple(
     for name in (
         *("acp", "agents", "api", "appendix", "bench", "benchmarks", "chaos", "cli", "e2e", "editors", "eval", "evals"),
         *("evaluation", "faults", "mcp", "package", "process", "project", "questions", "runtime", "scenarios", "sdk"),
-        *("server", "sessions"),
+        *("server", "sessions", "kernel/tasks", "verify/types"),
     )
 )
 """Folders in which nearly all tests start processes."""

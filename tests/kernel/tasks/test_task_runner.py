@@ -84,7 +84,6 @@ Requests = Callable[..., TaskRequest]
 SLEEP = "echo ready; exec sleep 1000"
 
 
-@pytest.mark.process
 async def test_an_inline_task_waits_for_the_end(recorder: Recorder, request_for: Requests, tmp_path: Path):
     result = await recorder.runner.run(request_for("echo out; echo err >&2; exit 3", call_id="c1", session_id="s"))
 
@@ -101,7 +100,6 @@ async def test_an_inline_task_waits_for_the_end(recorder: Recorder, request_for:
     assert recorder.background.empty()
 
 
-@pytest.mark.process
 async def test_a_background_task_returns_at_once(recorder: Recorder, request_for: Requests):
     result = await recorder.runner.run(request_for("echo out", execution="background"))
 
@@ -111,7 +109,6 @@ async def test_a_background_task_returns_at_once(recorder: Recorder, request_for
     assert recorder.runner.result(result.task_id).output == "out\n"
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("inline_ms", [-5, 0, 20])
 async def test_an_automatic_task_goes_on_in_the_background(recorder: Recorder, request_for: Requests, inline_ms: int):
     result = await recorder.runner.run(request_for(SLEEP, execution="auto", inline_ms=inline_ms))
@@ -122,7 +119,6 @@ async def test_an_automatic_task_goes_on_in_the_background(recorder: Recorder, r
     assert recorder.end_events == [TaskCancelled(result.task_id)]
 
 
-@pytest.mark.process
 async def test_an_automatic_task_that_is_quick_is_like_an_inline_one(recorder: Recorder, request_for: Requests):
     result = await recorder.runner.run(request_for("echo out", execution="auto", inline_ms=10**9))
 
@@ -130,7 +126,6 @@ async def test_an_automatic_task_that_is_quick_is_like_an_inline_one(recorder: R
     assert recorder.end_events == [TaskCompleted(result.task_id, "exit code 0", 0)]
 
 
-@pytest.mark.process
 async def test_the_wait_of_an_automatic_task_is_limited(
     monkeypatch: pytest.MonkeyPatch, recorder: Recorder, request_for: Requests
 ):
@@ -140,7 +135,6 @@ async def test_the_wait_of_an_automatic_task_is_limited(
     assert result.status == "started"
 
 
-@pytest.mark.process
 async def test_a_wait_does_not_end_the_task(recorder: Recorder, request_for: Requests, monkeypatch: pytest.MonkeyPatch):
     task_id = (await recorder.runner.run(request_for(SLEEP, execution="background"))).task_id
 
