@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp import spawn_agent_process
 from acp.client.connection import ClientSideConnection
 from acp.schema import (
     AllowedOutcome,
@@ -23,6 +21,7 @@ from acp.schema import (
 )
 
 from lsp_harness.inference.models import model_files
+from tests.support.forked_process import ForkedProcess
 from tests.support.scripted_session import Reply, write_script
 
 AREA, EDGE = (
@@ -30,6 +29,7 @@ AREA, EDGE = (
     "def edge(radius):\n    return 2 * area(radius)\n",
 )
 GEO = f"import math\n\n\n{AREA}\n\n{EDGE}"
+ACP_MODULES = ("lsp_harness.cli.usage_errors", "lsp_harness.cli.surfaces.acp_cli", "lsp_harness.acp.stdio_agent")
 
 
 @dataclass
@@ -103,19 +103,31 @@ class Editor:
     async def start(self) -> AsyncGenerator[ClientSideConnection]:
         """Start the agent, and yield the connection after its handshake."""
         environment = {**os.environ, "LSP_HARNESS_HOME": str(self.home)}
-        argv = [sys.executable, "-m", "lsp_harness", "acp", *self.options]
-        async with spawn_agent_process(
+        process = await ForkedProcess.start(
+            *("-m", "lsp_harness", "acp", *self.options), env=environment, limit=2**24, preload=ACP_MODULES
+        )
+        log = asyncio.create_task(process.stderr.read())
+        connection = ClientSideConnection(
             self,  # pyright: ignore[reportArgumentType] - it plays only a part of the client
-            *argv,
-            env=environment,
-            transport_kwargs={"stderr": None},
+            process.stdin,
+            process.stdout,
             use_unstable_protocol=True,
-        ) as (connection, process):
+        )
+        try:
             files = FileSystemCapabilities(read_text_file=self.unsaved is not None, write_text_file=True)
             answer = await connection.initialize(protocol_version=1, client_capabilities=ClientCapabilities(fs=files))
             assert answer.protocol_version == 1
             yield connection
             assert process.returncode is None
+        finally:
+            await connection.close()
+            process.stdin.close()
+            try:
+                await asyncio.wait_for(process.wait(), 30)
+            finally:
+                process.kill()
+                print((await log).decode(errors="replace"))
+                process.close()
 
 
 @pytest.fixture

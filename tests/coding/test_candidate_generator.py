@@ -19,6 +19,8 @@ from tests.files.test_secrets import TOKEN
 from tests.harness.tools import Script, checked, of_type, states, winner
 from tests.support import markup
 
+pytestmark = pytest.mark.process
+
 
 # -- what is asked
 async def test_seeds_and_temperatures_differ_between_candidates(check) -> None:

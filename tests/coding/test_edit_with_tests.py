@@ -18,6 +18,8 @@ from lsp_harness.text.position import Span, decode
 from tests.coding.project_bench import ProjectBench, text_of
 from tests.harness.tools import of_type
 
+pytestmark = pytest.mark.process
+
 SOURCE = "def interest(amount, rate):\n    return amount * rate / 100\n"
 TESTS = """from rates import interest
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from lsp_harness.coding.finding_location import MAX_LINES, describe_existing_findings
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.kernel.log.session_log import SessionLog
@@ -13,6 +15,8 @@ from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.tools import Script, settings
 from tests.support import markup
+
+pytestmark = pytest.mark.process
 
 TEXT = """
     import os

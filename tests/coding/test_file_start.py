@@ -19,6 +19,8 @@ from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.tools import Script
 
+pytestmark = pytest.mark.process
+
 LOAD = "def load(text):\n    return json.loads(text)\n"
 CODING = "# -*- coding: utf-8 -*-\n"
 SHEBANG = "#!/usr/bin/env python\n"

@@ -17,6 +17,8 @@ from tests.coding.conftest import AREA, BROKEN, FIXED, GOOD, NEW, STILL, edits
 from tests.harness.tools import Script, checked, of_type, states, winner
 from tests.support import markup
 
+pytestmark = pytest.mark.process
+
 
 # -- who wins
 async def test_the_only_candidate_that_passes_wins_and_the_log_says_which(check) -> None:

@@ -60,6 +60,7 @@ async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
     assert log.turns[turn.number] == []
 
 
+@pytest.mark.process
 def test_a_fix_does_not_load_the_library_that_runs_models():
     """That takes more than a second, in which the server would answer nobody."""
     fresh = "import sys, lsp_harness.coding.fix, lsp_harness.coding.repair_preview; print(*sys.modules)"

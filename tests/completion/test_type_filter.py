@@ -15,6 +15,8 @@ from tests.harness.tools import Script
 from tests.support.desk import Desk as CompletionDesk
 from tests.verify.types.desk import Desk as TypeDesk
 
+pytestmark = pytest.mark.process
+
 BODY = "def area(r):\n    <|>\n"
 
 

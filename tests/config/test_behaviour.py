@@ -187,6 +187,7 @@ FIX_KEYS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("key", FIX_KEYS)
 async def test_a_key_changes_what_a_fix_does(folder: Path, key: str) -> None:
     value, expected = FIX_KEYS[key]

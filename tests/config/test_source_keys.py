@@ -174,6 +174,7 @@ def test_its_embedding_model_is_the_version_in_the_catalogue() -> None:
     assert card("nomic-embed-text").name == "nomic-embed-text-v1.5"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("key", ROWS)
 async def test_each_key_changes_what_can_be_observed(folder: Path, key: str) -> None:
     value, observe = ROWS[key]

@@ -5,9 +5,13 @@ import random
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from lsp_harness.files.byte_text import path_to_byte_text
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.ignore_patterns import compile_pattern
+
+pytestmark = pytest.mark.process
 
 PATTERNS = [
     *(

@@ -9,6 +9,8 @@ import pytest
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.private_files import PrivateFiles
 
+pytestmark = pytest.mark.process
+
 FILES = {
     ".gitignore": "*.log\n/build/\nnode_modules/\n!keep.log\n# a comment\ndoc/*.txt\n\\#odd.py\n*.tmp \n!\n"
     "q[!z]r\nw[+-9]y\ns*a?*[b-d]*.md\ne/**/f/**/g*h/**/i\n[z-a].py\n[^]x]k\n",

@@ -32,6 +32,7 @@ def test_files_are_told_with_their_time_and_size(tmp_path: Path):
     assert walked_names(tmp_path) == ["a.py", "b/c.py"]
 
 
+@pytest.mark.process
 def test_the_walk_finds_what_git_would_add(tmp_path: Path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     write_files(

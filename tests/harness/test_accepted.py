@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.kernel.projections.summary import summarize
 from lsp_harness.text.document import Document
@@ -15,6 +17,8 @@ from tests.harness.bench import QUICK, Bench, BlockedRuff, Make, accept
 from tests.harness.tools import settings
 from tests.support import markup
 from tests.support.verification import wait_until_verified
+
+pytestmark = pytest.mark.process
 
 
 async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cleared_when_it_is_mended(

@@ -14,6 +14,8 @@ from tests.harness.bench import Make
 from tests.harness.spoken import after, fenced, no_report, opened
 from tests.harness.tools import checked, of_type, settings
 
+pytestmark = pytest.mark.process
+
 FILE = """\
 [generation]
 candidates = 1

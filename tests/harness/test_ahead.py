@@ -72,6 +72,7 @@ async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(
     assert await warmed(b, src) == ["def", "de"]
 
 
+@pytest.mark.process
 async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make) -> None:
     b = bench("3 * r", config=settings(QUICK, completion={"speculate": False}), works_ahead=True)
     src = b.open(RETURN)
@@ -116,6 +117,7 @@ async def test_the_engine_does_not_start_early_while_suggestions_are_paused(benc
     assert await engine_starts(b) == 0
 
 
+@pytest.mark.process
 async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench: Make) -> None:
     for trusted, name, expected in ((True, "a.py", True), (True, "/elsewhere/a.py", False), (False, "a.py", False)):
         b = bench("3 * r", *(["return 4"] if trusted else []), config=edits(1), is_trusted=trusted)

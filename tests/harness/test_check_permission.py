@@ -27,6 +27,8 @@ from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
 from tests.permission.gates import policy
 
+pytestmark = pytest.mark.process
+
 SOURCE = "def one():\n    return 1\n"
 
 

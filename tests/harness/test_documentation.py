@@ -18,6 +18,8 @@ from tests.harness.tools import settings
 from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
 from tests.support import markup
 
+pytestmark = pytest.mark.process
+
 BROKEN = """
     import requests
 

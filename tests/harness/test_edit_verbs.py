@@ -17,6 +17,8 @@ from tests.harness.spoken import AREA, after, fenced, no_report, opened, prompt_
 from tests.harness.tools import settings, turn_context
 from tests.index.place import Indexed
 
+pytestmark = pytest.mark.process
+
 NO_DELAY = {"debounce_ms": 0}
 TWO = settings(generation={"candidates": 2, "max_retries": 1}, verification=NO_DELAY)
 

@@ -2,8 +2,12 @@
 
 import asyncio
 
+import pytest
+
 from tests.harness.bench import Bench, Make
 from tests.harness.tools import settings
+
+pytestmark = pytest.mark.process
 
 CART = "class Cart:\n    def total(self): ...\n<|>"
 HERE = "from cart import Cart\n\n\ndef owed(cart: Cart):\n    return cart.<|>\n"

@@ -24,6 +24,8 @@ from tests.harness.tools import settings
 from tests.support import markup
 from tests.support.encoder import tiny_encoder
 
+pytestmark = pytest.mark.process
+
 FAR = "def zebra(n):\n    return n * 7\n"
 INSTRUCTION = "louder"
 """No word of it is anywhere."""

@@ -18,6 +18,8 @@ from lsp_harness.inference.scripted_engine import EMBEDDING_DIMENSIONS, Scripted
 from lsp_harness.process.background_permit import BackgroundPermit
 from tests.harness.test_background import Load
 
+pytestmark = pytest.mark.process
+
 SMALL = EmbeddingRecipe("small", "key")
 WAIT = 30.0
 SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH_SIZE + 3))

@@ -103,6 +103,7 @@ def events_of(b: Bench) -> list[Any]:
     return checked(b.harness.services.session.log.path)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", CASES)
 async def test_the_second_time_no_model_is_asked_and_the_fix_is_verified_again(bench: Make, name: str) -> None:
     _, reply, second_name, second_text, expected = CASES[name]
@@ -152,6 +153,7 @@ async def test_with_the_setting_off_nothing_is_learned(bench: Make) -> None:
     assert LearnedFixes(b.folder).usable() == []
 
 
+@pytest.mark.process
 async def test_a_fix_that_the_checks_reject_twice_is_dropped_and_the_model_is_asked(bench: Make) -> None:
     b = bench("return open(clean(path))", config=REPAIRED)
     text = """

@@ -18,6 +18,8 @@ from tests.harness.tools import checked, edits, of_type, settings
 from tests.index.place import Indexed
 from tests.support.verification import wait_until_verified
 
+pytestmark = pytest.mark.process
+
 
 def log_of(b: Bench) -> Path:
     return b.harness.services.session.log.path

@@ -18,6 +18,8 @@ from lsp_harness.wire.event import Event
 from tests.harness.bench import QUICK, Make
 from tests.harness.tools import settings
 
+pytestmark = pytest.mark.process
+
 
 def engine() -> ScriptedEngine:
     return ScriptedEngine([])

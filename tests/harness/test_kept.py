@@ -15,6 +15,8 @@ from tests.harness.tools import checked, turn_context
 from tests.support import markup
 from tests.support.verification import wait_until_verified
 
+pytestmark = pytest.mark.process
+
 UNUSED = """
     import os
     #      ^^ F401 `os` imported but unused

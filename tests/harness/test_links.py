@@ -10,6 +10,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import Bench, Make
 
+pytestmark = pytest.mark.process
+
 MAIN = "from app.till import Till\n\n\ndef run(till: Till) -> None:\n    till.deposit()\n"
 TILL = "class Till:\n    def deposit(self) -> int:\n        return 1\n"
 Start = Callable[[str], Awaitable[Bench]]

@@ -20,6 +20,8 @@ from tests.harness.bench import Bench, Make
 from tests.harness.spoken import fenced, no_report
 from tests.harness.tools import settings
 
+pytestmark = pytest.mark.process
+
 SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    return price // 5\n"
 TASK = "let tax_of round up"
 ONE = {"generation": {"candidates": 1, "max_retries": 0}}

@@ -21,7 +21,7 @@ from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull import pull
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.process, pytest.mark.model]
 
 FILES = {
     "shop.py": """

@@ -12,6 +12,8 @@ from lsp_harness.errors import PullFailed, UnknownModel
 from lsp_harness.kernel.results import Progress
 from lsp_harness.server.model_download import download_model
 
+pytestmark = pytest.mark.process
+
 NAME = "qwen2.5-coder-0.5b-instruct"
 
 

@@ -20,6 +20,8 @@ from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
 from tests.index.test_index_keeper import Front, front, indexers
 
+pytestmark = pytest.mark.process
+
 KILLS = 20
 FILES = 120
 

@@ -16,6 +16,8 @@ from lsp_harness.index.index_place import IndexPlace, prepare_place
 from lsp_harness.process.leader_lock import is_locked
 from lsp_harness.store.database import Reader
 
+pytestmark = pytest.mark.process
+
 
 class Front:
     """A front end that keeps what it is told."""

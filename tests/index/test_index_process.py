@@ -16,6 +16,8 @@ from lsp_harness.index.index_process import IndexProcess
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
 
+pytestmark = pytest.mark.process
+
 
 class Orders:
     """Orders of a front end that sends none."""

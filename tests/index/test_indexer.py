@@ -16,6 +16,8 @@ from lsp_harness.index.builder.reader_processes import ReaderPool
 from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
 from lsp_harness.store.database import Reader, Writer
 
+pytestmark = pytest.mark.process
+
 
 class Place:
     """A workspace and its index."""

@@ -15,6 +15,8 @@ from lsp_harness.index.builder import reader_processes
 from lsp_harness.index.builder.file_extract import Extract, content_digest, extract_file
 from lsp_harness.index.builder.reader_processes import ReaderPool, ReadResult
 
+pytestmark = pytest.mark.process
+
 
 def files(root: Path, count: int) -> list[tuple[WorkspaceFile, bytes]]:
     for n in range(count):

@@ -10,12 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from lsp_harness.events.code_events import CandidateRejected
 from lsp_harness.events.session_events import InvocationReceived, SessionStarted, TurnStarted
 from lsp_harness.kernel.log.log_reader import follow_log
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.wire.event import Event
+
+pytestmark = pytest.mark.process
 
 EVENT_COUNT = 40
 

@@ -14,6 +14,9 @@ from lsp_harness.mcp.text_verification import Replacement, TextVerifier
 from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_forked, text_of
 from tests.support.project_suites import require_sandbox
 
+FORKED = pytest.mark.parametrize("connect", [f"stdio {LATEST}"], indirect=True)
+"""A verdict is the same over each transport and in each version, which other tests show."""
+
 MAX_TOKENS = 200
 BYTES_PER_TOKEN = 3
 """Bytes of a token in the worst case of such lines."""
@@ -60,6 +63,7 @@ async def test_a_new_file_is_checked(verifier: TextVerifier, served: ServedFolde
     assert not (served.root / "new.py").exists()
 
 
+@FORKED
 @pytest.mark.parametrize(
     ("path", "text"),
     [
@@ -114,6 +118,7 @@ def write_tests(root: Path, *, has_mark: bool = True) -> Path:
     return mark
 
 
+@pytest.mark.parametrize("connect", [f"stdio {LATEST}", f"http {LATEST}"], indirect=True)
 async def test_a_folder_that_nobody_trusts_runs_nothing(connect: Connect, served: ServedFolder):
     mark = write_tests(served.root)
     async with connect(served) as client:
@@ -144,6 +149,7 @@ async def test_the_tests_of_a_trusted_folder_run_in_a_sandbox(served: ServedFold
     assert "TEST FAIL: test_geo.py — ModuleNotFoundError" in text_of(unread)
 
 
+@FORKED
 async def test_a_verdict_is_shorter_than_200_tokens(connect: Connect, served: ServedFolder):
     (served.root / ("a" * 100)).mkdir()
     path = f"{'a' * 100}/{'b' * 100}.py"

@@ -93,6 +93,7 @@ async def test_settings_with_mistakes_are_not_complete(tmp_path: Path) -> None:
     assert (await Gate(policy).check(bash("make"))).by == "nobody"
 
 
+@pytest.mark.process
 async def test_hooks_of_the_settings(tmp_path: Path) -> None:
     config = Config(
         hooks=Hooks(

@@ -10,6 +10,8 @@ from lsp_harness.permission.protected_paths import ProtectedPaths
 from tests.permission.gates import bash, decide
 from tests.permission.small_project import make_two_files, run_git
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:

@@ -109,6 +109,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("command", "decision", "reason", "error"), COMMANDS)
 async def test_a_command(tmp_path: Path, command: str, decision: str, reason: str, error: str) -> None:
     record = Recorder()
@@ -122,6 +123,7 @@ async def test_a_command(tmp_path: Path, command: str, decision: str, reason: st
         assert json.loads((tmp_path / "seen.json").read_text()) == {"event": "preToolUse", "tool": "bash"}
 
 
+@pytest.mark.process
 async def test_a_hook_that_takes_too_long_denies() -> None:
     async def never(payload: object) -> None:
         await asyncio.Event().wait()

@@ -10,6 +10,8 @@ from lsp_harness.wire.permission_mode import PermissionMode
 from tests.permission.gates import bash, policy
 from tests.permission.small_project import make_project
 
+pytestmark = pytest.mark.process
+
 COMMANDS = (Path(__file__).parent / "ordinary_commands.txt").read_text(encoding="utf-8").splitlines()
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from lsp_harness.permission.shell.command_parts import split_command
 
+pytestmark = pytest.mark.process
+
 STUBS = ("rm", "ls", "cat", "git", "foo")
 WRAPPERS = ("env", "timeout", "nice", "xargs", "nohup", "sh")
 PIECES = [

@@ -13,9 +13,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PROCESS_FOLDERS = ()
+PROCESS_FOLDERS = tuple(
+    f"tests/{name}/"
+    for name in (
+        *("acp", "agents", "api", "appendix", "bench", "benchmarks", "chaos", "cli", "e2e", "editors", "eval", "evals"),
+        *("evaluation", "faults", "mcp", "package", "process", "project", "questions", "runtime", "scenarios", "sdk"),
+        *("server", "sessions", "kernel/tasks", "verify/types"),
+    )
+)
 """Folders in which nearly all tests start processes."""
-PROCESS_FIXTURES = frozenset[str]()
+PROCESS_FIXTURES = frozenset({"home", "probed", "ruff", "workbench"})
 """Fixtures that start processes, for the tests that ask for them in any way."""
 EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
 """Events of `sys.addaudithook` that start a process."""
@@ -46,10 +53,24 @@ def select_unit_tests(config: pytest.Config, items: list[pytest.Item]) -> None:
 class ProcessGuard:
     """Refuse to start processes while a test runs, and fail the test that tried, whatever became of the refusal."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_installed: bool = True) -> None:
+        """Create a guard.
+
+        Args:
+            is_installed: Whether it watches this process from now on, for ever.
+        """
         self._pid = os.getpid()
         self._is_active = False
         self._started: list[str] = []
+        if is_installed:
+            self._install()
+
+    def see(self, event: str, args: tuple[object, ...]) -> None:
+        """Refuse what starts a process. `event` and `args` are those of an audit hook."""
+        if event in EVENTS:
+            self._refuse(f"{event}: {args[1] if event == 'subprocess.Popen' else ''}")
+
+    def _install(self) -> None:
         guard, start = self, multiprocessing.process.BaseProcess.start
 
         def start_guarded(self: multiprocessing.process.BaseProcess) -> None:
@@ -58,11 +79,7 @@ class ProcessGuard:
             start(self)
 
         multiprocessing.process.BaseProcess.start = start_guarded
-        sys.addaudithook(self._see)
-
-    def _see(self, event: str, args: tuple[object, ...]) -> None:
-        if event in EVENTS:
-            self._refuse(f"{event}: {args[1] if event == 'subprocess.Popen' else ''}")
+        sys.addaudithook(self.see)
 
     def _refuse(self, what: str) -> None:
         if self._is_active and os.getpid() == self._pid:

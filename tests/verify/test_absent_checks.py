@@ -17,6 +17,8 @@ from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.suite_check import SuiteCheck
 
+pytestmark = pytest.mark.process
+
 FILE = Path("/calc.py")
 BEFORE = Document.from_text("file:///calc.py", "x = 1\n")
 CHANGES = ChangeSet.of(Change.from_documents(BEFORE, Document.from_text(BEFORE.uri, "x = 2\n"), FILE))

@@ -25,6 +25,8 @@ from lsp_harness.verify.syntax_check import SyntaxCheck
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from tests.support.project_suites import create_suites, require_sandbox
 
+pytestmark = pytest.mark.process
+
 DOCUMENT = Document.from_text(Path("/a.py").as_uri(), "x = 1\n" * 20, language="python")
 LINE_12 = DOCUMENT.line_starts[11]
 

@@ -12,6 +12,8 @@ from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.verify.single_change import check_change
 
+pytestmark = pytest.mark.process
+
 STYLE = ["I001", "SIM103", "TRY004", "E501", "UP006", "F541", "E711", "W291", "B006", "RUF100", "D100", "PLR0913"]
 ERRORS = ["invalid-syntax", "syntax", "E902", "F821", "F401", "F841", "F811", "F632", "PLE0101", "PLE1142", "RUF016"]
 LONG_CHAIN = (

@@ -13,6 +13,8 @@ from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 from tests.verify.single_change import check_change
 
+pytestmark = pytest.mark.process
+
 UNUSED_IMPORT = "import os\n\n\ndef f():\n    return 1\n"
 UNUSED_NAME = "import os\n\n\ndef f():\n    x = 1\n    return 1\n"
 

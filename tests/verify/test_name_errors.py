@@ -29,6 +29,8 @@ from tests.support.real_checkers import REAL_TY
 from tests.verify.types.conftest import Make, make
 from tests.verify.types.desk import Desk
 
+pytestmark = pytest.mark.process
+
 __all__ = ["make"]
 
 SETTINGS = Verification(parse_check=False, kept=False, lint=False, test=False)

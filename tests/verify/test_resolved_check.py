@@ -16,6 +16,8 @@ from lsp_harness.verify.ruff_linter import Ruff
 from tests.support import markup
 from tests.verify.single_change import check_change
 
+pytestmark = pytest.mark.process
+
 BEFORE = """
     def area(r):
         return pi * r ** 2
@@ -35,6 +37,7 @@ async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = 
     return replace(outcome, ms=0.0)
 
 
+@pytest.mark.process
 async def test_a_rule_that_says_nothing_any_more_passes(ruff: Ruff, project: Path) -> None:
     after = "from math import pi\n\n\ndef area(r):\n    return pi * r ** 2\n"
     assert await check(ruff, BEFORE, after, project) == Outcome("gone", "passed")

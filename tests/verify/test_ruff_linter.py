@@ -14,6 +14,8 @@ from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.ruff_linter import CANARY_TTL_S, Ruff, RuffFailed
 from tests.verify.single_change import check_change
 
+pytestmark = pytest.mark.process
+
 EXCLUDED = 'force-exclude = true\nexclude = ["a.py", "old"]\n'
 UNKNOWN = "x = pi\n"
 BAD = [

@@ -9,6 +9,8 @@ from lsp_harness.disk import file_warnings
 from lsp_harness.text.document import Document
 from lsp_harness.verify.ruff_linter import Ruff
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 async def test_ruff_is_asked_without_settings(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:

@@ -11,6 +11,8 @@ from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.stale_findings import find_removal_objection, find_stale_reason
 
+pytestmark = pytest.mark.process
+
 
 class Case:
     """A finding about one place of a name in a text: the `nth`, counted from 0."""

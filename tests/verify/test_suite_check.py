@@ -16,6 +16,8 @@ from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.suite_check import SuiteCheck
 from tests.support.project_suites import create_suites, require_sandbox
 
+pytestmark = pytest.mark.process
+
 SOURCE = "def double(x):\n    return 2 * x\n"
 TESTS = "from numbers_module import double\n\n\ndef test_double():\n    assert double(3) == 6\n"
 

@@ -21,6 +21,8 @@ from lsp_harness.verify.ruff_linter import Ruff
 from tests.verify.types.conftest import Make, make
 from tests.verify.types.desk import Desk
 
+pytestmark = pytest.mark.process
+
 __all__ = ["make"]
 
 SETTINGS = Verification(parse_check=False, kept=False, lint=False, test=False, type_check="on")

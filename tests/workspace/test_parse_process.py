@@ -12,6 +12,8 @@ import pytest
 from lsp_harness.syntax import parse_worker
 from lsp_harness.workspace.parse_process import CRASH_REASON, Trials
 
+pytestmark = pytest.mark.process
+
 SCRIPT = """
 import json, os, sys
 with open(sys.argv[1], "a") as pids:

@@ -22,6 +22,8 @@ from lsp_harness.chat.tool_grammar import build_tool_grammar
 from lsp_harness.errors import HarnessError
 from tests.test_tidy import ROOT
 
+pytestmark = pytest.mark.process
+
 CONTEXT = CallContext("call-1")
 
 

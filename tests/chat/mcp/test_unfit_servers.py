@@ -23,6 +23,8 @@ from tests.support import raw_mcp_server
 from tests.support.raw_mcp_server import TOOL, answer, text_answer
 from tests.test_tidy import ROOT
 
+pytestmark = pytest.mark.process
+
 CONTEXT = CallContext("call-1")
 CHANGED = '{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}'
 PROGRAM = str(ROOT / "tests" / "support" / Path(raw_mcp_server.__file__).name)

@@ -15,6 +15,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from tests.chat.tools.surroundings import CONTEXT, Desk
 
+pytestmark = pytest.mark.process
+
 AREA = "import math\n\n\ndef area(r):\n    return math.pi * r * r\n"
 
 

@@ -8,6 +8,8 @@ from lsp_harness.chat.tools.file_search_tools import GrepTool, PathPattern
 from lsp_harness.errors import UsageError
 from tests.chat.tools.surroundings import CONTEXT, Desk
 
+pytestmark = pytest.mark.process
+
 TOKEN = "ghp_" + "a" * 36
 FILES: dict[str, str | bytes] = {
     "app.py": "import os\n\n\ndef main():\n    print(os.name)\n",

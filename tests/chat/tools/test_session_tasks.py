@@ -17,6 +17,8 @@ from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints
 from lsp_harness.kernel.tasks.task_runner import TaskRunner
 from tests.chat.tools.surroundings import Desk
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:

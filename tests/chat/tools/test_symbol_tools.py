@@ -101,12 +101,14 @@ async def test_the_uses_of_a_symbol_are_found_by_the_index(indexed: Desk):
     )
 
 
+@pytest.mark.process
 async def test_without_an_index_the_uses_are_found_by_the_name(desk: Desk):
     text = await desk.text("find_references", name="build", path="cart.py")
     assert text.startswith("Lines with the name build (the index does not know cart.py:23-24 function build):\n")
     assert "use.py:5: return build([1]).total" in text
 
 
+@pytest.mark.process
 async def test_a_definition_is_replaced_and_its_decorator_stays(desk: Desk):
     result = await desk.run(
         "replace_symbol_body", path="cart.py", name="Cart/total", text="def total(self):\n    return 0"
@@ -125,6 +127,7 @@ async def test_a_definition_is_replaced_and_its_decorator_stays(desk: Desk):
     )
 
 
+@pytest.mark.process
 async def test_code_is_inserted_beside_a_symbol_with_the_blank_lines_of_its_neighbours(desk: Desk):
     await desk.run("insert_before_symbol", path="cart.py", name="Cart/count", text="def first(self):\n    return 1\n")
     await desk.run("insert_after_symbol", path="cart.py", name="Cart/count", text="def last(self):\n    return 2")
@@ -140,6 +143,7 @@ async def test_code_is_inserted_beside_a_symbol_with_the_blank_lines_of_its_neig
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("name", "text", "replacement", "expected"),
     [
@@ -224,6 +228,7 @@ def test_the_indentation_of_code_is_fitted(text: str, indentation: str, fitted: 
     assert "\n".join(fit_indentation(text, indentation)) == fitted
 
 
+@pytest.mark.process
 async def test_the_index_is_told_about_the_files_that_tools_change(indexed: Desk):
     assert indexed.index
     await indexed.run("edit", path="use.py", old="[1]", new="[2]")

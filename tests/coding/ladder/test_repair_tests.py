@@ -16,6 +16,8 @@ from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.kernel.results import Proposal
 from tests.coding.project_bench import ProjectBench, text_of
 
+pytestmark = pytest.mark.process
+
 COUNT = """def count_bits(n):
     count = 0
     while n:

@@ -111,6 +111,7 @@ def test_a_found_place_is_forgotten_when_the_file_changes(tmp_path: Path):
     assert model_files.recorded_sha256(path) == ""
 
 
+@pytest.mark.process
 def test_the_server_does_not_load_what_only_a_pull_needs():
     code = "import sys, lsp_harness.inference.models.model_files as p; p.cards(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -97,6 +97,7 @@ def test_a_python_without_pip_is_named(models: Path, publish: Publish, tmp_path:
     assert f"{python} has no pip; run: {python} -m ensurepip" in failure.value.message
 
 
+@pytest.mark.process
 def test_a_download_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(wheel, "PIP_POLL_S", 0.01)
     monkeypatch.setattr(wheel, "MAX_IDLE_POLLS", 2)

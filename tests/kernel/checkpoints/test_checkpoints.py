@@ -15,6 +15,8 @@ from lsp_harness.kernel.checkpoints.file_swap import FileSwap
 from lsp_harness.permission.action import Action, Decision
 from tests.support.checkpoint_folders import Make, texts
 
+pytestmark = pytest.mark.process
+
 
 async def test_named_files_are_restored_with_bytes_and_modes(kind: str, make: Make, root: Path, events: list[Any]):
     (root / "a.py").write_bytes(b"one\r\ntwo\n\xff no newline")

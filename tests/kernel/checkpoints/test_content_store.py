@@ -15,6 +15,8 @@ from lsp_harness.kernel.checkpoints import checkpoint_file, content_store
 from lsp_harness.kernel.checkpoints.file_state import MAX_FILE_BYTES, content_digest
 from tests.support.checkpoint_folders import Make, texts
 
+pytestmark = pytest.mark.process
+
 
 async def test_private_and_large_files_are_not_saved(kind: str, make: Make, root: Path, tmp_path: Path):
     (root / ".gitignore").write_text("ignored\n")

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints
 from tests.support.checkpoint_folders import KINDS, hide_git, texts
 
+pytestmark = pytest.mark.process
+
 NAMES = st.sampled_from(["a", "b", "d/a", "d/b", "d/e/f", "x.sh", "g"])
 CONTENTS = st.binary(max_size=20) | st.sampled_from([b"a\r\nb", b"\n", b"a\r", "ä\n".encode()])
 STEPS = st.lists(

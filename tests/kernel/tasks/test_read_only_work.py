@@ -19,6 +19,8 @@ from lsp_harness.process.sandbox.private_view import PrivateView
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 
+pytestmark = pytest.mark.process
+
 RUN_S = 30.0
 SANDBOXES: tuple[type[Sandbox], ...] = (PrivateView, Bubblewrap, Landlock)
 SECRETS = (".env", "config/credentials.json", "deep/.ssh/id_ed25519", "keys/server.pem", "copy-of-env")

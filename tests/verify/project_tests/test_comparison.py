@@ -36,6 +36,8 @@ from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTes
 from lsp_harness.verify.published_findings import PublishedFindings
 from tests.support.project_suites import require_sandbox
 
+pytestmark = pytest.mark.process
+
 SOURCE = "def parse(text):\n    return text.split('=')\n"
 TESTS = (
     "from config import parse\n\n\n"

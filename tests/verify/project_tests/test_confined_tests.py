@@ -17,6 +17,8 @@ from lsp_harness.verify.project_tests.project_copy import TooLargeError, copy_pr
 from lsp_harness.verify.project_tests.runner_registry import find_runner
 from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
 
+pytestmark = pytest.mark.process
+
 FILES = {
     "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n",
     "config.py": "def parse(text):\n    return text.split('=')\n",

@@ -22,6 +22,8 @@ from lsp_harness.verify.project_tests.recorded_lines import (
     write_startup,
 )
 
+pytestmark = pytest.mark.process
+
 RAN, NOT_RUN = "# ran", "# not run"
 RUN_S = 30.0
 

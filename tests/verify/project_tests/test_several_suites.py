@@ -15,6 +15,8 @@ from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from tests.support.project_suites import require_sandbox
 
+pytestmark = pytest.mark.process
+
 CALC = "def total(prices):\n    return sum(prices)\n\n\ndef label(name):\n    return name.strip()\n"
 FILES = {
     "core/pyproject.toml": "[tool.pytest.ini_options]\n",

@@ -18,6 +18,8 @@ from lsp_harness.verify.project_tests.confined_tests import SuiteChoice
 from lsp_harness.verify.project_tests.runner_registry import find_runner
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
 
+pytestmark = pytest.mark.process
+
 SOURCE = "def halve(n):\n    if n > 5:\n        return n / 2\n    return n\n"
 TESTS = """import os
 from pathlib import Path

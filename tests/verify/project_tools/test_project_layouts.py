@@ -52,6 +52,7 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 
 # -- the environment and the settings of the nearest project
+@pytest.mark.process
 @needs_ty
 async def test_ty_knows_the_environment_of_a_project_in_a_subfolder(workbench: Workbench, ty: None) -> None:
     site = f"backend/.venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
@@ -175,6 +176,7 @@ process.exit(messages.length ? 1 : 0);
 """A program with the manners of eslint 9: it looks for its configuration in the current folder."""
 
 
+@pytest.mark.process
 async def test_eslint_of_a_package(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("node", monkeypatch)
     if not machine_sandbox().is_confined:
@@ -274,6 +276,7 @@ def test_files_that_pyright_leaves_out(tmp_path: Path, settings: str, path: str,
     assert reason == (f"pyright's configuration excludes {path}" if is_excluded else "")
 
 
+@pytest.mark.process
 @needs_ty
 async def test_a_file_that_ty_leaves_out_is_not_called_checked(workbench: Workbench, ty: None) -> None:
     workbench.write(
@@ -329,6 +332,7 @@ AS_TEXT = "def total(a: int, b: int) -> str:\n    return str(a + b)\n"
 USE = "from price import total\n\nx: int = total(1, 2)\n"
 
 
+@pytest.mark.process
 @needs_ty
 async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workbench, ty: None) -> None:
     workbench.write({"price.py": PRICE, "use.py": USE, "other.py": "y: int = ''\n"})
@@ -343,6 +347,7 @@ async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workben
     assert await workbench.find_types(both, "python") == []
 
 
+@pytest.mark.process
 @needs_ty
 async def test_a_stub_has_the_users_of_its_module(workbench: Workbench, ty: None) -> None:
     stub = "def total(a: int, b: int) -> int: ...\n"
@@ -397,6 +402,7 @@ async def test_mypy_works_in_the_folder_of_its_settings(workbench: Workbench, mo
     assert line.startswith("TYPE ERROR at line 3: ")
 
 
+@pytest.mark.process
 async def test_files_that_tsconfig_leaves_out(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("node", monkeypatch)
     monkeypatch.delenv("LSP_HARNESS_TYPESCRIPT", raising=False)

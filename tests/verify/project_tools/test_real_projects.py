@@ -13,6 +13,8 @@ from tests.support.installed_tools import need_node_modules, need_program
 from tests.support.real_checkers import REAL_TY
 from tests.verify.project_tools.workbench import Workbench
 
+pytestmark = pytest.mark.process
+
 PYTHON = {
     "shop/__init__.py": "",
     "shop/prices.py": "def total(prices: list[int]) -> int:\n    return sum(prices)\n",

@@ -15,6 +15,8 @@ from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
 from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
 from lsp_harness.verify.types.checker_pool import CheckerPool
 
+pytestmark = pytest.mark.process
+
 TEXT = "import os\n\n\ndef f():\n    x = 1\n    return pi\n"
 CODES = ["F401", "F821", "F841"]
 """The findings of ruff in the text by rules about errors."""

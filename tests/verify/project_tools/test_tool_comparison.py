@@ -16,6 +16,8 @@ from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from tests.verify.project_tools.workbench import Workbench
 
+pytestmark = pytest.mark.process
+
 PROGRAM = """
 import pathlib, sys
 print(len(sys.argv), file=open(sys.argv[1] + "/runs", "a"))

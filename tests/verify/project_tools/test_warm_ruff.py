@@ -13,6 +13,8 @@ from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.types.checker_pool import CheckerPool
 
+pytestmark = pytest.mark.process
+
 TEXTS = [
     "import os\n\n\ndef f():\n    x = 1\n    return pi\n",
     "def f(:\n    return 1\n",

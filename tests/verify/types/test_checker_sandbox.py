@@ -19,6 +19,8 @@ from lsp_harness.verify.types.ty_checker import TyChecker
 from lsp_harness.verify.types.type_checker import Program, TypeChecker
 from lsp_harness.verify.types.typescript_checker import TypeScriptChecker
 
+pytestmark = pytest.mark.process
+
 WRITE = "open('written', 'w')"
 
 

@@ -8,6 +8,8 @@ from lsp_harness.workspace.folder_stamps import FileChange
 from tests.verify.types.conftest import Make
 from tests.verify.types.desk import wait_for
 
+pytestmark = pytest.mark.process
+
 
 # -- a server that publishes findings
 async def test_published_findings_of_the_right_version_count(make: Make):
