@@ -14,7 +14,7 @@ from lsp_harness.knowledge.package_lookup import (
     find_overloads,
 )
 from lsp_harness.knowledge.package_module import Module, PackageRules
-from lsp_harness.languages.package_traits import Ecosystem
+from lsp_harness.languages.traits import Ecosystem
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 FIELD_DECORATOR = re.compile(rb"@[\w.]*\b(?:dataclass|define|frozen|mutable|attrs|attr\.s)\b")

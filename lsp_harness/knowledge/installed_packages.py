@@ -24,7 +24,7 @@ from lsp_harness.knowledge.project_python import find_environment
 from lsp_harness.knowledge.python_packages import PythonPackages
 from lsp_harness.knowledge.rust_crates import RustCrates
 from lsp_harness.languages.language_table import find_language, shipped_languages
-from lsp_harness.languages.package_traits import Ecosystem
+from lsp_harness.languages.traits import Ecosystem
 
 MAX_NEAREST = 3
 """Number of similar names that are returned for an absent name."""

@@ -6,7 +6,7 @@ nothing binds it, the next statement probably does. Then the model continues a s
 
 import re
 
-from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.traits import NameTraits
 from lsp_harness.syntax.names.unbound_names import MissingNames, find_missing_names
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree

@@ -12,8 +12,8 @@ from lsp_harness.index.builder.import_resolvers.python_imports import PythonImpo
 from lsp_harness.index.builder.import_resolvers.rust_imports import RustImports
 from lsp_harness.index.builder.import_resolvers.script_imports import ScriptImports
 from lsp_harness.index.builder.import_resolvers.workspace_files import ReadText, ResolveImport, WorkspaceFiles
-from lsp_harness.languages.import_traits import ImportForm
 from lsp_harness.languages.language_table import find_language, shipped_languages
+from lsp_harness.languages.traits import ImportForm
 from lsp_harness.store.database import placeholders
 
 FindNamespaceFiles = Callable[[str], Iterable[str]]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from lsp_harness.languages.name_traits import Binding, NameTraits
+from lsp_harness.languages.traits import Binding, NameTraits
 
 PATTERN_NODES = frozenset(
     {"tuple_pattern", "list_pattern", "pattern_list", "list_splat_pattern", "dictionary_splat_pattern", "array_pattern"}

@@ -11,7 +11,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.languages.name_traits import Binding
+from lsp_harness.languages.traits import Binding
 from lsp_harness.syntax.names.binding_nodes import NON_BINDING_FIELDS, PATTERN_NODES, binding_of
 from lsp_harness.syntax.names.scope_nodes import (
     BLOCK_NODES,
