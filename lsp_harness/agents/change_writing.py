@@ -19,7 +19,7 @@ from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.sessions.session_undo import UndoResult, restore_turn
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 
 
 class ChangeWriter:

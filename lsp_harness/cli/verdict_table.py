@@ -7,7 +7,7 @@ from rich.table import Table
 from lsp_harness.cli.console import encodable_mark
 from lsp_harness.events.code_events import CandidateGenerated, CandidateRejected, ChecksCompleted
 from lsp_harness.events.event_codec import decode_event
-from lsp_harness.verify.check_registry import check_titles
+from lsp_harness.verify.checks import check_titles
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.verdict_words import STATUS_MARKS, explain_standing, find_standing
 

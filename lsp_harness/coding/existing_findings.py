@@ -7,10 +7,10 @@ from lsp_harness.files.secrets import find_secrets
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, encode
+from lsp_harness.verify.checks import SHARED_RULES
 from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.resolved_check import SHARED_RULES
 
 MAX_LINES = 5
 MAX_LINE_CHARS = 240

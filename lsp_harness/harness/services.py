@@ -171,7 +171,7 @@ class Services:
         """The linter and the checks of edits."""
         from lsp_harness.harness.verification.edit_permission import CheckPermission
         from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
-        from lsp_harness.verify.review.reviewer import Reviewer
+        from lsp_harness.verify.reviewer import Reviewer
 
         if self._verifier:
             return self._verifier

@@ -57,7 +57,7 @@ from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.sessions.session_tools import SessionTools
 from lsp_harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.verify.check import CheckContext
-from lsp_harness.verify.review.reviewer import Reviewer
+from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.workspace import Workspace

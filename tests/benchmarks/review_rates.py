@@ -18,9 +18,8 @@ from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.review.reviewer import Review, Reviewer
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.reviewer import Review, Reviewer
 from tests.benchmarks.fim import Case, cases
 
 SETS = ("fix_quixbugs", "fix_student", "fix_humaneval")

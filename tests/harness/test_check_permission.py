@@ -23,8 +23,7 @@ from lsp_harness.permission.person import Answer, Choice, PermissionQuestion
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, choose_sandbox
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from tests.permission.gates import policy

@@ -20,16 +20,15 @@ from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.checks.types_check import TypesCheck
+from lsp_harness.verify.checks import SuiteCheck, TypesCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.verify.suite_check import SuiteCheck
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.conversation import Conversation
 from lsp_harness.verify.types.message_child import Json, MessageChild

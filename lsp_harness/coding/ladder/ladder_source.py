@@ -20,7 +20,7 @@ from lsp_harness.text.code_lines import indentation_of
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
-from lsp_harness.verify.suite_check import SuiteCheck
+from lsp_harness.verify.checks import SuiteCheck
 
 MAX_FILL_TOKENS = 160
 MAX_HINT_LINES = 8

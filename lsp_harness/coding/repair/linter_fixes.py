@@ -6,9 +6,8 @@ from pathlib import Path
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.unused_removal import remove_blank_start
 from lsp_harness.text.document import Document
+from lsp_harness.verify.checks import RULE_CODE, is_python
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.lint_check import is_python
-from lsp_harness.verify.resolved_check import RULE_CODE
 from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
 
 SAFE_COST = 0.2

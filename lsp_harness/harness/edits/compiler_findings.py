@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from lsp_harness.syntax.grammars import language_for
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.current_findings import Examination
 from lsp_harness.verify.project_tools.new_findings import NothingComparedError
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison, choose_checker

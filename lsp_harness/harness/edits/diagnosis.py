@@ -54,7 +54,7 @@ async def read_output(snapshot: Snapshot, printed: str) -> "Digest":
         UsageError: Nothing in the output is about this text.
     """
     from lsp_harness.verify.digest.digest import digest_output
-    from lsp_harness.verify.digest.file_problems import select_file_problems
+    from lsp_harness.verify.digest.digest_result import select_file_problems
 
     root = snapshot.root or snapshot.tool_path.parent
     # in a thread, because the output may be of any size

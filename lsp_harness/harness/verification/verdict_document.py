@@ -127,7 +127,7 @@ def _render_candidate(candidate: CandidateGenerated, prompt: ContextBuilt | None
 
 def _render_checks(checks: ChecksCompleted, *, has_heading: bool) -> Iterator[str]:
     # imported late, because the checks import the parser, and the server starts without it
-    from lsp_harness.verify.check_registry import check_titles
+    from lsp_harness.verify.checks import check_titles
 
     yield "\n## Checks" if has_heading else ""
     if has_heading:

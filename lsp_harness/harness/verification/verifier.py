@@ -12,13 +12,13 @@ from lsp_harness.permission.action import LINT_TOOL, SUITE_TOOL, Action
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.check_registry import list_checks
+from lsp_harness.verify.checks import list_checks
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
-from lsp_harness.verify.review.reviewer import Reviewer
+from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.workspace.folder_stamps import FileChange

@@ -1,7 +1,9 @@
-"""The digest of a tool's output: its problems, the numbers of tests, and the lines that summarize them."""
+"""The digest of a tool's output: its problems, by file, the numbers of tests, and the lines that summarize them."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from lsp_harness.verify.digest.problem import COLLECTION_CODE, SEVERITY_ORDER, SUMMARY_CODE, Problem
@@ -164,3 +166,26 @@ def _count_by_severity(problems: list[Problem], errors: int = 0) -> str:
         for severity in SEVERITY_ORDER
         if counts[severity]
     )
+
+
+def select_file_problems(digest: Digest, file: Path, folders: Sequence[Path]) -> Digest:
+    """Return the digest with only the problems in a file and the failing tests of any file.
+
+    A test file that cannot be imported counts as a failing test, unless it lacks a module.
+
+    Args:
+        digest: The digest of a tool's output.
+        file: The file.
+        folders: The folders that the paths in the digest may be relative to.
+
+    Returns:
+        The digest. The problems in the file have its absolute path.
+    """
+    file = file.resolve()
+    problems = list[Problem]()
+    for problem in digest.problems:
+        if problem.path and any((folder / problem.path).resolve() == file for folder in folders):
+            problems.append(replace(problem, path=str(file)))
+        elif problem.failed_id and not problem.lacks_module:
+            problems.append(problem)
+    return replace(digest, problems=tuple(problems))

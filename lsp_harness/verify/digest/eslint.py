@@ -3,9 +3,8 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import as_int, as_objects, as_text
 from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
-from lsp_harness.verify.digest.tool_output import ToolOutput
+from lsp_harness.verify.digest.tool_output import ToolOutput, as_int, as_objects, as_text
 
 PROBLEM_LINE = re.compile(r"(?m)^ +(\d+):(\d+) +(error|warning) +(\S.*)$")
 LAST_LINE = re.compile(r"(?m)^✖ \d+ problems? \(.*$")

@@ -4,8 +4,7 @@ tracebacks, and, if there is nothing else, lines that begin with a word for an e
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.formats.severity_words import ANY_WORD, COLON, ERROR_WORD
-from lsp_harness.verify.digest.problem import Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.problem import ANY_WORD, COLON, ERROR_WORD, Problem, parse_number, parse_severity
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 TOOL = "output"

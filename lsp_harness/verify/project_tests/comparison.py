@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.project_tests.confined_tests import SuiteRun
-from lsp_harness.verify.project_tests.project_copy import TooLargeError
+from lsp_harness.verify.project_tests.project_overlay import TooLargeError
 from lsp_harness.verify.project_tests.recorded_lines import list_changed_lines
 from lsp_harness.verify.project_tests.run_judgement import (
     LIMITS,

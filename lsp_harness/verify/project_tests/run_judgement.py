@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsp_harness.text.wording import format_count
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding, RelatedPlace
 from lsp_harness.verify.project_tests.confined_tests import SuiteRun
-from lsp_harness.verify.project_tests.emptied_tests import find_emptied_tests
-from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
+from lsp_harness.verify.project_tests.lost_tests import find_emptied_tests, find_lost_tests
 from lsp_harness.verify.project_tests.suite_search import Suite
 
 MAX_FINDINGS = 12

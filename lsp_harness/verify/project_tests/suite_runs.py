@@ -11,7 +11,7 @@ from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.project_tests import confined_tests
 from lsp_harness.verify.project_tests.baselines import Baselines

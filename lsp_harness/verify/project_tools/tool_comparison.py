@@ -19,15 +19,18 @@ from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.process.scratch_folder import ScratchFolder
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Position
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.digest.digest import digest_output, read_last_line
 from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
 from lsp_harness.verify.finding import Finding, Severity
 from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
 from lsp_harness.verify.project_tests.baselines import Baselines
-from lsp_harness.verify.project_tests.project_copy import TooLargeError
-from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay, write_scratch
+from lsp_harness.verify.project_tests.project_overlay import (
+    ConfinedProgram,
+    ProjectOverlay,
+    TooLargeError,
+    write_scratch,
+)
 from lsp_harness.verify.project_tools.new_findings import FileLeftOutError, NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 

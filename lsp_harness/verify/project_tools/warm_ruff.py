@@ -16,7 +16,7 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import CANARY, CANARY_TTL_S, RUFF_SETTINGS_NAMES, Ruff, settings_options
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.checker_session import CheckerSession
-from lsp_harness.verify.types.ruff_server import RuffServer
+from lsp_harness.verify.types.checkers import RuffServer
 from lsp_harness.workspace.folder_stamps import FileChange
 
 Stamp = tuple[tuple[str, int, int], ...]

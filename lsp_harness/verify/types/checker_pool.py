@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lsp_harness.text.document import Document
-from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
 from lsp_harness.verify.types.checker_session import CheckerSession
+from lsp_harness.verify.types.checkers import TYPE_CHECKERS
 from lsp_harness.verify.types.type_checker import TypeChecker
 from lsp_harness.workspace.folder_stamps import FileChange
 

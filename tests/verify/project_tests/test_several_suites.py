@@ -9,8 +9,7 @@ from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from tests.support.project_suites import require_sandbox

@@ -13,11 +13,10 @@ from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.verify.types.checker_session import CheckerSession
+from lsp_harness.verify.types.checkers import TyChecker, TypeScriptChecker
 from lsp_harness.verify.types.conversation import Conversation
 from lsp_harness.verify.types.message_child import Json
-from lsp_harness.verify.types.ty_checker import TyChecker
 from lsp_harness.verify.types.type_checker import Program, TypeChecker
-from lsp_harness.verify.types.typescript_checker import TypeScriptChecker
 
 WRITE = "open('written', 'w')"
 

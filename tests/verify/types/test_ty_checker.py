@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.text.document import Document
-from lsp_harness.verify.types import ty_checker
+from lsp_harness.verify.types import checkers
 from lsp_harness.verify.types.checker_pool import CheckerPool
-from lsp_harness.verify.types.ty_checker import PROGRAM_VARIABLE, TyChecker
+from lsp_harness.verify.types.checkers import TY_VARIABLE, TyChecker
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.folder_stamps import FileChange
@@ -37,7 +37,7 @@ CASES = [
 
 @pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
 async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     (tmp_path / "other.py").write_text("class Shape:\n    name: str = ''\n")
     config = settings(completion={"type_gate_ms": 20_000})
     pool = CheckerPool()
@@ -64,7 +64,7 @@ async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
 async def test_ty_follows_modules_and_packages_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     packages = tmp_path / ".venv/lib/python3.11/site-packages"
     packages.mkdir(parents=True)
     (tmp_path / ".venv/pyvenv.cfg").write_text("version = 3.11.0\nhome = /usr/bin\n")
@@ -93,8 +93,8 @@ async def test_ty_follows_modules_and_packages_that_come_and_go(tmp_path: Path, 
 
 
 def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
-    monkeypatch.setattr(ty_checker, "find_tool", lambda name: f"/usr/bin/{name}")
+    monkeypatch.delenv(TY_VARIABLE, raising=False)
+    monkeypatch.setattr(checkers, "find_tool", lambda name: f"/usr/bin/{name}")
 
     def command() -> list[str] | None:
         found = TyChecker().find_program(tmp_path, tmp_path / "a.py")
@@ -106,7 +106,7 @@ def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: p
     program.touch(mode=0o755)
     assert command() == [str(program), "server"]
     assert [*TyChecker().find_static_program().argv] == ["/usr/bin/ty", "server"]  # type: ignore[union-attr]
-    monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "none"))
+    monkeypatch.setenv(TY_VARIABLE, str(tmp_path / "none"))
     assert command() is None
 
 

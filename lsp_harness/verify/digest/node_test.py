@@ -8,11 +8,10 @@ import re
 from collections import defaultdict, deque
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import JsonObject, as_int, as_text
+from lsp_harness.verify.digest.js_failure import read_js_failure
 from lsp_harness.verify.digest.problem import COLLECTION_CODE, TEST_FILE, Problem, parse_number
-from lsp_harness.verify.digest.runners.js_failure import read_js_failure
-from lsp_harness.verify.digest.runners.test_tally import TestTally, join_id, join_names
-from lsp_harness.verify.digest.tool_output import ToolOutput
+from lsp_harness.verify.digest.test_tally import TestTally, join_id, join_names
+from lsp_harness.verify.digest.tool_output import JsonObject, ToolOutput, as_int, as_text
 
 _REPORTER_SOURCE = """\
 export default async function* (events) {

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, field
 
 from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.digest.js_failure import read_js_failure
 from lsp_harness.verify.digest.problem import COLLECTION_CODE, TEST_FILE, Problem
-from lsp_harness.verify.digest.runners.js_failure import read_js_failure
-from lsp_harness.verify.digest.runners.test_tally import TestTally, join_id, join_names
+from lsp_harness.verify.digest.test_tally import TestTally, join_id, join_names
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 VERSION = re.compile(r"(?m)^TAP version \d+$")

@@ -5,7 +5,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from lsp_harness.verify.digest.formats.severity_words import SEVERITY_BY_WORD
+from lsp_harness.verify.digest.problem import SEVERITY_BY_WORD
 
 TIME = re.compile(
     r"\ufeff?(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"

@@ -3,11 +3,10 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import as_int, as_object, as_objects, as_text
+from lsp_harness.verify.digest.js_failure import find_js_place, read_js_failure
 from lsp_harness.verify.digest.problem import Problem, parse_number
-from lsp_harness.verify.digest.runners.js_failure import find_js_place, read_js_failure
-from lsp_harness.verify.digest.runners.test_tally import TestTally, join_id
-from lsp_harness.verify.digest.tool_output import ToolOutput
+from lsp_harness.verify.digest.test_tally import TestTally, join_id
+from lsp_harness.verify.digest.tool_output import ToolOutput, as_int, as_object, as_objects, as_text
 
 PASSING = re.compile(r" +(?:[✔✓√] )?(\d+) passing(?: \(.*\))?$")
 PENDING = re.compile(r" +(?:[-•] )?(\d+) pending$")

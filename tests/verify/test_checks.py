@@ -13,13 +13,10 @@ from lsp_harness.events.code_events import ChecksCompleted
 from lsp_harness.harness.verification.verdict_document import render_document as verdict_document
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.document import Document
-from lsp_harness.verify import check_registry, checks_page
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import CheckContext, CheckTools
-from lsp_harness.verify.check_registry import CHECKS, create_checks
-from lsp_harness.verify.check_runner import run_checks
-from lsp_harness.verify.document_check import DocumentCheck
+from lsp_harness.verify import checks, checks_page
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import CheckContext, CheckTools, DocumentCheck, run_checks
+from lsp_harness.verify.checks import CHECKS, create_checks
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.ruff_linter import Ruff
@@ -42,7 +39,7 @@ class TodoCheck(DocumentCheck):
 
 
 async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check_registry, "CHECKS", (*CHECKS, TodoCheck))
+    monkeypatch.setattr(checks, "CHECKS", (*CHECKS, TodoCheck))
     before = Document.from_text("file:///a.txt", "x\n")
     change = Change.from_documents(before, Document.from_text("file:///a.txt", "x  TODO\n"), Path("/a.txt"))
     verdict = await run_checks(ChangeSet.of(change), create_checks(Verification(), CheckContext(CheckTools(Ruff()))))

@@ -3,11 +3,10 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import JsonObject, as_int, as_object, as_objects, as_text
+from lsp_harness.verify.digest.js_failure import find_js_place, read_js_failure
 from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem, parse_number
-from lsp_harness.verify.digest.runners.js_failure import find_js_place, read_js_failure
-from lsp_harness.verify.digest.runners.test_tally import TestTally, join_id
-from lsp_harness.verify.digest.tool_output import ToolOutput
+from lsp_harness.verify.digest.test_tally import TestTally, join_id
+from lsp_harness.verify.digest.tool_output import JsonObject, ToolOutput, as_int, as_object, as_objects, as_text
 
 FILE_LINE = re.compile(r"(PASS|FAIL) +(?:\S+ +)??(\S+\.\w+)(?: \(.*\))?$")
 HEAD = re.compile(r" {2}● (\S.*)$")

@@ -6,7 +6,7 @@ The runners print the same parts in different orders: the class and the message,
 import re
 
 from lsp_harness.verify.digest.problem import parse_number
-from lsp_harness.verify.digest.pytest_block import ExceptionReport
+from lsp_harness.verify.digest.pytest import ExceptionReport
 
 FRAME = re.compile(
     r"\s*(?:at |❯ |@)?(?:async )?(?:[^()\n]*?[ (])?"

@@ -18,7 +18,7 @@ from lsp_harness.inference.prompt_ceilings import CEILINGS, count_messages
 from lsp_harness.inference.request import ChatRequest, Chunk, Owner, Sampling, TokenLogprob
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import encode
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 
 ANSWERS = ("YES", "NO")
 ANSWER_TOKENS = 4

@@ -3,10 +3,10 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.digest.jest_output import read_json
+from lsp_harness.verify.digest.js_failure import read_js_failure
 from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem, parse_number
-from lsp_harness.verify.digest.runners.jest_output import read_json
-from lsp_harness.verify.digest.runners.js_failure import read_js_failure
-from lsp_harness.verify.digest.runners.test_tally import TestTally, join_id
+from lsp_harness.verify.digest.test_tally import TestTally, join_id
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 TESTS_LINE = re.compile(r" *Tests  +((?:\d+ [a-z]+(?: [a-z]+)?(?: \| )?)+(?: \(\d+\))?|no tests)$")
