@@ -10,8 +10,8 @@ from acp.schema import EmbeddedResourceContentBlock, ResourceContentBlock, TextC
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.files.secrets import redact
-from lsp_harness.text.markdown import fence_code
 from lsp_harness.text.uri import local_path
+from lsp_harness.text.wording import fence_code
 
 MAX_RESOURCE_CHARS = 20_000
 

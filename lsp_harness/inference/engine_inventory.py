@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from lsp_harness.config import paths
 from lsp_harness.inference.running_engines import HEALTH_TIMEOUT_S, peer_pid
-from lsp_harness.process.memory import resident_bytes
+from lsp_harness.process.process_table import resident_bytes
 from lsp_harness.process.termination import describe_state
 
 

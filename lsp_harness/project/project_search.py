@@ -16,7 +16,7 @@ from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import FilePosition, SymbolName
 from lsp_harness.index.query.code_search import Hit, SearchRequest
-from lsp_harness.index.query.stop_words import STOP_WORDS
+from lsp_harness.index.query.rankers import STOP_WORDS
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.project.command_project import CommandProject
 from lsp_harness.project.index_update import open_updated_index

@@ -27,7 +27,7 @@ from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.files.secret_values import hide_variables
 from lsp_harness.harness.verification.edit_permission import CheckPermission
 from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.inference.scripted_engine import ScriptedEngine

@@ -11,8 +11,12 @@ from lsp_harness.config.schema import Verification
 from lsp_harness.errors import HarnessError, IndexIncomplete
 from lsp_harness.languages.language_table import find_language, find_language_of_file
 from lsp_harness.process.offload import offload
-from lsp_harness.syntax.remaining_errors import find_remaining_faults
-from lsp_harness.syntax.syntax_errors import find_error_regions, find_new_faults, find_python_fault
+from lsp_harness.syntax.syntax_errors import (
+    find_error_regions,
+    find_new_faults,
+    find_python_fault,
+    find_remaining_faults,
+)
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change, ChangeSet

@@ -17,7 +17,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from lsp_harness.process.memory import resident_bytes
+from lsp_harness.process.process_table import resident_bytes
 from lsp_harness.runtime.terminal import terminal as terminal_module
 from lsp_harness.runtime.terminal.screen_choice import ScreenKind, open_screen
 from lsp_harness.runtime.terminal.terminal import Terminal

@@ -37,7 +37,7 @@ from lsp_harness.context import source_registry
 from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.context_source import InstructionSource
 from lsp_harness.context.fragment import Fragment, TokenCounter
-from lsp_harness.context.sources.related_code_source import RelatedCodeSource
+from lsp_harness.context.sources.index_sources import RelatedCodeSource
 from lsp_harness.errors import HarnessError
 from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.inference.models.model_files import resolve_model

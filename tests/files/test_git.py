@@ -5,9 +5,8 @@ import random
 import subprocess
 from pathlib import Path
 
-from lsp_harness.files.byte_text import path_to_byte_text
 from lsp_harness.files.ignore_files import IgnoreFiles
-from lsp_harness.files.ignore_patterns import compile_pattern
+from lsp_harness.files.ignore_patterns import compile_pattern, path_to_byte_text
 
 PATTERNS = [
     *(

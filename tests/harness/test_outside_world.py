@@ -11,7 +11,7 @@ from lsp_harness.errors import IndexIncomplete
 from lsp_harness.harness.events import HarnessEvent, IndexReported, OpenFindingsChanged
 from lsp_harness.harness.index_service import BEING_MADE
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext, CheckTools

@@ -15,9 +15,7 @@ from lsp_harness.permission.hooks import Hooks
 from lsp_harness.permission.mode_table import MODES, PermissionMode
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.person import Answer
-from lsp_harness.process.sandbox.confinement import Confinement
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import Confinement, NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from tests.harness.tools import settings

@@ -10,7 +10,7 @@ from lsp_harness.syntax.grammars import language_named
 from lsp_harness.syntax.names.calls import parse_parameters
 from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, Budget, ParseBudgetExceeded
 from lsp_harness.syntax.recovery import recovery
-from lsp_harness.syntax.recovery.error_lines import BrokenLineSearch
+from lsp_harness.syntax.recovery.broken_text import BrokenLineSearch
 from lsp_harness.syntax.tree import SyntaxTree, parse, parse_root
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

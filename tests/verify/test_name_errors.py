@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Verification
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document

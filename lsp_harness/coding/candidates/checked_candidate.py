@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lsp_harness.coding.candidates.sampling import Candidate
 from lsp_harness.files.secrets import redact
-from lsp_harness.syntax.python_compiler import dump_python
+from lsp_harness.syntax.syntax_errors import dump_python
 from lsp_harness.text.edit import changed_size, diff
 from lsp_harness.text.position import decode
 from lsp_harness.verify.change import Change, ChangeSet

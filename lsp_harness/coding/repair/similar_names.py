@@ -21,7 +21,7 @@ from lsp_harness.coding.repair.name_prefixes import find_sigil_names
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import find_similar, misspelling_cost, split_words
-from lsp_harness.knowledge.standard.stdlib_tables import common_words, load_standard
+from lsp_harness.knowledge.stdlib_tables import common_words, load_standard
 from lsp_harness.syntax.names.occurrences import Occurrence, find_occurrences
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from lsp_harness.coding.repair.import_forms import NewImport, make_import_edit
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
-from lsp_harness.knowledge.standard.python_stdlib import is_module
+from lsp_harness.knowledge.python_stdlib import is_module
 from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
-from lsp_harness.verify.suggested_code import find_replaced_code, find_suggestions
+from lsp_harness.verify.finding_subject import find_replaced_code, find_suggestions
 
 KIND = "suggested code"
 COST, WHOLE_RANGE_COST = 0.3, 0.7

@@ -23,7 +23,7 @@ from lsp_harness.events.event_codec import decode_event
 from lsp_harness.events.session_events import InvocationReceived
 from lsp_harness.kernel.log.log_reader import log_path, read_log
 from lsp_harness.kernel.log.session_log import SessionLog
-from lsp_harness.text.markdown import fence_code
+from lsp_harness.text.wording import fence_code
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.verdict_words import STATUS_MARKS, explain_standing
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from lsp_harness.config.schema import Verification
 from lsp_harness.harness.verification.edit_permission import CheckPermission
 from lsp_harness.harness.verification.gated_ruff import GatedRuff
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.permission.action import LINT_TOOL, SUITE_TOOL, Action
-from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
 from lsp_harness.verify.checks import list_checks

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from lsp_harness.knowledge.standard.stdlib_tables import load_standard
+from lsp_harness.knowledge.stdlib_tables import load_standard
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.names.occurrences import find_occurrences, occurrence_at
 from lsp_harness.syntax.symbols.evaluation_steps import Step, count_negations, find_step_region, has_try, read_steps
@@ -17,10 +17,9 @@ from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span, encode
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.finding_subject import Subject
+from lsp_harness.verify.finding_subject import Subject, find_suggestions
 from lsp_harness.verify.preservation.allowed_changes import find_lost_bindings, is_in
 from lsp_harness.verify.preservation.token_difference import TokenDifference, describe_tokens
-from lsp_harness.verify.suggested_code import find_suggestions
 
 
 def check_evaluation_order(change: Change) -> str:

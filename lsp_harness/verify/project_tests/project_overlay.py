@@ -15,8 +15,7 @@ from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.walk import SkippedFile, walk
 from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, run_confined
 from lsp_harness.process.sandbox.mount_places import find_other_places
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 from lsp_harness.verify.project_tests.hidden_files import list_private_paths
 from lsp_harness.verify.project_tests.project_view import list_view_folders, view_environment

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from time import monotonic
 
-from lsp_harness.index.query.affected_tests import AffectedTest
-from lsp_harness.process.sandbox.confinement import Confinement
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.index.query.related_tests import AffectedTest
+from lsp_harness.process.sandbox.sandbox import Confinement, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.change import ChangeSet

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from lsp_harness.errors import IndexIncomplete
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.walk import walk
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.project_tests import runner_registry
 from lsp_harness.verify.project_tests.suite_runner import SuiteRunner

@@ -12,8 +12,7 @@ from pathlib import Path
 from lsp_harness.disk.file_reading import UTF_8_BOM, read_file
 from lsp_harness.errors import FileError
 from lsp_harness.knowledge.project_python import find_environment, find_interpreter
-from lsp_harness.process.sandbox.confinement import Confinement
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import Confinement, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.process.scratch_folder import ScratchFolder

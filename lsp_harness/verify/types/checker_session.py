@@ -16,7 +16,7 @@ from typing import Any, Literal
 from lsp_harness.config.load import trust_remedy
 from lsp_harness.errors import HarnessError
 from lsp_harness.languages.language_table import find_language
-from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.text.document import Document

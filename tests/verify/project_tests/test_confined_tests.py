@@ -8,9 +8,8 @@ import pytest
 
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.landlock import Landlock
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.private_view import PrivateView
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
 from lsp_harness.verify.project_tests.project_overlay import TooLargeError, copy_project

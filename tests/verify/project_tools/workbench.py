@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change, ChangeSet

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.verify.types.checker_session import CheckerSession

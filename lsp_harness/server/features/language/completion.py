@@ -13,8 +13,8 @@ from lsp_harness.server.commands import accepted_command
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.lsp_conversion import byte_offset, lsp_range
 from lsp_harness.text.document import Document
-from lsp_harness.text.markdown import fence_code
 from lsp_harness.text.position import decode
+from lsp_harness.text.wording import fence_code
 from lsp_harness.workspace.snapshot import Snapshot
 
 METHOD = types.TEXT_DOCUMENT_COMPLETION

@@ -1,4 +1,4 @@
-"""The names of each language and its standard library, read once from the tables beside this file."""
+"""The names of each language and its standard library, read once from the tables in `standard/`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.languages.language_table import find_language
+
+TABLES = Path(__file__).with_name("standard")
+"""The folder with a table for each language, and the list of common words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ def load_standard(language: str) -> StandardNames:
     """Return the names of a language; empty for a language without a table."""
     parent = find_language(language).parent
     base = load_standard(parent) if parent else StandardNames()
-    file = Path(__file__).with_name(f"{language}.toml")
+    file = TABLES / f"{language}.toml"
     if not file.is_file():
         return base
     tables_file: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
@@ -64,4 +67,4 @@ def load_standard(language: str) -> StandardNames:
 @cache
 def common_words() -> frozenset[str]:
     """Return words that names often consist of. A name of such words alone is rarely misspelt."""
-    return frozenset(Path(__file__).with_name("words.txt").read_text("utf-8").split())
+    return frozenset((TABLES / "words.txt").read_text("utf-8").split())

@@ -5,16 +5,72 @@ A rule returns what is wrong as the end of the sentence "the edit puts `,` …",
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
+from tree_sitter import Node
+
+from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.lexemes import grammar_keywords
-from lsp_harness.syntax.recovery.sign_rules.bracket_rules import (
-    check_closer,
-    check_closing_brace,
-    check_opener,
-    check_opening_brace,
-)
-from lsp_harness.syntax.recovery.sign_rules.sign_place import WORD_AFTER, WORD_BEFORE, SignPlace, occurs_before
+from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode
+
+LOOK_BYTES = 120
+"""Number of bytes before and after a sign that the rules examine."""
+
+WORD_BEFORE, WORD_AFTER = re.compile(rb"(\$?\w+)\s*\Z"), re.compile(rb"\s*(\$?\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SignPlace:
+    """A sign in a text.
+
+    Attributes:
+        tree: The tree of the text.
+        start: The byte offset at which the sign starts.
+        end: The byte offset at which it ends.
+        nodes: The nodes that contain the sign, the innermost first.
+        is_replacement: Whether the sign took the place of another sign.
+    """
+
+    tree: SyntaxTree
+    start: int
+    end: int
+    nodes: tuple[Node, ...]
+    is_replacement: bool
+
+    @property
+    def language(self) -> LanguageSpec:
+        return self.tree.language
+
+    @property
+    def parent(self) -> Node:
+        return self.nodes[0]
+
+    @property
+    def text_before(self) -> bytes:
+        return self.tree.data[max(0, self.start - LOOK_BYTES) : self.start]
+
+    @property
+    def text_after(self) -> bytes:
+        return self.tree.data[self.end : self.end + LOOK_BYTES]
+
+    def find_ancestor(self, kind: str) -> int:
+        """Return the index of the first of `nodes` whose type matches the expression `kind`, or -1."""
+        return next((n for n, node in enumerate(self.nodes) if re.search(kind, node.type)), -1)
+
+    def parent_type(self, position: int) -> str:
+        """Return the type of the node around the node `position`, or an empty text."""
+        return self.nodes[position + 1].type if position + 1 < len(self.nodes) else ""
+
+    def count_word(self, word: bytes) -> int:
+        """Return how often the text has a word."""
+        return len(re.findall(rb"(?<![\w$])%s(?!\w)" % re.escape(word), self.tree.data))
+
+
+def occurs_before(sign: SignPlace, word: bytes) -> bool:
+    """Return whether a word occurs in the text before the sign, apart from the word beside it."""
+    return len(re.findall(rb"(?<![\w$.])%s(?!\w)" % re.escape(word), sign.tree.data[: sign.start])) > 1
+
 
 SEQUENCE_NODES = frozenset({"sequence_expression", "comma_expression"})
 
@@ -194,6 +250,75 @@ def _is_only_element(sign: SignPlace, mark: bytes) -> bool:
     return bool(siblings) and not any(
         sibling.children and any(c.type == decode(mark) for c in sibling.children) for sibling in siblings
     )
+
+
+STATEMENT_WORDS = frozenset(
+    b"const let var return if for while def class import export public private protected static".split()
+)
+
+MAX_OUTER_DEPTH = 5
+"""Maximum depth in the tree of code outside all functions."""
+
+BARE_BLOCKS = frozenset({"statement_block", "block", "compound_statement"})
+
+OPERAND_PARENT = re.compile("binary|unary|boolean_operator|comparison|assignment|declarator|argument")
+"""Nodes whose operands need no parentheses."""
+
+
+def check_opener(sign: SignPlace) -> str:
+    word_after = WORD_AFTER.match(sign.text_after)
+    if word_after and word_after[1] in STATEMENT_WORDS:
+        return "around a statement"
+    if sign.parent.parent and sign.parent.parent.type == "func_literal" and len(sign.nodes) <= MAX_OUTER_DEPTH:
+        return "where the function has no name"
+    word_before = WORD_BEFORE.search(sign.text_before)
+    has_blank = sign.text_before[-1:].isspace()
+    if word_before and word_after and has_blank and word_before[1] not in grammar_keywords(sign.tree.language):
+        return "between two words with a blank between them"
+    is_call = re.search("argument|call|invocation", sign.parent.type)
+    if is_call and word_before and sign.text_after.lstrip().startswith(b")") and sign.count_word(word_before[1]) > 1:
+        calls = re.findall(rb"(?<!\w)%s\s*\(" % re.escape(word_before[1]), sign.tree.data)
+        if len(calls) == 1:
+            return f"behind `{decode(word_before[1])}`, which is called nowhere else"
+    return _group(sign)
+
+
+def check_closer(sign: SignPlace) -> str:
+    rest_of_line = sign.text_after.split(b"\n")[0].lstrip()
+    if sign.text_before.rstrip().endswith(b"(") and (
+        WORD_AFTER.match(rest_of_line) or rest_of_line[:1] in (b"(", b"|", b'"', b"'")
+    ):
+        return "before the arguments"
+    return _group(sign)
+
+
+def _group(sign: SignPlace) -> str:
+    """Reject parentheses around a single word or number in an expression."""
+    if not sign.parent.type.startswith("parenthesized") or not OPERAND_PARENT.search(sign.parent_type(0)):
+        return ""
+    children = sign.parent.named_children
+    return (
+        "around one word, which needs no parentheses"
+        if len(children) == 1 and not children[0].named_child_count
+        else ""
+    )
+
+
+def check_opening_brace(sign: SignPlace) -> str:
+    is_bare = sign.parent.type in BARE_BLOCKS and sign.parent_type(0) in BARE_BLOCKS | {
+        "program",
+        "source_file",
+        "translation_unit",
+        "class_body",
+    }
+    return "that begins a block of nothing" if is_bare else ""
+
+
+def check_closing_brace(sign: SignPlace) -> str:
+    if sign.text_before.endswith(b"{$"):
+        return "around a sign that is part of the bracket"
+    rest = sign.text_after.split(b"\n")[0].lstrip()
+    return "before the end of a statement" if rest.startswith(b";") and sign.parent.type in BARE_BLOCKS else ""
 
 
 RULES: Mapping[str, Callable[[SignPlace], str]] = {

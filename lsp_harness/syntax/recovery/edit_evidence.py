@@ -1,23 +1,155 @@
 """Evidence for and against an edit of one token, as named observations. `recovery.weights` has the weight of each."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from math import log2
+from itertools import pairwise
+from math import log, log2
 
 from tree_sitter import Node
 
 from lsp_harness.syntax.lexemes import CLOSERS, OPENERS, Lexeme, read_lexemes
 from lsp_harness.syntax.recovery.blocks import continues_block
+from lsp_harness.syntax.recovery.bracket_evidence import BracketEvidence
 from lsp_harness.syntax.recovery.broken_text import BrokenText
-from lsp_harness.syntax.recovery.evidence.bracket_evidence import BracketEvidence
-from lsp_harness.syntax.recovery.evidence.quote_evidence import add_quote_evidence
-from lsp_harness.syntax.recovery.evidence.token_usage import NEW_LINE, TokenUsage, token_signs
 from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, neighbor_class, token_class
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 
 Evidence = dict[str, float]
 """The value of each observation by its name. The names are the keys of `weights.json`."""
+LOOKS_LIKE_CODE = re.compile(rb"[,;]\s*[\w$]+\s*[=(\[]|\)\s*[;,{)]|=>|\w\(|, $")
+"""Text that looks like code, not like words."""
+MAX_LENGTH_BYTES = 60
+"""Maximum value of the length of a string."""
+
+
+def add_quote_evidence(broken_text: BrokenText, trial: Trial, evidence: Evidence) -> None:
+    """Add the evidence for an inserted or deleted quote."""
+    data, position = broken_text.data, trial.edit.start
+    end = trial.edit.end
+    previous_byte, next_byte = data[position - 1 : position] if position else b"", data[end : end + 1]
+    label = f"{trial.action} {trial.note}"
+    evidence[f"{label} after {_character_class(previous_byte)}"] = 1.0
+    evidence[f"{label} before {_character_class(next_byte)}"] = 1.0
+    line_start = data.rfind(b"\n", 0, position) + 1
+    line_end = data.find(b"\n", end)
+    line = data[line_start : line_end if line_end >= 0 else len(data)]
+    line_before, line_after = data[line_start:position], data[end : line_start + len(line)]
+    if not line_before.strip():
+        evidence[f"{label} at the start of the line"] = 1.0
+    if not line_after.strip():
+        evidence[f"{label} at the end of the line"] = 1.0
+    quote = trial.token
+    if trial.action == "delete":
+        evidence[f"{label}: {'doubled' if quote[:1] in (previous_byte, next_byte) else 'single'}"] = 1.0
+        others = sum(line.count(other_quote) for other_quote in (b'"', b"'", b"`") if other_quote != quote[:1])
+        evidence[f"{label}: others on the line"] = float(others > 0)
+    content = (
+        line_after.split(quote)[0]
+        if trial.note == "opening"
+        else line_before.rsplit(quote, 1)[-1]
+        if trial.note == "closing"
+        else b""
+    )
+    if trial.note in ("opening", "closing"):
+        evidence[f"{label}: balanced"] = float(_is_balanced(content))
+        rest = (
+            line_before + line_after[len(content) :]
+            if trial.note == "opening"
+            else line_before[: -len(content) or None] + line_after
+        )
+        evidence[f"{label}: rest balanced"] = float(_is_balanced(rest))
+        evidence[f"{label}: empty"] = float(not content)
+        evidence[f"{label}: code inside"] = float(LOOKS_LIKE_CODE.search(content) is not None)
+        evidence[f"{label}: length"] = min(len(content), MAX_LENGTH_BYTES) / 10
+        whole = quote + content + quote
+        evidence[f"{label}: same string elsewhere"] = float(data.count(whole) > 0)
+        evidence[f"{label}: blank at an end"] = float(content[:1] == b" " or content[-1:] == b" ")
+
+
+def _character_class(byte: bytes) -> str:
+    if not byte or byte in b"\r\n":
+        return "an end"
+    if byte.isalnum() or byte == b"_" or byte[0] > 127:
+        return "a letter"
+    return "a blank" if byte.isspace() else decode_token(byte)
+
+
+def _is_balanced(text: bytes) -> bool:
+    return all(text.count(opener) == text.count(closer) for opener, closer in OPENERS.items())
+
+
+SMOOTHING = 0.3
+"""The count of a row that does not occur in the text."""
+POSSIBLE_TOKENS = 20
+"""The assumed number of different tokens after two others."""
+NEW_LINE = "\n"
+
+
+class TokenUsage:
+    """The counts of all rows of three tokens of a text."""
+
+    def __init__(self, tokens: Sequence[Lexeme]) -> None:
+        self._tokens = tokens
+
+    def rarity(self, row: Sequence[str]) -> tuple[float, float]:
+        """Return how unlikely a row of tokens is after its first two, in nats, and how many of its triples are new.
+
+        A triple is new if it does not occur in the text.
+        """
+        triples, pairs = self._counts
+        total = unseen_rows = 0.0
+        for first, second, third in zip(row, row[1:], row[2:], strict=False):
+            count = triples[first, second, third]
+            unseen_rows += not count
+            total -= log((count + SMOOTHING) / (pairs[first, second] + SMOOTHING * POSSIBLE_TOKENS))
+        return total, unseen_rows
+
+    def tokens_around(self, trial: Trial) -> list[str]:
+        """Return the signs around an edit in the edited text: two on each side, and the new one."""
+        tokens, position = self._tokens, trial.position
+        skip = 0 if trial.action == "insert" else 1
+        left = token_signs(tokens[max(0, position - 2) : position])[-2:]
+        right = token_signs(tokens[position + skip : position + skip + 2])
+        if (
+            skip
+            and position + 1 < len(tokens)
+            and not tokens[position + 1].starts_line
+            and tokens[position].starts_line
+        ):
+            right = [NEW_LINE, *right]
+        inserted = [] if trial.action == "delete" else [decode_token(trial.token)]
+        if trial.edit.new.startswith(b"\n"):
+            inserted = [NEW_LINE, *inserted]
+        return [*left, *inserted, *right][: len(left) + len(inserted) + 2]
+
+    def count_row(self, before: bytes, token: bytes, after: bytes) -> int:
+        """Return how often exactly these three tokens stand in a row."""
+        return self._rows[before, token, after]
+
+    @cached_property
+    def _counts(self) -> tuple[Counter[tuple[str, str, str]], Counter[tuple[str, str]]]:
+        row = token_signs(self._tokens)
+        return Counter(zip(row, row[1:], row[2:], strict=False)), Counter(pairwise(row))
+
+    @cached_property
+    def _rows(self) -> Counter[tuple[bytes, bytes, bytes]]:
+        texts = [token.text for token in self._tokens]
+        return Counter(zip(texts, texts[1:], texts[2:], strict=False))
+
+
+def token_signs(tokens: Sequence[Lexeme]) -> list[str]:
+    """Return the sign of each token: the text of signs and keywords, the kind of all others, and `\\n` where a line
+    begins.
+    """
+    signs: list[str] = []
+    for token in tokens:
+        if token.starts_line:
+            signs.append(NEW_LINE)
+        signs.append(decode_token(token.text) if token.kind in ("keyword", "mark", "open", "close") else token.kind)
+    return signs
+
 
 PARENTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("error", re.compile("ERROR")),
