@@ -72,7 +72,7 @@ SKIP_MARKERS = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 """Files that mark their folder as a virtual environment or a cache (https://bford.info/cachedir/)."""
 
 
-class WorkspaceFile(NamedTuple):
+class WalkedFile(NamedTuple):
     """A file of a workspace.
 
     Attributes:
@@ -93,7 +93,7 @@ class SkippedFile(NamedTuple):
     reason: str
 
 
-def walk(root: Path, ignores: IgnoreFiles, *, with_links: bool = False) -> Iterator[WorkspaceFile | SkippedFile]:
+def walk(root: Path, ignores: IgnoreFiles, *, with_links: bool = False) -> Iterator[WalkedFile | SkippedFile]:
     """Yield the files of a workspace folder that are not ignored, folder by folder.
 
     Files in `SKIPPED_FOLDERS` are left out. Links are not followed: a target in the workspace is yielded at its own
@@ -130,7 +130,7 @@ def walk(root: Path, ignores: IgnoreFiles, *, with_links: bool = False) -> Itera
                 yield skip_unreadable(os.path.relpath(entry.path, top), error)
 
 
-def _check_file(entry: "os.DirEntry[str]", path: str) -> WorkspaceFile | SkippedFile:
+def _check_file(entry: "os.DirEntry[str]", path: str) -> WalkedFile | SkippedFile:
     if is_secret_path(entry.path):
         return SkippedFile(path, "a file for secrets, by its name")
     try:
@@ -140,9 +140,9 @@ def _check_file(entry: "os.DirEntry[str]", path: str) -> WorkspaceFile | Skipped
     return workspace_file(path, entry.stat(follow_symlinks=False))
 
 
-def workspace_file(path: str, status: os.stat_result) -> WorkspaceFile:
+def workspace_file(path: str, status: os.stat_result) -> WalkedFile:
     """Return a file with its status. A time that SQLite cannot store becomes the latest that it can store."""
-    return WorkspaceFile(path.replace(os.sep, "/"), min(status.st_mtime_ns, MAX_TIME_NS), status.st_size)
+    return WalkedFile(path.replace(os.sep, "/"), min(status.st_mtime_ns, MAX_TIME_NS), status.st_size)
 
 
 def skip_unreadable(path: str, error: OSError) -> SkippedFile:

@@ -63,7 +63,7 @@ from lsp_harness.index.query.related_tests import (
     find_users,
 )
 from lsp_harness.index.query.symbol_lookup import (
-    ImportStatement,
+    IndexedImport,
     SymbolMatch,
     find_exported_names,
     find_import_statements,
@@ -71,7 +71,7 @@ from lsp_harness.index.query.symbol_lookup import (
 )
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.index.vectors import count_texts, read_text_digests, read_texts
-from lsp_harness.store.database import Reader
+from lsp_harness.store.database import DatabaseReader
 from lsp_harness.text.document import Document
 
 
@@ -81,7 +81,7 @@ def open_index(database: Path) -> Generator["IndexQuery"]:
 
     Its questions raise StoreError if the database cannot be read. Their URIs are ignored.
     """
-    with closing(Reader(database)) as reader:
+    with closing(DatabaseReader(database)) as reader:
         yield IndexQuery(DirectExecutor(reader))
 
 
@@ -124,7 +124,7 @@ class IndexQuery:
         """
         return await self._run(uri, lambda view: find_exported_names(view, path, language, module), [], is_slow=True)
 
-    async def import_statements(self, uri: str, path: str, language: str, name: str) -> list[ImportStatement]:
+    async def import_statements(self, uri: str, path: str, language: str, name: str) -> list[IndexedImport]:
         """Return the imports by which files of a language know a name, without those of the file `path`."""
         return await self._run(uri, lambda view: find_import_statements(view, path, language, name), [], is_slow=True)
 

@@ -11,7 +11,7 @@ from lsp_harness.index.builder.import_resolvers import SCRIPT_EXTENSIONS
 from lsp_harness.index.symbol_table import Symbol, SymbolTable
 from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.languages.language_table import find_language
-from lsp_harness.store.database import Reader, placeholders
+from lsp_harness.store.database import DatabaseReader, placeholders
 from lsp_harness.text.position import decode, encode
 
 
@@ -132,7 +132,7 @@ class IndexView:
     Unsaved texts replace the indexed versions of their files.
     """
 
-    def __init__(self, reader: Reader, unsaved: Mapping[str, UnsavedText] = NO_UNSAVED_TEXTS) -> None:
+    def __init__(self, reader: DatabaseReader, unsaved: Mapping[str, UnsavedText] = NO_UNSAVED_TEXTS) -> None:
         """Create the view.
 
         Args:

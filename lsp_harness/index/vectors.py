@@ -17,7 +17,7 @@ from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileError, StoreError
 from lsp_harness.index.builder.chunks import embedding_text
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.store.database import Reader, Writer, placeholders, remove_database
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter, placeholders, remove_database
 
 
 def read_text_digests(view: IndexView) -> list[bytes]:
@@ -61,7 +61,7 @@ class Vectors:
     def __init__(self, folder: Path) -> None:
         self.matrix_path = folder / "vectors.f32"
         self.database_path = folder / "vectors.db"
-        self._reader = Reader(self.database_path)
+        self._reader = DatabaseReader(self.database_path)
         self._change_token = 0
         self._digests: dict[int, bytes] = {}
 
@@ -107,13 +107,13 @@ class Vectors:
             text_count: Number of texts in the index that have a vector.
         """
         dimension = len(next(iter(vectors.values())))
-        writer = Writer(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
+        writer = DatabaseWriter(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
         try:
             [(count,)] = writer.rows("SELECT count(*) FROM vectors")
             if count > max(MIN_ROWS_TO_COMPACT, MAX_ROWS_PER_TEXT * text_count):
                 writer.close()
                 remove_database(self.database_path)
-                writer = Writer(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
+                writer = DatabaseWriter(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
             # Another server may write at the same time, so everything that was read before is read again.
             with writer.transaction():
                 [(last_row,)] = writer.rows("SELECT coalesce(max(row), -1) FROM vectors")

@@ -34,7 +34,7 @@ class ReviewSkippedError(HarnessError):
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class ModelReview:
     """The answer of the model.
 
     Attributes:
@@ -64,7 +64,7 @@ class Reviewer:
     find_engine: Callable[[], Engine]
     private_reason: Callable[[str], str] = lambda uri: ""
 
-    async def review(self, task: str, changes: ChangeSet) -> Review:
+    async def review(self, task: str, changes: ChangeSet) -> ModelReview:
         """Return what the model says about a change.
 
         Raises:
@@ -93,7 +93,7 @@ class Reviewer:
         answer = parse_one_of(text.strip().rstrip(".").upper(), ANSWERS)
         if answer is None:
             raise ReviewSkippedError("the model answered neither YES nor NO")
-        return Review(answer == "YES", _yes_probability(first))
+        return ModelReview(answer == "YES", _yes_probability(first))
 
 
 def format_question(task: str, changes: ChangeSet) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.errors import RequestSuperseded
 from lsp_harness.process.tool_run import kill_group
-from lsp_harness.syntax.parse_budget import BUDGET, Allowance, Budget, ParseBudgetExceeded
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudget, ParseBudgetExceeded
 from lsp_harness.syntax.plain_text import is_plain_text
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -118,7 +118,7 @@ class SyntaxService:
     def __init__(
         self,
         on_change: Callable[[], None] = lambda: None,
-        budget: Budget = BUDGET,
+        budget: ParseBudget = BUDGET,
         clock: Callable[[], float] = monotonic,
         new_allowance: Callable[[float], Allowance] = Allowance,
     ) -> None:

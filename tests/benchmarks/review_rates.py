@@ -19,7 +19,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change, ChangeSet
-from lsp_harness.verify.reviewer import Review, Reviewer
+from lsp_harness.verify.reviewer import ModelReview, Reviewer
 from tests.benchmarks.fim import Case, cases
 
 SETS = ("fix_quixbugs", "fix_student", "fix_humaneval")
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 class Answer(NamedTuple):
     is_right: bool
-    review: Review
+    review: ModelReview
     ms: float
 
 

@@ -52,7 +52,7 @@ from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.finding import Finding, Verdict
 from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
@@ -135,7 +135,7 @@ class Case:
     def context(self, lines: int = 20) -> TurnContext:
         file = self.folder / "a.py"
         document = Document.from_text(file.as_uri(), self.write_code(lines), language="python")
-        problem = Problem(self.text, "a.py", 3, test=f"test_a.py::{self.text}")
+        problem = ToolProblem(self.text, "a.py", 3, test=f"test_a.py::{self.text}")
         return TurnContext(
             *(self.engine, self.config, CheckTools(Ruff()), self.turn, document, file, self.folder, self.path),
             lambda progress: None,

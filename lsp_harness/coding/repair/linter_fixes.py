@@ -8,7 +8,7 @@ from lsp_harness.coding.repair.unused_removal import remove_blank_start
 from lsp_harness.text.document import Document
 from lsp_harness.verify.checks import RULE_CODE, is_python
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
+from lsp_harness.verify.ruff_linter import Ruff, RuffFailed, RuffReport
 
 SAFE_COST = 0.2
 UNSAFE_COST = 0.6
@@ -33,7 +33,9 @@ async def find_linter_repairs(
     return [Repair(kind, report.fix, SAFE_COST if report.is_safe else UNSAFE_COST, "linter")]
 
 
-async def find_fix(finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None) -> Report | None:
+async def find_fix(
+    finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None
+) -> RuffReport | None:
     """Return ruff's report that has a fix, the rule and the line of a finding, and is nearest to it.
 
     The parameters are those of `find_linter_repairs`. Return None if ruff has no such report or cannot run.

@@ -118,7 +118,7 @@ def _cut(tree: SyntaxTree, statement: Span, items: Sequence[Import], required: S
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class DeclarationExtract:
     """A declaration taken out of its file.
 
     Attributes:
@@ -139,11 +139,11 @@ class Extract:
         return "\n".join([*self.imports, *["" for _ in self.imports[:1]], self.text])
 
 
-def extract_declarations(tree: SyntaxTree, path: str, name: str) -> list[Extract]:
+def extract_declarations(tree: SyntaxTree, path: str, name: str) -> list[DeclarationExtract]:
     """Return the declarations with this qualified name: several if the name is declared again or overloaded."""
     declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     return [
-        Extract(
+        DeclarationExtract(
             path,
             name,
             item.line,

@@ -11,7 +11,7 @@ from lsp_harness.workspace.open_document import OpenDocument
 
 if TYPE_CHECKING:
     from lsp_harness.harness.verdicts.accepted_edits import AcceptedEdits
-    from lsp_harness.workspace.folder_stamps import FileChange
+    from lsp_harness.workspace.folder_stamps import ChangedFile
 
 
 class VerificationVerbs:
@@ -55,7 +55,7 @@ class VerificationVerbs:
         elif before.data == text.data and self._edits:
             self._edits.check_again(opened)
 
-    def record_file_changes(self, changes: "Sequence[FileChange]") -> None:
+    def record_file_changes(self, changes: "Sequence[ChangedFile]") -> None:
         """Record that files on disk changed, so that a check of another text may find something else."""
         if self._edits:
             self._edits.record_file_changes(changes)

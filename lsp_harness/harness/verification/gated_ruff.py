@@ -7,7 +7,7 @@ from lsp_harness.harness.verification.edit_permission import CheckPermission
 from lsp_harness.permission.action import LINT_TOOL, Action
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
+from lsp_harness.verify.ruff_linter import Ruff, RuffFailed, RuffReport
 
 LINT = Action(LINT_TOOL, "execute", argv=("ruff", "check", "--no-cache", "-"))
 """The action of linting: ruff reads a text from its standard input, and writes nothing."""
@@ -31,7 +31,7 @@ class GatedRuff(Ruff):
 
     async def check(
         self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
-    ) -> tuple[Report, ...]:
+    ) -> tuple[RuffReport, ...]:
         if not self.missing_reason and (problem := await self._permission.find_problem(LINT, "the linter")):
             raise RuffFailed(problem)
         return await self._linter.check(document, file, root, select=select, isolated=isolated)

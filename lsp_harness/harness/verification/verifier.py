@@ -21,7 +21,7 @@ from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
 from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.verify.types.checker_pool import CheckerPool
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 
 MAX_SINGLE_FILES = 50
 """Most changed files that programs are told of one by one."""
@@ -68,7 +68,7 @@ class Verifier:
         """The linter."""
         return self.tools.ruff
 
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         """Forget what programs said about the folders in which files were created, changed or deleted."""
         self.linter.forget_answers()
         files = {change.path if change.scope == "file" else None for change in changes}

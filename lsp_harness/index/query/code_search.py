@@ -17,7 +17,7 @@ from lsp_harness.index.query.anchor import Anchor, FilePosition, SymbolName, fin
 from lsp_harness.index.query.definition_lines import MAX_LINE_CHARS
 from lsp_harness.index.query.rankers import MAX_TEXT_WORDS, Rankers, Ranking
 from lsp_harness.languages.language_spec import LanguageSpec
-from lsp_harness.store.database import Reader, placeholders
+from lsp_harness.store.database import DatabaseReader, placeholders
 from lsp_harness.syntax.grammars import language_for
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
@@ -96,7 +96,7 @@ class _Score:
 class CodeSearch(Rankers):
     """Search over the index of one folder."""
 
-    def __init__(self, reader: Reader, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, reader: DatabaseReader, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(reader)
         self._clock = clock
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
 from lsp_harness.index.query.anchor import Anchor, SymbolName, find_chunks, find_declared, find_used_symbols
 from lsp_harness.languages.language_table import find_language
-from lsp_harness.store.database import Reader, placeholders
+from lsp_harness.store.database import DatabaseReader, placeholders
 
 STOP_WORDS = frozenset(
     [
@@ -162,7 +162,7 @@ WORD = re.compile(r"[^\W_]+")
 class Rankers:
     """The rankers over the index of one folder."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: DatabaseReader) -> None:
         self._reader = reader
 
     def rank_by_name(self, query: str) -> Ranking:

@@ -20,7 +20,7 @@ WHERE language IN ({languages}) AND path != ?
 
 
 @dataclass(frozen=True, slots=True)
-class ImportStatement:
+class IndexedImport:
     """An import in a file of the index.
 
     Attributes:
@@ -36,7 +36,7 @@ class ImportStatement:
     importer: str
 
 
-def find_import_statements(view: IndexView, path: str, language: str, name: str) -> list[ImportStatement]:
+def find_import_statements(view: IndexView, path: str, language: str, name: str) -> list[IndexedImport]:
     """Return the imports after which a file knows a name.
 
     Args:
@@ -50,7 +50,7 @@ def find_import_statements(view: IndexView, path: str, language: str, name: str)
         languages = [spec.id for spec in shipped_languages() if spec.imports.has_module_imports]
     statement = SELECT_IMPORTS.format(languages=placeholders(len(languages)))
     rows = view.reader.rows(statement, (*languages, path, name, name, name, f"%{name}"))
-    statements = [ImportStatement(*row) for row in rows]
+    statements = [IndexedImport(*row) for row in rows]
     return [item for item in statements if item.alias or item.name or MODULE_SEPARATOR.split(item.module)[-1] == name]
 
 

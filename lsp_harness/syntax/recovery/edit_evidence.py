@@ -87,7 +87,7 @@ POSSIBLE_TOKENS = 20
 NEW_LINE = "\n"
 
 
-class TokenUsage:
+class TokenRowCounts:
     """The counts of all rows of three tokens of a text."""
 
     def __init__(self, tokens: Sequence[Lexeme]) -> None:
@@ -185,7 +185,7 @@ class EvidenceCollector:
     def __init__(self, broken_text: BrokenText) -> None:
         self._broken_text = broken_text
         self._tokens = broken_text.tokens
-        self._usage = TokenUsage(broken_text.tokens)
+        self._usage = TokenRowCounts(broken_text.tokens)
         self._bracket_evidence = BracketEvidence(broken_text)
         self._size = min(1.0, len(broken_text.tokens) / MANY_TOKENS)
         """Weight of the statistics of the text. In a short text they mean little."""

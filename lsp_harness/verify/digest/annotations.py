@@ -3,7 +3,7 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.problem import ToolProblem, parse_number, parse_severity
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 TOOL = "github"
@@ -63,7 +63,7 @@ def _untag(kind: str, line: str) -> str:
     return f"error: {line}" if kind == "error" and line.strip() and not PLACED.search(line) else line
 
 
-def _to_problem(severity: str, properties: dict[str, str], message: str) -> Problem:
+def _to_problem(severity: str, properties: dict[str, str], message: str) -> ToolProblem:
     values = {name: _unescape(value) for name, value in properties.items()}
     message, title = _unescape(message), values.get("title", "")
     path, line = values.get("file", ""), parse_number(values.get("line", ""))
@@ -85,7 +85,7 @@ def _to_problem(severity: str, properties: dict[str, str], message: str) -> Prob
     test = title if TEST_TITLE.match(title) and level == "error" else ""
     name = test.partition(" > ")
     test = f"{name[0]}::{name[2]}" if name[2] else test
-    return Problem(message.strip() or title, path, line, column, level, "" if test else code, test)
+    return ToolProblem(message.strip() or title, path, line, column, level, "" if test else code, test)
 
 
 def _unescape(text: str) -> str:

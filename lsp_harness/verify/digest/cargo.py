@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, ToolProblem, parse_number, parse_severity
 from lsp_harness.verify.digest.tool_output import JsonObject, ToolOutput, as_int, as_object, as_objects, as_text
 
 MESSAGE = re.compile(r"(error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
@@ -66,24 +66,24 @@ def read_cargo(output: ToolOutput) -> Digest | None:
         return Digest("cargo", tuple(problems), is_truncated=is_truncated)
     text = output.text
     problems = [
-        Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity), code)
+        ToolProblem(message, path, parse_number(row), parse_number(column), parse_severity(severity), code)
         for path, row, column, severity, code, message in SHORT_MESSAGE.findall(text)
     ]
     is_cargo = CARGO_LINE.search(text) or RESOLVER_ERROR.search(text)
     if is_cargo:
         problems += _read_text(output.lines)
-    problems += [Problem(message) for message in CRASH.findall(text)]
+    problems += [ToolProblem(message) for message in CRASH.findall(text)]
     if is_cargo and not TEST_RUN.search(text):
         problems += _read_panics(text)
     if not problems and (failed := BUILD_FAILURE.search(text)):
-        problems = [Problem(failed.group(1), code=SUMMARY_CODE)]
+        problems = [ToolProblem(failed.group(1), code=SUMMARY_CODE)]
     return Digest("cargo", tuple(problems)) if problems or is_cargo else None
 
 
-def _read_panics(text: str) -> list[Problem]:
+def _read_panics(text: str) -> list[ToolProblem]:
     """Return the panics of a program that `cargo run` started. cargo itself says nothing about them."""
     return [
-        Problem(
+        ToolProblem(
             f"panic: {match['message'].strip()}",
             match["path"],
             parse_number(match["line"]),
@@ -99,10 +99,10 @@ def _is_problem(message: JsonObject) -> bool:
     )
 
 
-def _from_json(message: JsonObject) -> Problem:
+def _from_json(message: JsonObject) -> ToolProblem:
     spans = as_objects(message.get("spans"))
     span = next((span for span in spans if span.get("is_primary") is True), spans[0] if spans else {})
-    return Problem(
+    return ToolProblem(
         _add_label(as_text(message.get("message")), as_text(span.get("label"))),
         as_text(span.get("file_name")),
         as_int(span.get("line_start")),
@@ -117,8 +117,8 @@ def _add_label(message: str, label: str) -> str:
     return message if not label or label in message or label.startswith("help: ") else f"{message}: {label}"
 
 
-def _read_text(lines: list[str]) -> list[Problem]:
-    problems: list[Problem] = []
+def _read_text(lines: list[str]) -> list[ToolProblem]:
+    problems: list[ToolProblem] = []
     for index, line in enumerate(lines):
         match = MESSAGE.match(line)
         if not match or SUMMARY_MESSAGE.match(match.group(3)):
@@ -128,12 +128,12 @@ def _read_text(lines: list[str]) -> list[Problem]:
         if frame:
             place = frame.group(1), parse_number(frame.group(2)), parse_number(frame.group(3))
             message = _add_label(message, _read_label(lines[index + 2 : index + MAX_FRAME_LINES]))
-            problems.append(Problem(message, *place, parse_severity(severity), code or ""))
+            problems.append(ToolProblem(message, *place, parse_severity(severity), code or ""))
         elif severity == "error":
             # errors of the linker, of the resolver and in the manifest have no place
             manifest = MANIFEST_PLACE.search(message)
             message = "\n".join([message, *_read_details(lines[index + 1 : index + 40])])
-            problems.append(Problem(message, manifest.group(1) if manifest else "", code=code or ""))
+            problems.append(ToolProblem(message, manifest.group(1) if manifest else "", code=code or ""))
     return problems
 
 
@@ -205,7 +205,7 @@ def read_cargo_test(output: ToolOutput) -> Digest | None:
     targets = [target for target in _split(output.lines) if target.totals or target.outcomes]
     counts = Counter(target.file for target in targets)
     repeated = {file for file, count in counts.items() if count > 1}
-    problems: list[Problem] = []
+    problems: list[ToolProblem] = []
     passed, skipped, failed = list[str](), list[str](), 0
     totals = Counter[str]()
     for target in targets:
@@ -213,7 +213,7 @@ def read_cargo_test(output: ToolOutput) -> Digest | None:
         # a test without output has no section
         failing = dict.fromkeys([*(name for name, end in target.outcomes.items() if end == "FAILED"), *sections])
         problems += [
-            replace(sections.get(name) or Problem("failed"), test=target.id_of(name, repeated)) for name in failing
+            replace(sections.get(name) or ToolProblem("failed"), test=target.id_of(name, repeated)) for name in failing
         ]
         passed += [target.id_of(name, repeated) for name, end in target.outcomes.items() if end == "ok"]
         skipped += [target.id_of(name, repeated) for name, end in target.outcomes.items() if end == "ignored"]
@@ -254,9 +254,9 @@ def _split(lines: list[str]) -> list[_Target]:
     return targets
 
 
-def _read_sections(lines: list[str]) -> dict[str, Problem]:
+def _read_sections(lines: list[str]) -> dict[str, ToolProblem]:
     """Return the problem of each test that has a section, by the name of the test."""
-    problems: dict[str, Problem] = {}
+    problems: dict[str, ToolProblem] = {}
     name, section = "", list[str]()
     for line in lines:
         head = SECTION_HEAD.match(line)
@@ -271,22 +271,24 @@ def _read_sections(lines: list[str]) -> dict[str, Problem]:
     return problems
 
 
-def read_problem(test: str, lines: list[str]) -> Problem:
+def read_problem(test: str, lines: list[str]) -> ToolProblem:
     """Return the problem of a failed test, from the lines that it printed."""
     for index, line in enumerate(lines):
         if panic := PANIC.match(line):
             if match := PANIC_PLACE.match(panic.group(1)):
                 path, row, column = match.groups()
-                return Problem(
+                return ToolProblem(
                     _read_message(lines[index + 1 :]), path, parse_number(row), parse_number(column), test=test
                 )
             if match := OLD_PANIC.match(panic.group(1)):
                 message, path, row, column = match.groups()
-                return Problem(message, path, parse_number(row), parse_number(column), test=test)
+                return ToolProblem(message, path, parse_number(row), parse_number(column), test=test)
         if match := OTHER_FAILURE.match(line):
             error, note, path, row, column = match.groups()
-            return Problem(error or note, path or "", parse_number(row or ""), parse_number(column or ""), test=test)
-    return Problem("failed", test=test)
+            return ToolProblem(
+                error or note, path or "", parse_number(row or ""), parse_number(column or ""), test=test
+            )
+    return ToolProblem("failed", test=test)
 
 
 def _read_message(lines: list[str]) -> str:

@@ -26,7 +26,7 @@ from lsp_harness.verify.digest.cargo import read_cargo, read_cargo_test
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.go import read_go_build, read_go_test
 from lsp_harness.verify.digest.line_prefixes import TIME, remove_indent, split_sources
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, ToolProblem
 from lsp_harness.verify.digest.ruff import read_ruff, read_ty
 from lsp_harness.verify.digest.tool_output import ToolOutput
 from lsp_harness.verify.digest.type_checkers import read_mypy, read_pyright
@@ -89,7 +89,7 @@ def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
         counts = f"{joined.failed - joined.errors} failed" if joined.failed > joined.errors else ""
         errors = f"{joined.errors} error{'s' * (joined.errors > 1)}" if joined.errors else ""
         message = f"{', '.join(filter(None, (counts, errors)))}; the output does not say which"
-        joined = replace(joined, problems=(*joined.problems, Problem(message, code=SUMMARY_CODE)))
+        joined = replace(joined, problems=(*joined.problems, ToolProblem(message, code=SUMMARY_CODE)))
     # a junit file says itself which runner wrote it
     return replace(
         joined,
@@ -141,7 +141,7 @@ def _count_known(digest: Digest) -> int:
     return digest.total + sum(bool(problem.path) for problem in digest.problems)
 
 
-def _is_in_prefix(problem: Problem, prefixes: frozenset[str]) -> bool:
+def _is_in_prefix(problem: ToolProblem, prefixes: frozenset[str]) -> bool:
     """Return whether a reader took the prefix of the line for a part of the problem."""
     texts = (problem.path, problem.message, problem.test)
     return any(
@@ -237,7 +237,7 @@ def _join(digests: list[Digest]) -> Digest:
     )
 
 
-def _finish(problem: Problem, root: str) -> Problem:
+def _finish(problem: ToolProblem, root: str) -> ToolProblem:
     return replace(
         problem,
         message=_to_line(problem.message),

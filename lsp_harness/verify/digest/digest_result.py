@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, SEVERITY_ORDER, SUMMARY_CODE, Problem
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, SEVERITY_ORDER, SUMMARY_CODE, ToolProblem
 
 MAX_REPEATED_LINES = 3
 """Most line numbers to list for a problem that occurs on several lines."""
@@ -34,7 +34,7 @@ class Digest:
     """
 
     tool: str = ""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ToolProblem, ...] = ()
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -120,16 +120,16 @@ class Digest:
         return [(self.failed - self.errors, "failed"), (self.passed, "passed"), (self.skipped, "skipped")]
 
 
-def _group(problems: tuple[Problem, ...]) -> list[list[Problem]]:
+def _group(problems: tuple[ToolProblem, ...]) -> list[list[ToolProblem]]:
     """Return groups of equal problems in one file: errors first, and otherwise in the order of the output."""
-    groups: dict[tuple[str, ...], list[Problem]] = {}
+    groups: dict[tuple[str, ...], list[ToolProblem]] = {}
     for problem in problems:
         key = (problem.severity, problem.path, problem.code, problem.message, problem.test)
         groups.setdefault(key, []).append(problem)
     return sorted(groups.values(), key=lambda group: SEVERITY_ORDER.index(group[0].severity))
 
 
-def _format_group(group: list[Problem]) -> str:
+def _format_group(group: list[ToolProblem]) -> str:
     problem = group[0]
     if problem.test:
         return _format_test(problem) + _format_repetition(group)
@@ -138,12 +138,12 @@ def _format_group(group: list[Problem]) -> str:
     return f"{place}{problem.severity}: {problem.message}{code}{_format_repetition(group)}"
 
 
-def _format_test(problem: Problem) -> str:
+def _format_test(problem: ToolProblem) -> str:
     place = f" ({problem.place})" if problem.place else ""
     return problem.feedback + place
 
 
-def _format_repetition(group: list[Problem]) -> str:
+def _format_repetition(group: list[ToolProblem]) -> str:
     if len(group) == 1:
         return ""
     lines = list(dict.fromkeys(problem.line for problem in group[1:] if problem.line not in (0, group[0].line)))
@@ -156,7 +156,7 @@ def _format_repetition(group: list[Problem]) -> str:
     return f" (×{len(group)}{also})"
 
 
-def _count_by_severity(problems: list[Problem], errors: int = 0) -> str:
+def _count_by_severity(problems: list[ToolProblem], errors: int = 0) -> str:
     """Return a phrase such as `2 errors, 1 warning`. `errors` are counted without being in the list."""
     counts = Counter[str](problem.severity for problem in problems)
     counts["error"] += errors
@@ -182,7 +182,7 @@ def select_file_problems(digest: Digest, file: Path, folders: Sequence[Path]) ->
         The digest. The problems in the file have its absolute path.
     """
     file = file.resolve()
-    problems = list[Problem]()
+    problems = list[ToolProblem]()
     for problem in digest.problems:
         if problem.path and any((folder / problem.path).resolve() == file for folder in folders):
             problems.append(replace(problem, path=str(file)))

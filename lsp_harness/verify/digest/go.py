@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, ToolProblem, parse_number
 from lsp_harness.verify.digest.tool_output import ToolOutput, as_text
 
 PROBLEM_LINE = re.compile(r"(?m)^(?:vet: )?(\S.*?\.go):(\d+)(?::(\d+))?: (.*)$")
@@ -26,19 +26,19 @@ def read_go_build(output: ToolOutput) -> Digest | None:
     else:
         is_truncated = False
     problems = _read_lines(text) if PROBLEM_LINE.search(text) else []
-    problems += [Problem(message, code="module") for message in MODULE_ERROR.findall(text)]
+    problems += [ToolProblem(message, code="module") for message in MODULE_ERROR.findall(text)]
     if not problems:
-        problems = [Problem(line, code=SUMMARY_CODE) for line in BUILD_FAILED_LINE.findall(text)]
+        problems = [ToolProblem(line, code=SUMMARY_CODE) for line in BUILD_FAILED_LINE.findall(text)]
     return Digest("go", tuple(problems), is_truncated=is_truncated) if problems else None
 
 
-def _read_lines(text: str) -> list[Problem]:
-    problems: list[Problem] = []
+def _read_lines(text: str) -> list[ToolProblem]:
+    problems: list[ToolProblem] = []
     continuation_lines = 0
     for line in text.split("\n"):
         if match := PROBLEM_LINE.match(line):
             path, row, column, message = match.groups()
-            problems.append(Problem(message, path, parse_number(row), parse_number(column or "")))
+            problems.append(ToolProblem(message, path, parse_number(row), parse_number(column or "")))
             continuation_lines = 1
         elif continuation_lines and line.startswith("\t"):
             continuation_lines += 1
@@ -127,7 +127,7 @@ class GoTestRun:
         failed = [key for key, result in self.results.items() if result == "fail"]
         # a test fails if one of its subtests fails, and then it rarely has a message of its own
         parents = {(package, test.rpartition("/")[0]) for package, test in failed}
-        problems: list[Problem] = []
+        problems: list[ToolProblem] = []
         for key in failed:
             log = self.logs.get(key, GoTestLog())
             if log.lines or key not in parents:
@@ -144,14 +144,14 @@ class GoTestRun:
         package = self.packages.get(key[0], "" if key[0].isdigit() else key[0])
         return f"{package}::{key[1]}" if package else key[1]
 
-    def _package_problem(self, package: str, name: str) -> Problem:
+    def _package_problem(self, package: str, name: str) -> ToolProblem:
         """Return the problem of a package that failed without a failing test, by a panic or a timeout."""
         panics = (log for (owner, _), log in self.logs.items() if owner == package and log.has_panicked)
         return _to_problem(next(panics, GoTestLog()), name)
 
 
-def _to_problem(log: GoTestLog, test: str) -> Problem:
-    return Problem("\n".join(log.lines) or "failed", log.path, log.line, test=test)
+def _to_problem(log: GoTestLog, test: str) -> ToolProblem:
+    return ToolProblem("\n".join(log.lines) or "failed", log.path, log.line, test=test)
 
 
 def read_go_test(output: ToolOutput) -> Digest | None:

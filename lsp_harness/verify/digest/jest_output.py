@@ -4,7 +4,7 @@ import re
 
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.js_failure import find_js_place, read_js_failure
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem, parse_number
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, ToolProblem, parse_number
 from lsp_harness.verify.digest.test_tally import TestTally, join_id
 from lsp_harness.verify.digest.tool_output import JsonObject, ToolOutput, as_int, as_object, as_objects, as_text
 
@@ -66,7 +66,7 @@ def _read_file(tally: TestTally, item: JsonObject) -> None:
                 text = as_text(messages[0]) if isinstance(messages, list) and messages else ""  # pyright: ignore[reportUnknownArgumentType]
                 report = read_js_failure(text)
                 place = (report.path, report.line) if report.path else (path, _line_of(result))
-                tally.add_failure(Problem(report.message, *place, test=test))
+                tally.add_failure(ToolProblem(report.message, *place, test=test))
             case "":
                 pass
             case _:
@@ -80,24 +80,24 @@ def _line_of(result: JsonObject) -> int:
     return as_int(as_object(result.get("location")).get("line"))
 
 
-def _unloaded_problem(path: str, lines: list[str]) -> Problem:
+def _unloaded_problem(path: str, lines: list[str]) -> ToolProblem:
     lines = [line.removeprefix("  ● Test suite failed to run") for line in lines]
     report = read_js_failure("\n".join(line.removeprefix("    ") for line in lines))
     own, line = find_js_place(lines)
     is_own = bool(own) and (path.endswith(own) or own.endswith(path))
-    return Problem(report.message, path, line if is_own else 0, code=COLLECTION_CODE)
+    return ToolProblem(report.message, path, line if is_own else 0, code=COLLECTION_CODE)
 
 
 def _read_text(output: ToolOutput) -> Digest | None:
     totals = [match for line in output.lines if (match := TESTS_LINE.match(line))]
     if not totals and not any(FILE_LINE.match(line) for line in output.lines):
         missing = NO_TESTS.search(output.text)
-        return Digest("jest", (Problem(missing.group(1), code="usage"),)) if missing else None
+        return Digest("jest", (ToolProblem(missing.group(1), code="usage"),)) if missing else None
     if not totals and not any(HEAD.match(line) or SUITES_LINE.match(line) for line in output.lines):
         return None
     tally = TestTally()
     _read_lines(tally, output.lines)
-    tally.others += [Problem(message, code="coverage") for message in THRESHOLD.findall(output.text)]
+    tally.others += [ToolProblem(message, code="coverage") for message in THRESHOLD.findall(output.text)]
     counts = None
     if totals:
         numbers = dict.fromkeys(("failed", "passed", "skipped", "pending", "todo", "disabled"), 0)
@@ -142,6 +142,6 @@ def _add_block(tally: TestTally, file: str, head: str, block: list[str]) -> None
     elif head and not NO_TEST.match(head):
         report = read_js_failure("\n".join(line.removeprefix("    ") for line in block))
         test = join_id(file, *head.split(" › "))
-        tally.add_failure(Problem(report.message, report.path or file, report.line, test=test))
+        tally.add_failure(ToolProblem(report.message, report.path or file, report.line, test=test))
     elif head.endswith("Error:") and not file:
-        tally.others.append(Problem(" ".join([head, *(line.strip() for line in block[:4])]).strip(), code="usage"))
+        tally.others.append(ToolProblem(" ".join([head, *(line.strip() for line in block[:4])]).strip(), code="usage"))

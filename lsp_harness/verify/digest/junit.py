@@ -16,7 +16,7 @@ from typing import Literal, Self
 from lsp_harness.verify.digest import cargo, go
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.js_failure import read_js_failure
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, TEST_FILE, Problem, parse_number
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, TEST_FILE, ToolProblem, parse_number
 from lsp_harness.verify.digest.pytest import (
     CODE_PLACE,
     ExceptionReport,
@@ -47,7 +47,7 @@ RUNNER_CLASSES = {"", "test", "undefined"}
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class JunitSuite:
     """A suite that encloses a case.
 
     Attributes:
@@ -95,13 +95,13 @@ class JunitCase:
     class_name: str
     path: str = ""
     line: int = 0
-    suites: tuple[Suite, ...] = ()
+    suites: tuple[JunitSuite, ...] = ()
     failures: tuple[Failure, ...] = field(default=())
     is_skipped: bool = False
     skip_reason: str = ""
 
     @classmethod
-    def from_element(cls, element: ET.Element, suites: tuple[Suite, ...], max_chars: int) -> Self:
+    def from_element(cls, element: ET.Element, suites: tuple[JunitSuite, ...], max_chars: int) -> Self:
         """Return the case of an element, with at most `max_chars` characters of the text of each failure."""
         output = element.findtext("system-out") or element.findtext("system-err") or ""
         failures = tuple(
@@ -247,7 +247,7 @@ def _is_rust(case: JunitCase) -> bool:
     return is_binary and bool(RUST_BINARY.match(case.class_name)) and bool(RUST_TEST.match(case.name))
 
 
-def read_failure(case: JunitCase, failure: Failure, test: str, *, is_pytest: bool) -> Problem:
+def read_failure(case: JunitCase, failure: Failure, test: str, *, is_pytest: bool) -> ToolProblem:
     """Return the problem of a failure of a case.
 
     Args:
@@ -262,14 +262,14 @@ def read_failure(case: JunitCase, failure: Failure, test: str, *, is_pytest: boo
     if case.is_whole_file or test == case.file:
         report = read_js_failure(failure.text, failure.message)
         is_own = bool(report.path) and (report.path.endswith(test) or test.endswith(report.path))
-        return Problem(report.message, test, report.line if is_own else 0, code=COLLECTION_CODE)
+        return ToolProblem(report.message, test, report.line if is_own else 0, code=COLLECTION_CODE)
     report = _read_other(case, failure)
-    problem = Problem(report.message or "failed", report.path, report.line, test=test)
+    problem = ToolProblem(report.message or "failed", report.path, report.line, test=test)
     return problem if problem.path else _replace_place(problem, case)
 
 
-def _replace_place(problem: Problem, case: JunitCase) -> Problem:
-    return Problem(problem.message, case.file, case.line, code=problem.code, test=problem.test)
+def _replace_place(problem: ToolProblem, case: JunitCase) -> ToolProblem:
+    return ToolProblem(problem.message, case.file, case.line, code=problem.code, test=problem.test)
 
 
 def _read_other(case: JunitCase, failure: Failure) -> ExceptionReport:
@@ -341,7 +341,7 @@ class _Document:
     """
 
     cases: list[JunitCase] = field(default_factory=list[JunitCase])
-    suites: list[Suite] = field(default_factory=list[Suite])
+    suites: list[JunitSuite] = field(default_factory=list[JunitSuite])
     names: set[str] = field(default_factory=set[str])
     is_complete: bool = False
 
@@ -362,7 +362,7 @@ def read(output: ToolOutput) -> Digest | None:
     is_pytest = bool(document.names.intersection(PYTEST_NAMES))
     ids = name_cases(document.cases, is_pytest=is_pytest)
     ids_by_result = defaultdict[str, list[str]](list)
-    problems, errors = list[Problem](), 0
+    problems, errors = list[ToolProblem](), 0
     for case, test in zip(document.cases, ids, strict=True):
         if case.is_whole_file and case.result == "passed" and not is_pytest:
             # node reports a file without tests as one test that passes
@@ -402,7 +402,7 @@ def _read_document(text: str) -> _Document:
                 document.names.add(element.get("name", ""))
             case "start", "testsuite":
                 document.names.add(element.get("name", ""))
-                document.suites.append(Suite(element.get("name", ""), element.get("file", "")))
+                document.suites.append(JunitSuite(element.get("name", ""), element.get("file", "")))
             case "end", "testsuite":
                 document.suites = document.suites[:-1]
                 document.is_complete = not document.suites

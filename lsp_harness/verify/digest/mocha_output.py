@@ -4,7 +4,7 @@ import re
 
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.js_failure import find_js_place, read_js_failure
-from lsp_harness.verify.digest.problem import Problem, parse_number
+from lsp_harness.verify.digest.problem import ToolProblem, parse_number
 from lsp_harness.verify.digest.test_tally import TestTally, join_id
 from lsp_harness.verify.digest.tool_output import ToolOutput, as_int, as_object, as_objects, as_text
 
@@ -28,9 +28,11 @@ def read(output: ToolOutput) -> Digest | None:
         lines = output.text[match.start() :].split("\n")
         path, line = find_js_place(lines)
         required_by = REQUIRED_BY.search(output.text, match.end())
-        return Digest("mocha", (Problem(match.group(1), path or (required_by.group(1) if required_by else ""), line),))
+        return Digest(
+            "mocha", (ToolProblem(match.group(1), path or (required_by.group(1) if required_by else ""), line),)
+        )
     if match := ERROR_LINE.search(output.text):
-        return Digest("mocha", (Problem(match.group(1), code="usage"),))
+        return Digest("mocha", (ToolProblem(match.group(1), code="usage"),))
     end = next((index for index, line in enumerate(output.lines) if PASSING.match(line)), -1)
     if end < 0:
         return None
@@ -71,7 +73,7 @@ def _read_failures(tally: TestTally, lines: list[str]) -> None:
         if head and len(head.group(1)) <= 4:
             if names and is_named:
                 report = read_js_failure("\n".join(block))
-                tally.add_failure(Problem(report.message, report.path, report.line, test=join_id("", *names)))
+                tally.add_failure(ToolProblem(report.message, report.path, report.line, test=join_id("", *names)))
             names, block, is_named = [head.group(2)], [], bool(head.group(3))
         elif names and not is_named:
             if line.strip():
@@ -98,7 +100,7 @@ def _read_json(output: ToolOutput) -> Digest | None:
         if error:
             failure = read_js_failure(as_text(error.get("stack")), as_text(error.get("message")))
             place = (failure.path, failure.line) if failure.path else (file, 0)
-            tally.add_failure(Problem(failure.message, *place, test=name))
+            tally.add_failure(ToolProblem(failure.message, *place, test=name))
         elif full_title in pending:
             tally.skipped[name] = None
         else:

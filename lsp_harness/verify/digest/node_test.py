@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.js_failure import read_js_failure
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, TEST_FILE, Problem, parse_number
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, TEST_FILE, ToolProblem, parse_number
 from lsp_harness.verify.digest.test_tally import TestTally, join_id, join_names
 from lsp_harness.verify.digest.tool_output import JsonObject, ToolOutput, as_int, as_text
 
@@ -87,13 +87,13 @@ def _add_failed(tally: TestTally, event: JsonObject, names: list[str], printed: 
     if _is_file(event, names):
         uncaught = UNCAUGHT.search(printed)
         reason = uncaught.group(1) if uncaught else f"cannot be run: {message}"
-        tally.add_failure(Problem(reason, file, code=COLLECTION_CODE))
+        tally.add_failure(ToolProblem(reason, file, code=COLLECTION_CODE))
     elif _is_skipped(event):
         tally.skipped[join_id(file, *names)] = None
     elif kind != "subtestsFailed":
         report = read_js_failure(as_text(event.get("stack")) or message, message)
         place = (report.path, report.line) if report.path else (file, as_int(event.get("line")))
-        tally.add_failure(Problem(report.message, *place, test=join_id(file, *names)))
+        tally.add_failure(ToolProblem(report.message, *place, test=join_id(file, *names)))
 
 
 def _read_spec(output: ToolOutput) -> Digest | None:
@@ -168,10 +168,10 @@ def _add_failure(
     report = read_js_failure("\n".join(lines or block))
     if len(names) == 1 and TEST_FILE.search(names[0]):
         # the program printed why before its result
-        problem = Problem(uncaught[0] if uncaught else report.message, names[0], code=COLLECTION_CODE)
+        problem = ToolProblem(uncaught[0] if uncaught else report.message, names[0], code=COLLECTION_CODE)
     else:
         place = (report.path, report.line) if report.path else (path, line)
-        problem = Problem(report.message, *place, test=join_names(*names))
+        problem = ToolProblem(report.message, *place, test=join_names(*names))
     tally.add_failure(problem)
 
 

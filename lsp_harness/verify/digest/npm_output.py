@@ -3,7 +3,7 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, ToolProblem
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 TOOL = "npm"
@@ -36,12 +36,12 @@ def read(output: ToolOutput) -> Digest | None:
     """Return the errors, or None if this is no output of a package manager of JavaScript."""
     problems = _read_npm(output.lines)
     problems += [
-        Problem(message, code=SUMMARY_CODE if code in PNPM_SUMMARIES else code)
+        ToolProblem(message, code=SUMMARY_CODE if code in PNPM_SUMMARIES else code)
         for code, message in PNPM_ERROR.findall(output.text)
     ]
     if YARN_START.search(output.text):
         problems += [
-            Problem(
+            ToolProblem(
                 classic or message,
                 code=SUMMARY_CODE if classic.startswith("Command failed") else code,
             )
@@ -56,9 +56,9 @@ def is_summary(digest: Digest) -> bool:
     return digest.tool == TOOL and all(problem.code == SUMMARY_CODE for problem in digest.problems)
 
 
-def _read_npm(lines: list[str]) -> list[Problem]:
+def _read_npm(lines: list[str]) -> list[ToolProblem]:
     """Return one problem for each block of npm's lines."""
-    problems: list[Problem] = []
+    problems: list[ToolProblem] = []
     code, message, is_script, is_inside = "", list[str](), False, False
     for line in [*lines, ""]:
         match = NPM_LINE.match(line)
@@ -81,9 +81,9 @@ def _read_npm(lines: list[str]) -> list[Problem]:
     return problems
 
 
-def _to_problem(code: str, message: list[str], *, is_script: bool) -> Problem:
+def _to_problem(code: str, message: list[str], *, is_script: bool) -> ToolProblem:
     number = code[1:] if code[1:].isdigit() else ""
     lines = [line.removeprefix(number).strip() for line in message] if number else message
     text = "\n".join(list(dict.fromkeys(filter(None, lines)))[:MAX_MESSAGE_LINES])
     # a script that fails has printed its own errors
-    return Problem(text or code or "failed", code=SUMMARY_CODE if is_script else code)
+    return ToolProblem(text or code or "failed", code=SUMMARY_CODE if is_script else code)

@@ -75,7 +75,7 @@ TEST_FILE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ToolProblem:
     """One error, warning or failed test in the output of a tool, with its place.
 
     Attributes:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem, parse_number
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, ToolProblem, parse_number
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 ASSERTION = re.compile(r"(?:AssertionError: )?assert (.+)$")
@@ -200,7 +200,7 @@ class Parts:
     blocks: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
     summary: list[str] = field(default_factory=list[str])
     outcomes: dict[str, str] = field(default_factory=dict[str, str])
-    listed: list[Problem] = field(default_factory=list[Problem])
+    listed: list[ToolProblem] = field(default_factory=list[ToolProblem])
     usage: list[str] = field(default_factory=list[str])
     internal: str = ""
     places: defaultdict[str, deque[tuple[str, int]]] = field(default_factory=lambda: defaultdict(deque))
@@ -273,7 +273,7 @@ def _split(lines: list[str]) -> Parts:
             _add_counts(parts.counts, f"{match.group(1)} {match.group(2)}")
         elif is_in_results and (match := SUGAR_TEST.match(line)):
             node = f"{match.group(1)}::{_to_node_name(match.group(3))}"
-            parts.listed.append(Problem("failed", match.group(1), parse_number(match.group(2)), test=node))
+            parts.listed.append(ToolProblem("failed", match.group(1), parse_number(match.group(2)), test=node))
         elif _is_last_line(line) and is_captured and (match := COUNTS.match(line)):
             # a test may run pytest itself; without a summary, the real last line stands behind its output too
             parts.captured_counts.clear()
@@ -378,14 +378,14 @@ def _to_node_name(name: str) -> str:
     return names.replace(".", "::") + bracket + parameters
 
 
-def _read_problems(parts: Parts) -> list[Problem]:
+def _read_problems(parts: Parts) -> list[ToolProblem]:
     exceptions = defaultdict[str, deque[ExceptionReport]](deque)
     for head, block in parts.blocks:
         exceptions[_block_name(head)].append(read_exception(block))
     names = frozenset(exceptions)
     messages = sorted(parts.places)
-    problems: list[Problem] = [Problem(message, code="usage") for message in parts.usage]
-    problems += [Problem(parts.internal, code="internal")] if parts.internal else []
+    problems: list[ToolProblem] = [ToolProblem(message, code="usage") for message in parts.usage]
+    problems += [ToolProblem(parts.internal, code="internal")] if parts.internal else []
     failing = parts.ids_with("FAILED", "ERROR")
     for line in parts.summary:
         node, message = _split_summary(line, names, failing)
@@ -431,7 +431,7 @@ def _block_name(head: str) -> str:
     return part.group(1) if part else name
 
 
-def create_problem(node: str, exception: ExceptionReport, message: str = "") -> Problem:
+def create_problem(node: str, exception: ExceptionReport, message: str = "") -> ToolProblem:
     """Return the problem of a failing test or of a file that cannot be imported.
 
     Args:
@@ -446,5 +446,5 @@ def create_problem(node: str, exception: ExceptionReport, message: str = "") -> 
     )
     if file == node:
         is_in_file = exception.path.endswith(file)
-        return Problem(message, file, exception.line if is_in_file else 0, code=COLLECTION_CODE)
-    return Problem(message, exception.path or file, exception.line, test=node)
+        return ToolProblem(message, file, exception.line if is_in_file else 0, code=COLLECTION_CODE)
+    return ToolProblem(message, exception.path or file, exception.line, test=node)

@@ -6,7 +6,7 @@ flake8 prints the concise form of ruff.
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, ToolProblem, parse_number, parse_severity
 from lsp_harness.verify.digest.tool_output import JsonObject, ToolOutput, as_int, as_object, as_objects, as_text
 from lsp_harness.verify.finding import Severity
 
@@ -32,7 +32,7 @@ def read_ty(output: ToolOutput) -> Digest | None:
         if not placed:
             return None
     problems = [
-        Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity), code)
+        ToolProblem(message, path, parse_number(row), parse_number(column), parse_severity(severity), code)
         for path, row, column, severity, code, message in TY_CONCISE_LINE.findall(text)
     ]
     for match in TY_FULL_MESSAGE.finditer(text):
@@ -41,20 +41,20 @@ def read_ty(output: ToolOutput) -> Digest | None:
         if label and label.group(1) not in message:
             message = f"{message}: {label.group(1)}"
         place = path or "", parse_number(row or ""), parse_number(column or "")
-        problems.append(Problem(message, *place, parse_severity(severity), code))
+        problems.append(ToolProblem(message, *place, parse_severity(severity), code))
     problems += [
-        Problem(message, path, 0, 0, parse_severity(severity), code)
+        ToolProblem(message, path, 0, 0, parse_severity(severity), code)
         for severity, code, message, path in FULL_FILE.findall(text)
     ]
     is_truncated = not TY_LAST_LINE.search(text)
     if not problems and (last_line := TY_LAST_LINE.search(text)):
-        problems = [Problem(last_line.group(), code=SUMMARY_CODE)]
+        problems = [ToolProblem(last_line.group(), code=SUMMARY_CODE)]
     return Digest("ty", tuple(problems), is_truncated=is_truncated)
 
 
 def _read_gitlab(output: ToolOutput) -> Digest | None:
     value, is_truncated = output.value
-    problems: list[Problem] = []
+    problems: list[ToolProblem] = []
     for item in as_objects(value):
         location = as_object(item.get("location"))
         if "check_name" not in item or "path" not in location:
@@ -65,7 +65,7 @@ def _read_gitlab(output: ToolOutput) -> Digest | None:
         severity = GITLAB_SEVERITIES.get(as_text(item.get("severity")), "error")
         message = as_text(item.get("description")).removeprefix(f"{code}: ")
         problems.append(
-            Problem(
+            ToolProblem(
                 message,
                 as_text(location.get("path")),
                 line,
@@ -104,7 +104,7 @@ def read_ruff(output: ToolOutput) -> Digest | None:
         _to_problem("unformatted", "File would be reformatted", path, 0, 0) for path in FORMAT_LINE.findall(output.text)
     ]
     if not problems and (last_line := LAST_LINE.search(output.text)):
-        problems = [Problem(last_line.group(), code=SUMMARY_CODE)]
+        problems = [ToolProblem(last_line.group(), code=SUMMARY_CODE)]
     return Digest("ruff", tuple(problems)) if problems or SUCCESS.search(output.text) else None
 
 
@@ -131,10 +131,10 @@ def _is_ruff(item: JsonObject) -> bool:
     return isinstance(item.get("filename"), str) and "location" in item and bool(as_text(item.get("message")))
 
 
-def _read_groups(output: ToolOutput) -> list[Problem]:
+def _read_groups(output: ToolOutput) -> list[ToolProblem]:
     if not GROUPED_LINE.search(output.text):
         return []
-    problems: list[Problem] = []
+    problems: list[ToolProblem] = []
     path = ""
     for line in output.lines:
         if head := GROUP_HEAD.match(line):
@@ -145,8 +145,8 @@ def _read_groups(output: ToolOutput) -> list[Problem]:
     return problems
 
 
-def _to_problem(code: str, message: str, path: str, line: int, column: int) -> Problem:
+def _to_problem(code: str, message: str, path: str, line: int, column: int) -> ToolProblem:
     # ruff calls everything an error; here, as in `verify.ruff_linter`, only syntax errors are errors
     is_syntax_error = code in ("invalid-syntax", "SyntaxError") or code.startswith("E9")
     severity: Severity = "error" if is_syntax_error else "warning"
-    return Problem(message, path, line, column, severity, code)
+    return ToolProblem(message, path, line, column, severity, code)

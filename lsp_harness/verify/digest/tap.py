@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.js_failure import read_js_failure
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, TEST_FILE, Problem
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, TEST_FILE, ToolProblem
 from lsp_harness.verify.digest.test_tally import TestTally, join_id, join_names
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
@@ -96,13 +96,13 @@ def _add_failure(tally: TestTally, result: _Result, test: str, *, is_file: bool)
     head = f"{name}: {message}" if name.endswith("Error") and message else message
     report = read_js_failure("\n".join([*([head] if head else []), *lines]))
     if is_file:
-        problem = Problem(result.comment or report.message, test, code=COLLECTION_CODE)
+        problem = ToolProblem(result.comment or report.message, test, code=COLLECTION_CODE)
     else:
         location = result.value("location").rsplit(":", 2)
         path, line = report.path, report.line
         if not path and len(location) == 3 and location[1].isdigit():
             path, line = location[0], int(location[1])
-        problem = Problem(report.message, path, line, test=test)
+        problem = ToolProblem(report.message, path, line, test=test)
     tally.add_failure(problem)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, ToolProblem
 
 SEPARATOR = " > "
 """The text between the names of groups of tests in an id."""
@@ -34,10 +34,10 @@ class TestTally:
 
     passed: dict[str, None] = field(default_factory=dict[str, None])
     skipped: dict[str, None] = field(default_factory=dict[str, None])
-    failures: dict[str, Problem] = field(default_factory=dict[str, Problem])
-    others: list[Problem] = field(default_factory=list[Problem])
+    failures: dict[str, ToolProblem] = field(default_factory=dict[str, ToolProblem])
+    others: list[ToolProblem] = field(default_factory=list[ToolProblem])
 
-    def add_failure(self, problem: Problem) -> None:
+    def add_failure(self, problem: ToolProblem) -> None:
         """Add a failed test or file. What the runner prints a second time is ignored, unless only that has a place."""
         known = self.failures.get(problem.failed_id)
         if not known or (not known.path and problem.path):

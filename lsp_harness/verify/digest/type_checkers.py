@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, ToolProblem, parse_number, parse_severity
 from lsp_harness.verify.digest.tool_output import ToolOutput, as_int, as_object, as_objects, as_text
 
 PYRIGHT_LINE = re.compile(r"(?m)^ +(\S.*?):(\d+):(\d+) - (error|warning|information|hint): (.*)$")
@@ -27,18 +27,20 @@ def read_pyright(output: ToolOutput) -> Digest | None:
         if not last_line:
             return None
         is_clean = last_line.groups() == ("0", "0")
-        return Digest("pyright", () if is_clean else (Problem(last_line.group(), code=SUMMARY_CODE),))
+        return Digest("pyright", () if is_clean else (ToolProblem(last_line.group(), code=SUMMARY_CODE),))
     return Digest("pyright", tuple(_read_pyright_text(output.lines)), is_truncated=not last_line)
 
 
-def _read_pyright_text(lines: list[str]) -> list[Problem]:
-    problems: list[Problem] = []
+def _read_pyright_text(lines: list[str]) -> list[ToolProblem]:
+    problems: list[ToolProblem] = []
     continuation_lines = 0
     for line in lines:
         if match := PYRIGHT_LINE.match(line):
             path, row, column, severity, message = match.groups()
             problems.append(
-                _split_rule(Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity)))
+                _split_rule(
+                    ToolProblem(message, path, parse_number(row), parse_number(column), parse_severity(severity))
+                )
             )
             continuation_lines = 1
         elif continuation_lines and line.replace("\xa0", " ").startswith("    "):
@@ -51,19 +53,19 @@ def _read_pyright_text(lines: list[str]) -> list[Problem]:
     return problems
 
 
-def _split_rule(problem: Problem) -> Problem:
+def _split_rule(problem: ToolProblem) -> ToolProblem:
     """Move the rule at the end of the message into the code."""
     rule = PYRIGHT_RULE.search(problem.message)
     return replace(problem, message=PYRIGHT_RULE.sub("", problem.message), code=rule.group(1)) if rule else problem
 
 
-def _read_pyright_json(value: object) -> list[Problem]:
-    problems: list[Problem] = []
+def _read_pyright_json(value: object) -> list[ToolProblem]:
+    problems: list[ToolProblem] = []
     for item in as_objects(as_object(value).get("generalDiagnostics")):
         start = as_object(as_object(item.get("range")).get("start"))
         if as_text(item.get("message")):
             problems.append(
-                Problem(
+                ToolProblem(
                     as_text(item.get("message")),
                     as_text(item.get("file")),
                     # JSON counts lines from 0; a problem of a whole file has no range
@@ -93,20 +95,20 @@ def read_mypy(output: ToolOutput) -> Digest | None:
     if digest := _read_json(output):
         return digest
     if not PROBLEM_LINE.search(output.text):
-        problems = [Problem(message, code="usage") for message in USAGE_ERROR.findall(output.text)]
-        problems += [Problem(message, code=SUMMARY_CODE) for message in LAST_LINE.findall(output.text)]
+        problems = [ToolProblem(message, code="usage") for message in USAGE_ERROR.findall(output.text)]
+        problems += [ToolProblem(message, code=SUMMARY_CODE) for message in LAST_LINE.findall(output.text)]
         return Digest("mypy", tuple(problems)) if problems or SUCCESS.search(output.text) else None
     return Digest("mypy", tuple(_read_text(output.lines)))
 
 
-def _read_text(lines: list[str]) -> list[Problem]:
-    problems: list[Problem] = []
+def _read_text(lines: list[str]) -> list[ToolProblem]:
+    problems: list[ToolProblem] = []
     lines_to_join = notes = 0
     for line in lines:
         if match := PROBLEM_LINE.match(line):
             path, row, column, severity, message = match.groups()
             code = RULE.search(message)
-            problem = Problem(
+            problem = ToolProblem(
                 RULE.sub("", message),
                 path,
                 parse_number(row),
@@ -134,14 +136,14 @@ def _read_text(lines: list[str]) -> list[Problem]:
     return problems
 
 
-def _belongs_to(note: Problem, problem: Problem) -> bool:
+def _belongs_to(note: ToolProblem, problem: ToolProblem) -> bool:
     return (problem.path, problem.line) == (note.path, note.line) and "Revealed type" not in note.message
 
 
 def _read_json(output: ToolOutput) -> Digest | None:
     rows, is_truncated = output.rows
     problems = tuple(
-        Problem(
+        ToolProblem(
             "\n".join(filter(None, (as_text(row["message"]), as_text(row["hint"])))),
             as_text(row["file"]),
             as_int(row["line"]),

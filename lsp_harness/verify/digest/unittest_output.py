@@ -8,7 +8,7 @@ import itertools
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem, parse_number
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, ToolProblem, parse_number
 from lsp_harness.verify.digest.pytest import read_exception
 from lsp_harness.verify.digest.test_tally import TestTally
 from lsp_harness.verify.digest.tool_output import ToolOutput
@@ -54,8 +54,8 @@ def _count_passed(text: str) -> int:
     return sum(parse_number(total) - parse_number(failed) for failed, total in items)
 
 
-def _read_examples(lines: list[str]) -> list[Problem]:
-    problems: list[Problem] = []
+def _read_examples(lines: list[str]) -> list[ToolProblem]:
+    problems: list[ToolProblem] = []
     for index, line in enumerate(lines):
         match = EXAMPLE_HEAD.match(line)
         if not match or not index or lines[index - 1] != STARS:
@@ -63,7 +63,7 @@ def _read_examples(lines: list[str]) -> list[Problem]:
         ends = (i for i in range(index + 1, len(lines)) if lines[i] == STARS or lines[i].startswith("Trying:"))
         block = lines[index + 1 : next(ends, len(lines))]
         path, row, name = match.groups()
-        problems.append(Problem(_describe(block), path, parse_number(row), test=name))
+        problems.append(ToolProblem(_describe(block), path, parse_number(row), test=name))
     return problems
 
 
@@ -185,11 +185,11 @@ def _add_failure(tally: TestTally, name: str, block: list[str]) -> bool:
         path = next((p for p in _frames(block) if p.replace("\\", "/").endswith(module.replace(".", "/") + ".py")), "")
         line = exception.line if exception.path == path else 0
         # a name that is no test is such a failure too
-        tally.add_failure(Problem(message, path or module.replace(".", "/") + ".py", line, code=COLLECTION_CODE))
+        tally.add_failure(ToolProblem(message, path or module.replace(".", "/") + ".py", line, code=COLLECTION_CODE))
         return False
     test, is_fixture = _to_id(name)
     tally.passed.pop(test, None)
-    tally.add_failure(Problem(message, exception.path, exception.line, test=test))
+    tally.add_failure(ToolProblem(message, exception.path, exception.line, test=test))
     return is_fixture
 
 

@@ -5,7 +5,7 @@ import re
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.jest_output import read_json
 from lsp_harness.verify.digest.js_failure import read_js_failure
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem, parse_number
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, ToolProblem, parse_number
 from lsp_harness.verify.digest.test_tally import TestTally, join_id
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
@@ -35,9 +35,9 @@ def read(output: ToolOutput) -> Digest | None:
         return None
     tally = TestTally()
     if missing:
-        tally.others.append(Problem(missing.group(1), code="usage"))
+        tally.others.append(ToolProblem(missing.group(1), code="usage"))
     _read_lines(tally, output.lines)
-    tally.others += [Problem(message, code="coverage") for message in THRESHOLD.findall(output.text)]
+    tally.others += [ToolProblem(message, code="coverage") for message in THRESHOLD.findall(output.text)]
     counts = None
     if totals:
         numbers = dict.fromkeys(("failed", "passed", "skipped", "todo", "expected fail"), 0)
@@ -61,7 +61,7 @@ def _read_lines(tally: TestTally, lines: list[str]) -> None:
                 heads = []
             if unhandled and any(text.strip() for text in block):
                 report = read_js_failure("\n".join(block))
-                tally.others.append(Problem(report.message, report.path, report.line, code="unhandled"))
+                tally.others.append(ToolProblem(report.message, report.path, report.line, code="unhandled"))
                 unhandled = ""
             block = []
             if head:
@@ -90,7 +90,7 @@ def _add_failures(tally: TestTally, heads: list[tuple[str, str]], block: list[st
     for file, names in heads:
         if names:
             place = (report.path, report.line) if report.path else (file, 0)
-            tally.add_failure(Problem(report.message, *place, test=join_id(file, names)))
+            tally.add_failure(ToolProblem(report.message, *place, test=join_id(file, names)))
         else:
             is_own = bool(report.path) and (file.endswith(report.path) or report.path.endswith(file))
-            tally.add_failure(Problem(report.message, file, report.line if is_own else 0, code=COLLECTION_CODE))
+            tally.add_failure(ToolProblem(report.message, file, report.line if is_own else 0, code=COLLECTION_CODE))

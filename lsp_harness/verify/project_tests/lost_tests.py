@@ -12,7 +12,7 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.digest.problem import ToolProblem
 
 REMOVAL = re.compile(
     r"\b(?:remov|delet|drop|renam|skip|disabl|deselect|xfail|replac|merg|split|empty|mov|rewrit|parametri[sz])\w*\b",
@@ -23,7 +23,7 @@ TEST_NAME = re.compile(r"\b(?:test_\w+|Test[A-Z]\w*|\w+_test)\b")
 TEST_WORD = re.compile(r"\btests?\b", re.IGNORECASE)
 
 
-def find_lost_tests(before: Digest, after: Digest, must_pass: frozenset[str], task: str = "") -> list[Problem]:
+def find_lost_tests(before: Digest, after: Digest, must_pass: frozenset[str], task: str = "") -> list[ToolProblem]:
     """Return a problem for each test that had to pass and neither passes nor fails.
 
     These tests have to pass: those that a proposal has to repair, and those that passed before, unless the instruction
@@ -51,15 +51,15 @@ def find_lost_tests(before: Digest, after: Digest, must_pass: frozenset[str], ta
     return [_describe(test, unread.get(test), is_skipped=test in after.skipped_tests) for test in sorted(lost)]
 
 
-def _count_lost(before: Digest, after: Digest, must_pass: frozenset[str], task: str) -> list[Problem]:
+def _count_lost(before: Digest, after: Digest, must_pass: frozenset[str], task: str) -> list[ToolProblem]:
     """Return what is lost if a program only counts its tests."""
     if must_pass and after.passed < before.passed + len(must_pass):
-        return [Problem("it does not pass", test=test) for test in sorted(must_pass)]
+        return [ToolProblem("it does not pass", test=test) for test in sorted(must_pass)]
     missing = before.passed - after.passed - max(0, after.failed - before.failed)
     if missing <= 0 or (task and REMOVAL.search(task) and TEST_WORD.search(task)):
         return []
     words = "1 test no longer runs" if missing == 1 else f"{missing} tests no longer run"
-    return [Problem(words, test="tests")]
+    return [ToolProblem(words, test="tests")]
 
 
 def _still_counted(gone: Collection[str], before: Collection[str], after: Collection[str]) -> set[str]:
@@ -98,11 +98,11 @@ def may_remove(task: str, test: str) -> bool:
     return not named or not named.isdisjoint(re.split(r"::|\[|/|\.", test))
 
 
-def _describe(test: str, unread: Problem | None, *, is_skipped: bool) -> Problem:
+def _describe(test: str, unread: ToolProblem | None, *, is_skipped: bool) -> ToolProblem:
     path = test.partition("::")[0]
     if unread:
-        return Problem(f"its file cannot be imported: {unread.message}", unread.path, unread.line, test=test)
-    return Problem(
+        return ToolProblem(f"its file cannot be imported: {unread.message}", unread.path, unread.line, test=test)
+    return ToolProblem(
         "it is skipped" if is_skipped else "it no longer runs", path if "/" in path or "." in path else "", test=test
     )
 
@@ -111,7 +111,7 @@ ASSERTING = re.compile(r"assert|raises|warns|check|expect|verify|fail|approx", r
 """Names of functions of Python that check something."""
 
 
-def find_emptied_tests(change: Change, task: str = "") -> list[Problem]:
+def find_emptied_tests(change: Change, task: str = "") -> list[ToolProblem]:
     """Return a problem for each test of a changed file that checked something and does not any more.
 
     Args:
@@ -121,13 +121,13 @@ def find_emptied_tests(change: Change, task: str = "") -> list[Problem]:
     before, after = count_checks(change.before), count_checks(change.after)
     path = change.file.relative_to(change.root).as_posix() if change.root else change.file.name
     emptied = sorted(test for test, count in before.items() if count and after.get(test) == 0)
-    problems = [Problem("it checks nothing any more", path, test=f"{path}::{test}") for test in emptied]
+    problems = [ToolProblem("it checks nothing any more", path, test=f"{path}::{test}") for test in emptied]
     old, new = _list_examples(change.before), _list_examples(change.after)
     for name, count in sorted((old - new).items()):
         # one that is gone with its function is found by its name
         if name in new:
             words = "1 example checks" if count == 1 else f"{count} examples check"
-            problems.append(Problem(f"{words} nothing any more", path, test=f"{path}::{name or 'examples'}"))
+            problems.append(ToolProblem(f"{words} nothing any more", path, test=f"{path}::{name or 'examples'}"))
     return [problem for problem in problems if not may_remove(task, problem.test)]
 
 

@@ -13,10 +13,10 @@ from typing import Any, cast
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Encoding, Position
 from lsp_harness.verify.finding import Finding, Severity
-from lsp_harness.verify.types.conversation import Conversation
+from lsp_harness.verify.types.conversation import CheckerConversation
 from lsp_harness.verify.types.message_child import Json, MessageChild, start_process
 from lsp_harness.wire.message_stream import frame
-from lsp_harness.workspace.folder_stamps import ChangeKind, FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile, ChangeKind
 
 START_LIMIT_S = 20.0
 """How long a child may take to answer `initialize`."""
@@ -125,7 +125,7 @@ CHANGE_TYPES: dict[ChangeKind, int] = {"created": 1, "changed": 2, "deleted": 3}
 SEVERITIES: dict[int, Severity] = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
 
-async def start_lsp_conversation(argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> Conversation:
+async def start_lsp_conversation(argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> CheckerConversation:
     """Start a language server, and return a conversation of the kind that it offers."""
     child = await LspChild.start(argv, root, settings)
     # an empty object offers it, too
@@ -133,14 +133,14 @@ async def start_lsp_conversation(argv: Sequence[str], root: Path, settings: Call
     return PullConversation(child) if answers else PushConversation(child)
 
 
-class LspConversation(Conversation):
+class LspConversation(CheckerConversation):
     """The documents of a language server."""
 
     def __init__(self, child: LspChild) -> None:
         super().__init__(child)
         self._child = child
 
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         # a checker does nothing about a changed file that it does not know, so a new one must be called new
         items = [{"uri": change.path.as_uri(), "type": CHANGE_TYPES[change.kind]} for change in changes]
         self._child.notify("workspace/didChangeWatchedFiles", {"changes": items})
@@ -189,7 +189,7 @@ class PushConversation(LspConversation):
             await self._child.wait_for(key, limit_s)
         return self._read_findings(self._published[key], document)
 
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         super().record_file_changes(changes)
         # what was published is about the old files, and a new version of each text makes the server look again
         self._published.clear()

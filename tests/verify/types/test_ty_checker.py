@@ -10,7 +10,7 @@ from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.checkers import TY_VARIABLE, TyChecker
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import settings
 from tests.support.real_checkers import REAL_TY
@@ -53,7 +53,7 @@ async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pyt
         statuses.append(outcome.status)
     # a file that is written by another program
     (tmp_path / "other.py").write_text("class Shape:\n    title: str = ''\n")
-    pool.record_file_changes([FileChange(tmp_path / "other.py", "changed")])
+    pool.record_file_changes([ChangedFile(tmp_path / "other.py", "changed")])
     document = Document.from_text(uri, HEAD, language="python")
     [outcome] = await gate.check(Cursor(document, None, len(HEAD), "a.py"), ["Shape().name"])
     await gate.aclose()
@@ -80,13 +80,13 @@ async def test_ty_follows_modules_and_packages_that_come_and_go(tmp_path: Path, 
 
     counts = [await count()]
     (tmp_path / "made.py").write_text("VALUE = 1\n")
-    pool.record_file_changes([FileChange(tmp_path / "made.py", "created")])
+    pool.record_file_changes([ChangedFile(tmp_path / "made.py", "created")])
     counts.append(await count())
     (packages / "installed.py").write_text("NAME = 1\n")
-    pool.record_file_changes([FileChange(packages / "installed.py", "created", "packages")])
+    pool.record_file_changes([ChangedFile(packages / "installed.py", "created", "packages")])
     counts.append(await count())
     (tmp_path / "made.py").unlink()
-    pool.record_file_changes([FileChange(tmp_path / "made.py", "deleted")])
+    pool.record_file_changes([ChangedFile(tmp_path / "made.py", "deleted")])
     counts.append(await count())
     await pool.aclose()
     assert counts == [2, 1, 0, 1]
