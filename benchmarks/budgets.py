@@ -33,7 +33,7 @@ from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.request import Infill
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
@@ -96,11 +96,11 @@ async def run(places: int, seed: int) -> None:
             checked_out(root, files)
             database = root.parent / "index.db"
             with (
-                closing(Writer(database, SCHEMA, schema_version())) as writer,
+                closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
                 closing(Indexer(root, writer)) as indexer,
             ):
                 indexer.scan()
-            with closing(Reader(database)) as reader:
+            with closing(DatabaseReader(database)) as reader:
                 for _ in range(places // len(texts)):
                     name = chance.choice(sorted(files))
                     document = Document.from_text((root / name).as_uri(), files[name])

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsp_harness.files.walk import WorkspaceFile as File
+from lsp_harness.files.walk import WalkedFile as File
 from lsp_harness.index.builder.file_extract import extract_file
 
 KINDS = frozenset({"function", "method", "constructor", "class"})

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lsp_harness.config.schema import Context
-from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import InstructionInputs, WorkspaceScope
+from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs, WorkspaceScope
 from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
 from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget

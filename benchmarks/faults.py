@@ -26,7 +26,7 @@ from benchmarks.hardship import OPEN, until
 from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_tables import SCHEMA, schema_version
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 
 FILES, CHANGED = 1_200, 40
 HUGE = 300_000_000
@@ -103,7 +103,7 @@ async def run(kills: int, seed: int) -> None:
             (root / "last.py").write_text("def the_last(): ...\n")
             took = await until(client, root, "the_last", [])
             database = next(home.rglob("index.db"))
-            with closing(Reader(database)) as reader:
+            with closing(DatabaseReader(database)) as reader:
                 told, left = (
                     reader.rows(INDEX_ROWS_SQL),
                     reader.rows(
@@ -122,7 +122,10 @@ async def run(kills: int, seed: int) -> None:
 
 
 def in_peace(root: Path, database: Path) -> list[tuple[object, ...]]:
-    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with (
+        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer)) as indexer,
+    ):
         indexer.scan()
         # who may read everything sees what the server did not
         return [row for row in writer.rows(INDEX_ROWS_SQL) if not str(row[0]).startswith("hidden/")]

@@ -29,7 +29,7 @@ from typing import Any
 import psutil
 
 from lsp_harness.files.ignore_files import IgnoreFiles
-from lsp_harness.files.walk import WorkspaceFile, walk
+from lsp_harness.files.walk import WalkedFile, walk
 
 PARSE = """
 import sys
@@ -164,7 +164,7 @@ def copied(folder: Path, suffix: str, into: Path) -> tuple[int, int]:
     """Files and bytes."""
     count = size = 0
     for found in walk(folder, IgnoreFiles([folder])):
-        if isinstance(found, WorkspaceFile) and found.path.endswith(suffix):
+        if isinstance(found, WalkedFile) and found.path.endswith(suffix):
             target = into / found.path
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / found.path, target)

@@ -42,7 +42,7 @@ from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.process.background_permit import BackgroundPermit
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
@@ -61,7 +61,7 @@ class Ring(RepositoryContext):
     """The beginnings of the other files of the folder."""
 
     def __init__(self, root: Path, count: TokenCounter) -> None:
-        super().__init__(IndexQuery(DirectExecutor(Reader(root / "none.db"))), count)
+        super().__init__(IndexQuery(DirectExecutor(DatabaseReader(root / "none.db"))), count)
         self._root = root
         self._tokens = count
 
@@ -160,7 +160,7 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
             checked_out(root, texts[repo])
             database = root.parent / "index.db"
             with (
-                closing(Writer(database, SCHEMA, schema_version())) as writer,
+                closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
                 closing(Indexer(root, writer)) as indexer,
             ):
                 indexer.scan()
@@ -170,7 +170,7 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(row["input"]["prefix"] + row["input"]["suffix"])
                     indexer.scan()
-                    with closing(Reader(database)) as reader:
+                    with closing(DatabaseReader(database)) as reader:
                         for arm in (arm for arm in arms if row["id"] not in known[arm]):
                             elsewhere = {
                                 "none": lambda: None,

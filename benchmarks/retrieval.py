@@ -31,7 +31,7 @@ from typing import Any
 
 from benchmarks.fim import Case, cases
 from lsp_harness.config.load import load
-from lsp_harness.files.walk import WorkspaceFile
+from lsp_harness.files.walk import WalkedFile
 from lsp_harness.harness.indexes.embedding_index import MAX_NEAREST
 from lsp_harness.index.builder.chunks import embedding_text
 from lsp_harness.index.builder.file_extract import extract_file
@@ -42,7 +42,7 @@ from lsp_harness.index.query.code_search import CodeSearch, SearchRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe
 from lsp_harness.inference.engine_choice import make_engine
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 from lsp_harness.text.position import encode
 
 Ranked = Callable[[str, Sequence[bytes]], list[str]]
@@ -101,11 +101,11 @@ class Place:
 
     def __init__(self, folder: Path, texts: Mapping[str, str]) -> None:
         self.folder = folder
-        with closing(Writer(folder / "index.db", SCHEMA, schema_version())) as writer:
+        with closing(DatabaseWriter(folder / "index.db", SCHEMA, schema_version())) as writer:
             filling = IndexWriter(writer)
-            filling.write(extract_file(WorkspaceFile(path, 1, len(text)), encode(text)) for path, text in texts.items())
+            filling.write(extract_file(WalkedFile(path, 1, len(text)), encode(text)) for path, text in texts.items())
             filling.link_imports(ImportLinks(filling.files, lambda path: ""))
-        self.reader = Reader(folder / "index.db")
+        self.reader = DatabaseReader(folder / "index.db")
         self.search = CodeSearch(self.reader)
         self.vectors = Vectors(folder)
 

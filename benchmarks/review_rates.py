@@ -19,9 +19,8 @@ from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.review.reviewer import Review, Reviewer
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.reviewer import ModelReview, Reviewer
 
 SETS = ("fix_quixbugs", "fix_student", "fix_humaneval")
 DOCSTRING = '\n\n\n"""\n'
@@ -37,7 +36,7 @@ class Pair(NamedTuple):
 
 class Answer(NamedTuple):
     is_right: bool
-    review: Review
+    review: ModelReview
     ms: float
 
 

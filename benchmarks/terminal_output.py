@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-from lsp_harness.process.memory import resident_bytes
+from lsp_harness.process.process_table import resident_bytes
 from lsp_harness.runtime.terminal.terminal import Terminal
 from lsp_harness.runtime.terminal.terminal_viewer import TerminalViewer
 

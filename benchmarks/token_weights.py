@@ -4,7 +4,7 @@
     python -m benchmarks.token_weights measure CASES.jsonl...
 
 Rows have `language`, `kind`, `text` and `truth` (those of `token_faults` and of `one_fault`). A weight says how much an
-observation of `syntax/recovery/evidence/evidence.py` speaks against an edit: a conditional logit model, fitted by
+observation of `syntax/recovery/edit_evidence.py` speaks against an edit: a conditional logit model, fitted by
 gradient descent over the edits after which each text parses, and the case that the true text is none of them. Rows
 whose path and text say that a finding was reported by a linter are left out.
 """
@@ -21,8 +21,8 @@ import numpy as np
 
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.edit_evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
 from lsp_harness.syntax.recovery.edits.generators import trials
-from lsp_harness.syntax.recovery.evidence.evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
 from lsp_harness.syntax.recovery.recovery import TrialLimits, find_recoveries
 from lsp_harness.syntax.syntax_errors import find_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse

@@ -23,11 +23,9 @@ import pip
 from lsp_harness.config.schema import Verification
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import CheckContext, CheckTools, run_checks
+from lsp_harness.verify.checks import create_checks
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -25,6 +26,43 @@ SQL_STATEMENT = re.compile(
     r"\s*(SELECT|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX|VIRTUAL)|WITH \w+)\b"
 )
 SQL_PACKAGES = {"index", "store"}
+SHARED_CLASS_NAMES = frozenset(
+    {
+        "Answer",
+        "ArtifactPart",
+        "CheckResult",
+        "Conversation",
+        "Decision",
+        "Embedder",
+        "Engine",
+        "EventFeed",
+        "Generation",
+        "HarnessError",
+        "HookDecision",
+        "Hooks",
+        "InvalidRequest",
+        "MessageReader",
+        "Model",
+        "Options",
+        "PermissionGate",
+        "Prompt",
+        "Reply",
+        "Report",
+        "RequestRefused",
+        "Row",
+        "Rule",
+        "RuleSet",
+        "Server",
+        "SessionConnection",
+        "TaskResult",
+        "TerminalOutput",
+        "TextEdit",
+        "Turn",
+        "UnknownEvent",
+        "Verification",
+    }
+)
+"""Names that several public classes of the package have. This must shrink: whoever renames one deletes its row."""
 HARNESS_MODULES = [
     "lsp_harness.harness.edits.diagnosis",
     "lsp_harness.harness.edits.proposals",
@@ -96,6 +134,17 @@ def test_sql_is_written_in_two_packages_only(trees: dict[Path, ast.Module]):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL_STATEMENT.match(node.value)
     ]
     assert statements == []
+
+
+def test_a_public_class_name_exists_once_in_the_package(trees: dict[Path, ast.Module]):
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for module in MODULES:
+        for node in trees[module].body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(relative(module))
+    shared = {name: files for name, files in places.items() if len(files) > 1}
+    assert {name: files for name, files in shared.items() if name not in SHARED_CLASS_NAMES} == {}
+    assert shared.keys() == SHARED_CLASS_NAMES
 
 
 def test_the_subjects_of_new_commits_are_short():

@@ -201,7 +201,7 @@ LANGUAGE_WORDS = {
     "lsp_harness/verify/preservation/allowed_changes.py": {"go"},
     "lsp_harness/verify/digest/digest.py": {"go"},
     "lsp_harness/verify/types/tsserver_conversation.py": {"jsx"},
-    "lsp_harness/verify/types/ty_checker.py": {"python"},
+    "lsp_harness/verify/types/checkers.py": {"python"},
     "lsp_harness/wire/event.py": {"ts"},
 }
 """Words that are also ids of languages, with another meaning there: a module of Python, a field of the answer of the

@@ -2,11 +2,11 @@
 
 import sys
 
-from lsp_harness.verify import check_registry
+from lsp_harness.verify import checks
 
 PAGE_HEAD = """# Checks
 
-Generated from the classes in `lsp_harness/verify/check_registry.py` by `make docs`; do not edit.
+Generated from the classes in `lsp_harness/verify/checks.py` by `make docs`; do not edit.
 
 An edit must pass these checks, from cheap to expensive, before it is offered. The first failure ends the run, and its
 line is part of the next prompt. A check that is not possible is shown as `skipped` with its reason, and never counts as
@@ -25,7 +25,7 @@ def render() -> str:
     rows = [
         f"| `{check.name}` | {'fixes' if check.is_about_finding else 'all edits'} "
         f"| {f'`{check.setting}`' if check.setting else 'always on'} | {check.criterion} | `{check.feedback_label}` |\n"
-        for check in check_registry.CHECKS
+        for check in checks.CHECKS
     ]
     return "".join([PAGE_HEAD, *rows])
 

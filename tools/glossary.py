@@ -1,6 +1,7 @@
 """Generator of `docs/glossary.md`: `python -m tools.glossary`.
 
 A term of the code is a public class or type. Its sentence is the first one of its docstring, so it exists only once.
+The checks of edits are in `docs/checks.md` instead.
 """
 
 import ast
@@ -13,6 +14,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "lsp_harness"
 PACKAGES = ("workspace", "completion", "coding", "kernel", "permission", "verify", "context")
 """Packages whose public classes are terms."""
+CHECKS = PACKAGE / "verify" / "checks.py"
+"""The module of the checks, each of which is a row of `docs/checks.md`."""
 INTRODUCTION = """# Glossary
 
 Generated from the docstrings of the public classes by `make docs`; do not edit the tables.
@@ -52,6 +55,7 @@ def find_terms(package: str) -> Iterator[Term]:
     terms = (
         Term(node.name, first_sentence(ast.get_docstring(node) or ""), str(file.relative_to(PACKAGE.parent)))
         for file in sorted((PACKAGE / package).rglob("*.py"))
+        if file != CHECKS
         for node in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )

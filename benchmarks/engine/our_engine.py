@@ -15,7 +15,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.model_files import resolve_model
-from lsp_harness.process.memory import resident_bytes
+from lsp_harness.process.process_table import resident_bytes
 
 HOME_VARIABLE = "LSP_HARNESS_HOME"
 PROBE_FILE = "probe.json"

@@ -8,10 +8,8 @@ from lsp_harness.harness.edits.turns import TurnWork
 from lsp_harness.kernel.results import Progress
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import Check, run_checks
 from lsp_harness.verify.finding_subject import find_subject
 
 TESTS = "tests"

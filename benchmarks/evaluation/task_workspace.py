@@ -27,7 +27,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
 from lsp_harness.verify.project_tests.runner_registry import find_runner
-from lsp_harness.verify.ruff_linter import Report, Ruff
+from lsp_harness.verify.ruff_linter import Ruff, RuffReport
 from lsp_harness.workspace.snapshot import Snapshot
 from lsp_harness.workspace.workspace import Workspace
 
@@ -41,10 +41,10 @@ class FixlessRuff(Ruff):
 
     async def check(
         self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
-    ) -> tuple[Report, ...]:
+    ) -> tuple[RuffReport, ...]:
         """Return the findings of ruff without fixes."""
         reports = await super().check(document, file, root, select=select, isolated=isolated)
-        return tuple(Report(report.finding) for report in reports)
+        return tuple(RuffReport(report.finding) for report in reports)
 
 
 @dataclass(slots=True)

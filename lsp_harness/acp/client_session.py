@@ -36,9 +36,9 @@ from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.permission.person import TITLES, Choice, offered_choices
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.session_undo import UndoWish, describe_undo
-from lsp_harness.text.markdown import fence_code
 from lsp_harness.text.surrogates import to_scalar_value
 from lsp_harness.text.uri import local_path
+from lsp_harness.text.wording import fence_code
 from lsp_harness.wire.event import Event
 
 STOP_REASONS: Mapping[str, StopReason] = {

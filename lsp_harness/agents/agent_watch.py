@@ -21,10 +21,8 @@ from lsp_harness.runtime.isolation.worktree import MAX_CHANGED_FILES
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import CheckContext
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import CheckContext, run_checks
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.published_findings import FileFindings, PublishedFindings
 

@@ -31,7 +31,7 @@ from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.isolation.worktree import Worktree
 from lsp_harness.sessions.session_undo import UndoResult, restore_turn
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 
 
 class ChangeWriter:

@@ -17,10 +17,8 @@ from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.runtime.isolation.git import TreeChange
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import CheckContext
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import CheckContext, run_checks
 from lsp_harness.verify.finding import Verdict
 
 MAX_FINDING_LINES = 50

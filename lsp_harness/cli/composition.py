@@ -9,7 +9,7 @@ from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import BinaryDocument, FileError, FileMissing, HarnessError, UsageError
-from lsp_harness.files.project_marks import is_project
+from lsp_harness.files.folders import is_project
 from lsp_harness.harness.events import HarnessEvent, TroubleReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.inference.client import Engine

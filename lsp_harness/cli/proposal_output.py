@@ -12,7 +12,7 @@ from lsp_harness.harness.edits.proposals import write_changes
 from lsp_harness.harness.events import TurnReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.kernel.results import Proposal
-from lsp_harness.verify.check_registry import check_titles
+from lsp_harness.verify.checks import check_titles
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.verdict_words import STATUS_MARKS, explain_standing, find_standing
 from lsp_harness.workspace.snapshot import Snapshot

@@ -17,7 +17,7 @@ from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import Infill
-from lsp_harness.languages.declaration_traits import CommentStyle
+from lsp_harness.languages.traits import CommentStyle
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree, parse

@@ -8,8 +8,7 @@ from typing import Any, cast
 from lsp_harness.coding.selection import select_code
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
-from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs
 from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines

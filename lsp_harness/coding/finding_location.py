@@ -10,10 +10,10 @@ from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, encode
+from lsp_harness.verify.checks import SHARED_RULES
 from lsp_harness.verify.current_findings import examine_text
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.resolved_check import SHARED_RULES
 
 UNKNOWN_NAME_MESSAGE = re.compile(
     r"undefined name|not defined|undeclared|cannot find name|unresolved reference|could not be resolved", re.IGNORECASE
@@ -138,7 +138,7 @@ def _describe_findings(
 
 
 def _describe_problems(
-    document: Document, span: Span, problems: Sequence[Problem], target: Finding | None
+    document: Document, span: Span, problems: Sequence[ToolProblem], target: Finding | None
 ) -> Iterator[str]:
     first, last = document.line_of(span.start) + 1, document.line_of(max(span.start, span.end - 1)) + 1
     for problem in problems:

@@ -12,8 +12,8 @@ from lsp_harness.kernel.results import Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.text.wording import format_count
+from lsp_harness.verify.checks import ResolvedCheck
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.wire.verdict_words import GOAL_CHECKS
 
 FixOne = Callable[[Document, Finding], Awaitable[Proposal]]

@@ -10,7 +10,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.languages.language_table import find_language
-from lsp_harness.verify.check_registry import CHECKS
+from lsp_harness.verify.checks import CHECKS
 
 PLACEHOLDERS = ("selection", "symbol", "diagnostics", "file", "language")
 CONTEXT_BUDGETS: Mapping[str, str] = {

@@ -13,9 +13,8 @@ from lsp_harness.coding.turn_driver import AMBIGUOUS_COST
 from lsp_harness.syntax.syntax_errors import find_new_faults
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check_runner import run_check
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import run_check
 from lsp_harness.verify.preservation.preservation_check import PreservationCheck
 
 CreateChange = Callable[[tuple[Edit, ...]], Change]

@@ -25,9 +25,8 @@ from lsp_harness.kernel.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.wording import format_count
-from lsp_harness.verify.absent_check import AbsentCheck
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check
+from lsp_harness.verify.change import ChangeSet
+from lsp_harness.verify.check import AbsentCheck, Check
 from lsp_harness.verify.finding import Outcome, Verdict
 from lsp_harness.wire.verdict_words import BEHAVIOUR_CHECKS
 

@@ -23,11 +23,10 @@ from lsp_harness.coding.finding_location import find_imports_end
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.context import window
-from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import InstructionInputs
+from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
-from lsp_harness.context.sources.related_code_source import RelatedCodeSource
+from lsp_harness.context.sources.index_sources import RelatedCodeSource
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import find_secrets, secret_lines
 from lsp_harness.inference.prompt_ceilings import PromptLimit

@@ -21,7 +21,7 @@ from lsp_harness.completion.trigger_policy import TriggerPolicy
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
-from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.languages.traits import NameTraits
 from lsp_harness.syntax.names.unbound_names import MissingNames, find_missing_names
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree

@@ -6,17 +6,47 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.context.code_selection import CodeSelection
 from lsp_harness.context.fragment import TokenCounter
 from lsp_harness.context.prompt_budget import PromptBudget
 from lsp_harness.context.recent_edits import RecentEdits
-from lsp_harness.index.time_limit import TimeLimit
+from lsp_harness.index.index_view import TimeLimit
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span, decode
 from lsp_harness.workspace.cursor import Cursor
 
 if TYPE_CHECKING:
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.index.query.definition_lines import CursorNames
     from lsp_harness.knowledge.installed_packages import InstalledPackages
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSelection:
+    """The span of a document that an instruction is about, with the syntax tree.
+
+    Attributes:
+        document: The version of the document.
+        tree: The syntax tree of that version, or None if the text has none.
+        span: The selected code, in bytes of the document.
+        path: The path that prompts name: relative to the workspace folder if the file lies in one.
+    """
+
+    document: Document
+    tree: SyntaxTree | None
+    span: Span
+    path: str
+
+    @property
+    def text(self) -> str:
+        """The selected code."""
+        return decode(self.document.data[slice(*self.span)])
+
+    @property
+    def comment(self) -> str:
+        """The marker of a line comment in this language, or `#` if the language is unknown or has none."""
+        return (self.tree.language.comment if self.tree else "") or "#"
+
 
 VectorSearch = Callable[[str, str], Awaitable[Sequence[bytes]]]
 """Takes the URI of a document and a task. Returns the digests of the texts in its workspace folder that are most

@@ -1,6 +1,6 @@
 """A part of a prompt with its cost in tokens."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 TokenCounter = Callable[[Sequence[str]], Awaitable[list[int]]]
@@ -27,3 +27,19 @@ class Fragment:
 def total_tokens(fragments: Sequence[Fragment]) -> int:
     """Return the cost of all fragments together."""
     return sum(fragment.tokens for fragment in fragments)
+
+
+async def count_lines(lines: Sequence[str], count: TokenCounter) -> dict[str, int]:
+    """Return the tokens of each line with its line end."""
+    return dict(zip(lines, await count([f"{line}\n" for line in lines]), strict=True))
+
+
+def fit_lines(lines: Sequence[str], costs: Mapping[str, int], budget: int) -> tuple[list[str], int]:
+    """Return the first lines that fit the budget, and the tokens left."""
+    kept_lines = list[str]()
+    for line in lines:
+        if costs[line] > budget:
+            break
+        budget -= costs[line]
+        kept_lines.append(line)
+    return kept_lines, budget

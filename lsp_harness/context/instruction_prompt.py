@@ -12,8 +12,7 @@ from itertools import groupby
 from lsp_harness.context import source_registry
 from lsp_harness.context.context_inputs import InstructionInputs
 from lsp_harness.context.context_source import InstructionSource, SectionTitle, share_tokens
-from lsp_harness.context.fragment import Fragment, TokenCounter
-from lsp_harness.context.line_fitting import count_lines, fit_lines
+from lsp_harness.context.fragment import Fragment, TokenCounter, count_lines, fit_lines
 from lsp_harness.errors import NoAnswer
 
 CODE_ORDER = 50

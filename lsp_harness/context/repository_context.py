@@ -17,7 +17,7 @@ from lsp_harness.context.lookup.cursor_names import read_cursor_names
 from lsp_harness.context.lookup.import_list import complete_import_list, find_import_list
 from lsp_harness.context.prompt_budget import TOTAL
 from lsp_harness.context.recent_edits import RecentEdits
-from lsp_harness.index.time_limit import TimeLimit
+from lsp_harness.index.index_view import TimeLimit
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.workspace.cursor import Cursor
 

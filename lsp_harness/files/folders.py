@@ -9,6 +9,22 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+PROJECT_MARKS = (
+    ".git",
+    "lsp-harness.toml",
+    "localcode.toml",
+    "pyproject.toml",
+    "package.json",
+    "Cargo.toml",
+    "go.mod",
+)
+
+
+def is_project(folder: Path) -> bool:
+    """Return whether a folder looks like a project."""
+    return any((folder / mark).exists() for mark in PROJECT_MARKS)
+
+
 FileIdentity = tuple[int, int]
 """Device and inode."""
 

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 from lsp_harness.disk.file_reading import UTF_16_BOMS, read_problem, read_start, read_text
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, FileMissing
-from lsp_harness.files.byte_text import path_to_byte_text
 from lsp_harness.files.folders import outermost_folder
-from lsp_harness.files.ignore_patterns import compile_pattern
+from lsp_harness.files.ignore_patterns import compile_pattern, path_to_byte_text
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_harness.files.entry_walk import EntryBudget, walk_entries
 from lsp_harness.files.secrets import is_secret_path
+from lsp_harness.files.walk import EntryBudget, walk_entries
 
 MAX_ENTRIES = 1_000_000
 """Most files and folders that are looked at. A folder with more needs many seconds."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lsp_harness.harness.open_findings import OpenFindings
     from lsp_harness.harness.services import Services
     from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
-    from lsp_harness.workspace.folder_stamps import ChangeKind, FileChange
+    from lsp_harness.workspace.folder_stamps import ChangedFile, ChangeKind
 
 
 class FollowedFiles:
@@ -66,7 +66,7 @@ class FollowedFiles:
         else:
             self._services.folders.record((event.root / name, "changed") for name in names)
 
-    def _follow(self, changes: "Sequence[FileChange]") -> None:
+    def _follow(self, changes: "Sequence[ChangedFile]") -> None:
         """Tell everybody who knows something about files on disk. Who checks comes after those who answer."""
         services = self._services
         services.index.record_changes(changes)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lsp_harness.harness.indexes.folder_indexes import FolderIndexes
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.index.unsaved_text import UnsavedText
-    from lsp_harness.workspace.folder_stamps import FileChange
+    from lsp_harness.workspace.folder_stamps import ChangedFile
 
 COMPLETE_WAIT_S = 20.0
 """How long a question that needs the whole folder waits for the index."""
@@ -105,7 +105,7 @@ class IndexService:
         indexes = self.folder_indexes_if_any
         return indexes.find(resolve_links(root)) if indexes else None
 
-    def record_changes(self, changes: "Sequence[FileChange]") -> None:
+    def record_changes(self, changes: "Sequence[ChangedFile]") -> None:
         """Let the indexes follow files that were created, changed or deleted."""
         if indexes := self.folder_indexes_if_any:
             if len(changes) > MAX_SINGLE_FILES:

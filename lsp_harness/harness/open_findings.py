@@ -24,7 +24,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.verify.current_findings import Examination
-    from lsp_harness.workspace.folder_stamps import FileChange
+    from lsp_harness.workspace.folder_stamps import ChangedFile
 
 DELAY_S = 0.5
 """Time without a change after which a text is examined."""
@@ -77,7 +77,7 @@ class OpenFindings:
         part.number += 1
         self._services.clock.call_later(DELAY_S, partial(self._begin, part, part.number))
 
-    def record_file_changes(self, changes: "Sequence[FileChange]") -> None:
+    def record_file_changes(self, changes: "Sequence[ChangedFile]") -> None:
         """Examine all open documents again whose errors may depend on files that changed on disk."""
         own = {change.path.as_uri() for change in changes}
         for opened in self._services.documents:

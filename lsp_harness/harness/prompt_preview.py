@@ -20,8 +20,8 @@ from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
 from lsp_harness.inference.token_estimate import EstimatingEngine
-from lsp_harness.text.markdown import fence_code
 from lsp_harness.text.position import Span
+from lsp_harness.text.wording import fence_code
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.snapshot import Snapshot
 

@@ -31,7 +31,7 @@ from lsp_harness.workspace.folder_state import FolderState, list_environments
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.open_documents import OpenDocuments
 from lsp_harness.workspace.snapshot import Snapshot
-from lsp_harness.workspace.typing_rhythm import TypingRhythm
+from lsp_harness.workspace.typed_text import TypingRhythm
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from lsp_harness.harness.indexes.folder_index import IndexMessage
     from lsp_harness.harness.verification.edit_permission import EditPermission
     from lsp_harness.harness.verification.verifier import Verifier
-    from lsp_harness.index.query.affected_tests import AffectedTest
+    from lsp_harness.index.query.related_tests import AffectedTest
     from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.client import Engine
     from lsp_harness.kernel.log.session_log import SessionLog
@@ -171,7 +171,7 @@ class Services:
         """The linter and the checks of edits."""
         from lsp_harness.harness.verification.edit_permission import CheckPermission
         from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
-        from lsp_harness.verify.review.reviewer import Reviewer
+        from lsp_harness.verify.reviewer import Reviewer
 
         if self._verifier:
             return self._verifier

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lsp_harness.index.builder.file_extract import content_digest
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.store.database import Reader
+from lsp_harness.store.database import DatabaseReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def read_unparsed_paths(view: IndexView) -> list[str]:
     return [path for (path,) in view.reader.rows("SELECT path FROM files WHERE language = '' AND skipped = ''")]
 
 
-def has_text(reader: Reader, path: str, data: bytes) -> bool:
+def has_text(reader: DatabaseReader, path: str, data: bytes) -> bool:
     """Return whether the index has this text of a file, or leaves the file out."""
     rows = reader.rows("SELECT digest, skipped FROM files WHERE path = ?", (path,))
     if not rows:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from lsp_harness.store.database import Reader
+from lsp_harness.store.database import DatabaseReader
 
 if TYPE_CHECKING:
     from lsp_harness.index.index_view import IndexView
@@ -36,7 +36,7 @@ class IndexExecutor(Protocol):
 class DirectExecutor:
     """Runs questions in the calling thread, for commands that do nothing else meanwhile."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: DatabaseReader) -> None:
         self._reader = reader
 
     async def run(self, uri: str, question: "Callable[[IndexView], T]", default: T, *, is_slow: bool = False) -> T:
@@ -54,7 +54,7 @@ class IndexThread:
     """A thread that answers questions to one index, one at a time."""
 
     def __init__(self, database: Path) -> None:
-        self._reader = Reader(database)
+        self._reader = DatabaseReader(database)
         self._thread = ThreadPoolExecutor(1, "index")
         self._is_closed = False
 

@@ -26,7 +26,7 @@ from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.builder.reader_processes import yield_processor
 from lsp_harness.index.index_place import remove_orphaned_indexes
 from lsp_harness.index.index_tables import SCHEMA, schema_version
-from lsp_harness.store.database import Writer, remove_database
+from lsp_harness.store.database import DatabaseWriter, remove_database
 
 POLL_INTERVAL_S = 5.0
 """Time between two full scans if the system does not report changes of files."""
@@ -96,7 +96,7 @@ class IndexProcess:
         self._orders.started.wait()
         while not self._orders.stopped.is_set():
             try:
-                with closing(Writer(self._database, SCHEMA, schema_version())) as writer:
+                with closing(DatabaseWriter(self._database, SCHEMA, schema_version())) as writer:
                     indexer = Indexer(self._root, writer, _report_progress, yields_to_typing=True)
                     with closing(indexer):
                         self._update(indexer, writer)
@@ -113,7 +113,7 @@ class IndexProcess:
         report_state("paused", why=error.message)
         self._orders.stopped.wait(RETRY_DELAY_S)
 
-    def _update(self, indexer: Indexer, writer: Writer) -> None:
+    def _update(self, indexer: Indexer, writer: DatabaseWriter) -> None:
         for paths in self._changes():
             # A user may delete the database to get a new one.
             writer.check_file()

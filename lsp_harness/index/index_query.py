@@ -10,25 +10,30 @@ from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from lsp_harness.index.embedding_texts import count_texts, read_text_digests, read_texts
 from lsp_harness.index.graph.dependents import Dependents, find_dependents
 from lsp_harness.index.index_contents import IndexContents, has_text, read_contents, read_unparsed_paths
 from lsp_harness.index.index_executor import DirectExecutor, IndexExecutor
 from lsp_harness.index.index_tables import is_complete
-from lsp_harness.index.query.affected_tests import MAX_USERS, AffectedTest, find_affected_tests, find_users
+from lsp_harness.index.index_view import TimeLimit
 from lsp_harness.index.query.anchor import FilePosition, SymbolName, find_anchors, find_declared
 from lsp_harness.index.query.code_patterns import Example, ExampleRequest, Pattern, find_examples, find_patterns
-from lsp_harness.index.query.code_search import CodeSearch, FileHit, Hit, SearchRequest
-from lsp_harness.index.query.declaration_usage import DeclarationUsage, find_usage
+from lsp_harness.index.query.code_search import (
+    CodeSearch,
+    DeclarationSearch,
+    FileHit,
+    FoundDeclaration,
+    Hit,
+    SearchRequest,
+    SimilarCode,
+    find_declarations_about,
+    find_similar_code,
+)
 from lsp_harness.index.query.definition_lines import (
     CursorNames,
     DefinitionLine,
     find_defined_names,
     find_definition_lines,
 )
-from lsp_harness.index.query.exported_names import find_exported_names
-from lsp_harness.index.query.found_declarations import DeclarationSearch, FoundDeclaration, find_declarations_about
-from lsp_harness.index.query.import_statements import ImportStatement, find_import_statements
 from lsp_harness.index.query.name_locations import (
     CursorPlace,
     NameLocation,
@@ -38,6 +43,7 @@ from lsp_harness.index.query.name_locations import (
 from lsp_harness.index.query.name_lookup import (
     DeclaredName,
     LengthRange,
+    SymbolOverview,
     contains_word,
     find_names_by_length,
     find_near_names,
@@ -46,13 +52,26 @@ from lsp_harness.index.query.name_lookup import (
     list_file_symbols,
     read_doc_lines,
     read_functions,
+    read_overview,
 )
-from lsp_harness.index.query.similar_code import SimilarCode, find_similar_code
-from lsp_harness.index.query.symbol_lookup import SymbolMatch, find_symbols
-from lsp_harness.index.query.symbol_overview import SymbolOverview, read_overview
+from lsp_harness.index.query.related_tests import (
+    MAX_USERS,
+    AffectedTest,
+    DeclarationUsage,
+    find_affected_tests,
+    find_usage,
+    find_users,
+)
+from lsp_harness.index.query.symbol_lookup import (
+    IndexedImport,
+    SymbolMatch,
+    find_exported_names,
+    find_import_statements,
+    find_symbols,
+)
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.index.time_limit import TimeLimit
-from lsp_harness.store.database import Reader
+from lsp_harness.index.vectors import count_texts, read_text_digests, read_texts
+from lsp_harness.store.database import DatabaseReader
 from lsp_harness.text.document import Document
 
 
@@ -62,7 +81,7 @@ def open_index(database: Path) -> Generator["IndexQuery"]:
 
     Its questions raise StoreError if the database cannot be read. Their URIs are ignored.
     """
-    with closing(Reader(database)) as reader:
+    with closing(DatabaseReader(database)) as reader:
         yield IndexQuery(DirectExecutor(reader))
 
 
@@ -105,7 +124,7 @@ class IndexQuery:
         """
         return await self._run(uri, lambda view: find_exported_names(view, path, language, module), [], is_slow=True)
 
-    async def import_statements(self, uri: str, path: str, language: str, name: str) -> list[ImportStatement]:
+    async def import_statements(self, uri: str, path: str, language: str, name: str) -> list[IndexedImport]:
         """Return the imports by which files of a language know a name, without those of the file `path`."""
         return await self._run(uri, lambda view: find_import_statements(view, path, language, name), [], is_slow=True)
 

@@ -4,7 +4,7 @@ from hashlib import blake2b
 from importlib import metadata
 
 from lsp_harness.config.resources import resource_path
-from lsp_harness.store.database import Reader
+from lsp_harness.store.database import DatabaseReader
 from lsp_harness.syntax.grammars import optional_grammar_versions
 
 FORMAT_VERSION = 5
@@ -47,7 +47,7 @@ CREATE INDEX IF NOT EXISTS targets_target ON targets(target);
 """Created when the tables have rows. To update them during the first scan would cost three times as much."""
 
 
-def is_complete(reader: Reader) -> bool:
+def is_complete(reader: DatabaseReader) -> bool:
     """Return whether the index was completed once and no imports wait to be resolved."""
     tables = reader.rows("SELECT 1 FROM sqlite_master WHERE name = 'targets_target'")
     return bool(tables) and not reader.rows("SELECT 1 FROM unlinked LIMIT 1")

@@ -8,7 +8,7 @@ from typing import Any
 
 from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.languages.language_table import find_language
-from lsp_harness.store.database import Reader, Row, placeholders
+from lsp_harness.store.database import DatabaseReader, Row, placeholders
 
 MAX_MENTIONS = 200
 TOP_LEVEL_SQL = (
@@ -59,7 +59,7 @@ class SymbolTable:
     negative file id.
     """
 
-    def __init__(self, reader: Reader, unsaved: Mapping[str, UnsavedText]) -> None:
+    def __init__(self, reader: DatabaseReader, unsaved: Mapping[str, UnsavedText]) -> None:
         """Create the table.
 
         Args:

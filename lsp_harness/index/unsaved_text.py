@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lsp_harness.index.builder.chunks import Chunk, split_chunks
+from lsp_harness.index.builder.chunks import FileChunk, split_chunks
 from lsp_harness.syntax.symbols.declarations import Declaration, Import, qualified_names
 
 
@@ -27,7 +27,7 @@ class UnsavedText:
         return qualified_names(self.declarations)
 
     @cached_property
-    def chunks(self) -> list[Chunk]:
+    def chunks(self) -> list[FileChunk]:
         """The chunks that the index would make of this text."""
         return split_chunks(self.data, self.declarations)
 

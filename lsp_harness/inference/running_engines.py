@@ -18,7 +18,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import EngineUnavailable, FileError
-from lsp_harness.process.memory import resident_bytes
+from lsp_harness.process.process_table import resident_bytes
 from lsp_harness.process.termination import KILL_WAIT_S, Ending, OpenProcess, describe_state, start_time
 
 HEALTH_TIMEOUT_S = 2.0

@@ -9,7 +9,7 @@ from lsp_harness.verify.finding import Finding, Verdict
 
 if TYPE_CHECKING:
     # a server loads this module when it starts, and the parser only with the first request
-    from lsp_harness.verify.change_set import ChangeSet
+    from lsp_harness.verify.change import ChangeSet
 
 FixSource = Literal["linter", "repair", "model"]
 """The maker of a fix: `linter` is the tool's own safe fix, `repair` needs no model, and `model` is any other."""

@@ -16,15 +16,13 @@ from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.go_modules import GoModules
 from lsp_harness.knowledge.member_names import find_names, mentions_name
 from lsp_harness.knowledge.node_packages import NodePackages
-from lsp_harness.knowledge.own_packages import OwnPackages
 from lsp_harness.knowledge.package_lookup import PackageSearch, Result
-from lsp_harness.knowledge.package_module import Module, PackageRules
-from lsp_harness.knowledge.package_source import TextCache
+from lsp_harness.knowledge.package_source import Module, PackageRules, TextCache
 from lsp_harness.knowledge.project_python import find_environment
-from lsp_harness.knowledge.python_packages import PythonPackages
+from lsp_harness.knowledge.python_packages import OwnPackages, PythonPackages
 from lsp_harness.knowledge.rust_crates import RustCrates
 from lsp_harness.languages.language_table import find_language, shipped_languages
-from lsp_harness.languages.package_traits import Ecosystem
+from lsp_harness.languages.traits import Ecosystem
 
 MAX_NEAREST = 3
 """Number of similar names that are returned for an absent name."""

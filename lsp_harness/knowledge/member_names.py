@@ -3,9 +3,8 @@
 import re
 
 from lsp_harness.knowledge.package_lookup import MAX_HOPS, DeclarationRef, PackageSearch, Result
-from lsp_harness.knowledge.package_module import Module, PackageRules, local_name
-from lsp_harness.knowledge.package_source import PackageText
-from lsp_harness.languages.package_traits import Ecosystem
+from lsp_harness.knowledge.package_source import Module, PackageRules, PackageText, local_name
+from lsp_harness.languages.traits import Ecosystem
 from lsp_harness.text.position import decode, encode
 
 DYNAMIC_NAMES = re.compile(rb"__getattr__|\bglobal_enum\b|\bglobals\(\)|sys\.modules|\bsetattr\(|\b__getattribute__")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
-from lsp_harness.knowledge.package_module import Module
 from lsp_harness.knowledge.package_source import (
+    Module,
     Package,
     PackageText,
     TextCache,

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.knowledge.package_module import Module, PackageRules, local_name
-from lsp_harness.knowledge.package_source import PackageText
-from lsp_harness.languages.package_traits import Ecosystem
+from lsp_harness.knowledge.package_source import Module, PackageRules, PackageText, local_name
+from lsp_harness.languages.traits import Ecosystem
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration, Import
 from lsp_harness.text.position import decode
 

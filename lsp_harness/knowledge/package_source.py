@@ -7,22 +7,52 @@ No code is run. A file that is too large, is not text or must not be read is tre
 import json
 import logging
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.secrets import is_secret_path
-from lsp_harness.knowledge.js_exports import find_exports
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
 from lsp_harness.syntax.symbols.declarations import Declaration, Import
 from lsp_harness.syntax.symbols.declared_text import read_declarations
+from lsp_harness.text.position import decode
+
+EXPORTED = re.compile(r"\bexport\s*(?:type\s*)?\{([^}]*)\}(?!\s*from)")
+EXPORT_DEFAULT = re.compile(r"\bexport\s+default\s+(?!(?:async|function|class|abstract|interface)\b)([\w$.]+)")
+EXPORT_DECLARED = re.compile(
+    r"\bexport\s+default\s+(?:async\s+|abstract\s+)*(?:function\*?|class|interface)\s+([\w$]+)"
+)
+EXPORT_WHOLE = re.compile(r"(?:\bexport\s*=|\bmodule\.exports\s*=)\s*([\w$.]+)\s*[;\n]")
+REQUIRED_WHOLE = re.compile(r"\bmodule\.exports\s*=\s*require\(\s*['\"]([^'\"]+)['\"]\s*\)")
+
+
+def find_exports(data: bytes) -> dict[str, str]:
+    """Return the local names of exports that are declared apart from the declaration.
+
+    The keys are the exported names, `default` for the default export and `=` for the value that is the whole module.
+    """
+    source = decode(data)
+    exports: dict[str, str] = {}
+    for match in EXPORTED.finditer(source):
+        for part in match[1].split(","):
+            names = part.replace("type ", "").split()
+            if names and names[0] != "default":
+                exports[names[-1]] = names[0]
+    for pattern, name in ((EXPORT_DECLARED, "default"), (EXPORT_DEFAULT, "default"), (EXPORT_WHOLE, "=")):
+        if match := pattern.search(source):
+            exports.setdefault(name, match[1])
+    if match := REQUIRED_WHOLE.search(source):
+        exports["="] = f"require:{match[1]}"
+    return exports
+
 
 log = logging.getLogger(__name__)
 
@@ -157,3 +187,64 @@ class TextCache:
         except ParseBudgetExceeded as error:
             log.info("%s is not read: %s", path, error)
             return None
+
+
+GO_VERSION = re.compile(r"(?:^|\.)v\d+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """Everything that one import of a module makes visible: files of one package."""
+
+    package: Package
+    name: str
+    texts: tuple[PackageText, ...] = ()
+    without_stubs: bool = False
+    """True if stubs were left out."""
+    importer_folder: Path | None = None
+    """The folder of the importing file, in languages where it matters."""
+
+
+class PackageRules(Protocol):
+    """The packages that are installed for one workspace folder, in one language."""
+
+    searched_places: list[str]
+    """The places where packages were searched last, for people."""
+
+    def find_module(
+        self, name: str, importer_folder: Path | None = None, *, without_stubs: bool = False
+    ) -> Module | None:
+        """Return a module as a file imports it, or None.
+
+        Args:
+            name: The module as an import writes it.
+            importer_folder: The folder of the importing file.
+            without_stubs: Whether the sources are read even if there are stubs.
+        """
+        ...
+
+    def find_submodule(self, module: Module, name: str) -> Module | None:
+        """Return a module inside of another one, or None."""
+        ...
+
+    def find_target(self, module: Module, text: PackageText, imported: Import) -> tuple[Module, str] | None:
+        """Return the module that an import in a module means, and the name in it (empty for the module itself), or
+        None."""
+        ...
+
+    def split_name(self, dotted_name: str) -> list[tuple[str, str]]:
+        """Return possible divisions of a name as people write it: a module and the dotted name in it."""
+        ...
+
+
+def local_name(language: LanguageSpec, imported: Import) -> str:
+    """Return the name that an import has in its file; empty if it has none."""
+    if imported.alias or imported.name or language.imports.has_module_imports:
+        return imported.alias or imported.name
+    if language.imports.packages_name_themselves:
+        # This is a convention. A package may declare another name.
+        parts = imported.module.strip('"').split("/")
+        last = parts[-2] if len(parts) > 1 and GO_VERSION.fullmatch(parts[-1]) else parts[-1]
+        return GO_VERSION.sub("", last).removeprefix("go-").removesuffix("-go").replace("-", "_")
+    parts = imported.module.split(language.imports.separator)
+    return parts[0] if language.imports.binds_first_part else parts[-1]

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.knowledge.package_module import Module
 from lsp_harness.knowledge.package_source import (
     FileStamp,
+    Module,
     Package,
     PackageText,
     TextCache,
@@ -234,3 +234,18 @@ def _overlaps(path: Path, root: Path) -> bool:
     """Return whether one of two folders contains the other."""
     real_root = resolve_links(root) or root
     return path.is_relative_to(real_root) or real_root.is_relative_to(path)
+
+
+SOURCE_FOLDERS = ("src", "lib", "")
+"""Folders of a project that may contain its packages. The last one is that of the project itself."""
+
+
+class OwnPackages(PythonPackages):
+    """The packages in the folders of a project. Their release is their name, without a version."""
+
+    def _sites(self) -> Iterator[Site]:
+        self.searched_places = []
+        for name in SOURCE_FOLDERS:
+            if folder := resolve_links(self._root / name):
+                self.searched_places.append(f"{name}/" if name else "./")
+                yield Site(folder)

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from lsp_harness.knowledge.package_module import Module
 from lsp_harness.knowledge.package_source import (
     FileStamp,
+    Module,
     Package,
     PackageText,
     TextCache,

@@ -1,19 +1,21 @@
 """The description of one language: how it is recognised, where its grammar is, and the traits that other code asks for.
 
 No code outside of this package compares the id of a language. It asks for a trait instead, so that a new language is
-one new file.
+one new row.
 """
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lsp_harness.languages.declaration_traits import DeclarationTraits
-from lsp_harness.languages.import_traits import ImportTraits
-from lsp_harness.languages.name_traits import NameTraits
-from lsp_harness.languages.package_traits import PackageTraits
-from lsp_harness.languages.recovery_traits import RecoveryTraits
-from lsp_harness.languages.test_traits import TestTraits
-from lsp_harness.languages.token_traits import TokenTraits
+from lsp_harness.languages.traits import (
+    DeclarationTraits,
+    ImportTraits,
+    NameTraits,
+    PackageTraits,
+    RecoveryTraits,
+    TestTraits,
+    TokenTraits,
+)
 from lsp_harness.text.code_lines import LineSyntax
 
 BlockStyle = Literal["indent", "braces", "end", "none"]

@@ -1,20 +1,17 @@
-"""The table of all languages. It finds the file of each language in this package, and looks languages up by name.
+"""The table of all languages, in which a language is found by its name or by that of a file.
 
-The files are imported at the first look-up, not at the start of the program.
+The modules with the languages are imported at the first look-up, not at the start of the program.
 """
 
-import importlib
-import pkgutil
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from lsp_harness.languages import compiled, documents, scripting
 from lsp_harness.languages.language_spec import LanguageSpec
 
 UNKNOWN_LANGUAGE = LanguageSpec("")
-"""The language of a text whose language has no file here. All its traits have their defaults."""
+"""The language of a text whose language is not in the table. All its traits have their defaults."""
 
 
 class LanguageTable:
@@ -35,11 +32,11 @@ def language_table() -> LanguageTable:
 
 @cache
 def load_table() -> LanguageTable:
-    """Import the file of each language in this package. This takes some milliseconds, once for each process."""
+    """Import the modules with the languages. This takes some milliseconds, once for each process."""
+    from lsp_harness.languages import compiled, documents, further_languages, scripting
+
     return LanguageTable(
-        importlib.import_module(module.name).SPEC
-        for package in (compiled, documents, scripting)
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+        language for module in (compiled, documents, scripting, further_languages) for language in module.LANGUAGES
     )
 
 

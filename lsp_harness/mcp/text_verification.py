@@ -16,14 +16,11 @@ from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from lsp_harness.text.wording import format_count
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check, CheckContext
-from lsp_harness.verify.check_runner import run_check
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import Check, CheckContext, run_check
+from lsp_harness.verify.checks import SuiteCheck, SyntaxCheck
 from lsp_harness.verify.finding import Finding, Outcome, Verdict
 from lsp_harness.verify.project_tests.comparison import SuiteSkippedError
-from lsp_harness.verify.suite_check import SuiteCheck
-from lsp_harness.verify.syntax_check import SyntaxCheck
 from lsp_harness.wire.verdict_words import FORM_ONLY
 
 NOT_RUN = "not run, because the syntax is wrong"

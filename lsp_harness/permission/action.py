@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Confinement
 
 ActionKind = Literal["read", "edit", "execute", "network", "agent"]
 """The effect of an action: read files, change files, run a program, call another machine, or start a subagent."""

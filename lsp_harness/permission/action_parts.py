@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.files.entry_walk import TooManyFilesError
+from lsp_harness.files.walk import TooManyFilesError
 from lsp_harness.permission.action import Action, ActionKind
 from lsp_harness.permission.command_objections import CommandObjections
 from lsp_harness.permission.protected_paths import ProtectedPaths
@@ -19,7 +19,7 @@ from lsp_harness.permission.shell.command_parts import (
 )
 from lsp_harness.permission.shell.command_risk import RISKS, Risk, command_risk
 from lsp_harness.permission.touched_files import CommandFiles
-from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Confinement
 
 MAX_SHOWN_CHARS = 200
 LOOP = re.compile(r"\b(?:for|while|until|select)\b")

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from lsp_harness.files.entry_walk import EntryBudget, TooManyFilesError
+from lsp_harness.files.walk import EntryBudget, TooManyFilesError
 from lsp_harness.permission.file_search import list_tree
 from lsp_harness.permission.git_files import find_odd_settings, find_repository, history_objection, read_index
 from lsp_harness.permission.protected_paths import ProtectedPaths, holds_login, is_secret_name

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lsp_harness.files.entry_walk import EntryBudget, walk_entries
+from lsp_harness.files.walk import EntryBudget, walk_entries
 
 GROUP = re.compile(r"[@!?*+]\(.*?\)")
 SET = re.compile(r"\[[!^]?\]?(?:\[[:.=][^\]]*[:.=]\]|[^\]])*\]")

@@ -18,8 +18,8 @@ from time import monotonic
 from lsp_harness.config.load import PROJECT_FILES, user_config_file
 from lsp_harness.config.paths import state_folder
 from lsp_harness.errors import HarnessError
-from lsp_harness.files.entry_walk import EntryBudget, TooManyFilesError, walk_entries
 from lsp_harness.files.secrets import find_secrets, is_secret_path
+from lsp_harness.files.walk import EntryBudget, TooManyFilesError, walk_entries
 
 PROTECTED_FOLDERS = frozenset({".git", ".lsp-harness", "git~1"})
 MAX_LINK_ENTRIES = 200_000

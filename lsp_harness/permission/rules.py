@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lsp_harness.files.entry_walk import TooManyFilesError
+from lsp_harness.files.walk import TooManyFilesError
 from lsp_harness.permission.action_parts import ActionPart
 from lsp_harness.permission.glob_patterns import matches, may_match
 from lsp_harness.permission.protected_paths import ProtectedPaths

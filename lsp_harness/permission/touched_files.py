@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lsp_harness.files.entry_walk import TooManyFilesError
 from lsp_harness.files.secrets import is_secret_path
+from lsp_harness.files.walk import TooManyFilesError
 from lsp_harness.permission.file_search import expand_wildcard
 from lsp_harness.permission.protected_paths import ProtectedPaths
 from lsp_harness.permission.shell.command_parts import STREAM_DEVICES, CommandPart, CommandSplit

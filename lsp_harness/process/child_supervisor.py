@@ -48,7 +48,7 @@ CHANGED_SIGNALS = (*FORWARDED, *IGNORED, signal.SIGCHLD, signal.SIGXFSZ, signal.
 EXIT_FAILED = 127
 
 
-class Supervisor:
+class ChildSupervisor:
     """The program and all its descendants."""
 
     def __init__(self, control: socket.socket, wake_up: int) -> None:
@@ -247,7 +247,7 @@ def supervise(control: socket.socket, folder: str, start: "Callable[[], int]") -
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    supervisor = Supervisor(control, reader)
+    supervisor = ChildSupervisor(control, reader)
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, ignore)

@@ -26,7 +26,7 @@ VARIABLES_OF_SHELLS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Shell:
+class CommandShell:
     """A shell.
 
     Attributes:
@@ -45,12 +45,12 @@ class Shell:
 
 
 @cache
-def find_shell() -> Shell:
+def find_shell() -> CommandShell:
     """Return bash if it is there, because commands are read by its grammar. Otherwise `sh`."""
     for place in BASH_PLACES:
         if Path(place).is_file() and os.access(place, os.X_OK):
-            return Shell(place, "bash")
-    return Shell(FALLBACK, "posix")
+            return CommandShell(place, "bash")
+    return CommandShell(FALLBACK, "posix")
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -10,6 +10,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+
+def resident_bytes(pid: int) -> int:
+    """Return the resident memory in bytes. It is 0 if the process has ended or the system has no /proc."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 PROC = Path("/proc")
 PS_LIMIT_S = 5.0
 PS_COMMAND = ("ps", "-A", "-o", "pid=,ppid=,pgid=,stat=")

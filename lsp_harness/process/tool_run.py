@@ -14,7 +14,7 @@ from lsp_harness.process.priority import lower_priority
 from lsp_harness.process.termination import KILL_WAIT_S
 
 
-class ToolResult(NamedTuple):
+class ToolRunResult(NamedTuple):
     """The result of a run. `exit_code` is None if the time limit was exceeded."""
 
     exit_code: int | None
@@ -37,7 +37,7 @@ async def run_tool(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     limit_s: float = 20.0,
-) -> ToolResult:
+) -> ToolRunResult:
     """Run `argv` in its own process group. The whole group is killed at the end.
 
     Args:
@@ -64,9 +64,9 @@ async def run_tool(
             # without the shield a cancelled start would wait for the pipes of processes that the tool has started
             child = await asyncio.shield(starting)
             stdout, stderr = await child.communicate(stdin)
-        return ToolResult(child.returncode, stdout, stderr)
+        return ToolRunResult(child.returncode, stdout, stderr)
     except TimeoutError:
-        return ToolResult(None, b"", b"")
+        return ToolRunResult(None, b"", b"")
     finally:
         await kill_group(await starting)
 

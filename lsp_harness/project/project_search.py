@@ -20,7 +20,7 @@ from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_query import IndexQuery, open_index
 from lsp_harness.index.query.anchor import FilePosition, SymbolName
 from lsp_harness.index.query.code_search import Hit, SearchRequest
-from lsp_harness.index.query.stop_words import STOP_WORDS
+from lsp_harness.index.query.rankers import STOP_WORDS
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.client import Engine
 from lsp_harness.project.command_project import CommandProject

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.context.lookup.declaration_extract import Extract, extract_declarations
+from lsp_harness.context.lookup.required_imports import DeclarationExtract, extract_declarations
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
-from lsp_harness.index.query.symbol_overview import SymbolOverview
+from lsp_harness.index.query.name_lookup import SymbolOverview
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.project.command_project import CommandProject
 from lsp_harness.project.index_update import open_updated_index
@@ -31,7 +31,7 @@ class CodeReport:
         doc: The first line of the documentation.
     """
 
-    extract: Extract
+    extract: DeclarationExtract
     comment: str
     doc: str
 
@@ -96,7 +96,7 @@ async def _find_symbols(project: CommandProject, index: IndexQuery, name: str) -
     return [symbols[key] for key in sorted(symbols)]
 
 
-def _extract(root: Path, symbol: Symbol) -> list[Extract]:
+def _extract(root: Path, symbol: Symbol) -> list[DeclarationExtract]:
     file = root / symbol.path
     try:
         tree = parse(Document.from_text(file.as_uri(), read_file(file, MAX_TEXT_BYTES)))

@@ -15,7 +15,7 @@ from lsp_harness.languages.language_table import language_table
 from lsp_harness.server import client_settings
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.text.uri import local_path
-from lsp_harness.workspace.folder_stamps import ChangeKind, FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile, ChangeKind
 
 DATA_SUFFIXES = ("cfg", "csv", "env", "ini", "ipynb", "lock", "pth", "txt")
 """Ends of names of files that tests read, or that set up a project."""
@@ -48,7 +48,7 @@ def listen(client: EditorClient) -> None:
     """Read the settings again when somebody else than the client notices that one of their files changed."""
     folders = client.harness.services.folders
 
-    def handle(changes: Sequence[FileChange]) -> None:
+    def handle(changes: Sequence[ChangedFile]) -> None:
         # what the client reports was handled already
         if not client.is_recording_files and _holds_settings(client, (change.path for change in changes)):
             client_settings.reload(client)

@@ -40,9 +40,8 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import Span
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import run_checks
 from lsp_harness.verify.finding import Finding, Verdict
 from lsp_harness.verify.project_tests.comparison import FailureTrace
 

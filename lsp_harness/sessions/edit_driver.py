@@ -33,8 +33,7 @@ from lsp_harness.sessions.code_turn import CodeTurn, PromptWork
 from lsp_harness.sessions.edit_copies import EditCopies
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import hash_texts
+from lsp_harness.verify.change import Change, hash_texts
 from lsp_harness.workspace.workspace import Workspace
 
 

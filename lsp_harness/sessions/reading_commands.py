@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lsp_harness.errors import UsageError
-from lsp_harness.files.entry_walk import TooManyFilesError
+from lsp_harness.files.walk import TooManyFilesError
 from lsp_harness.kernel.tasks.read_only_work import confine_reading
 from lsp_harness.kernel.tasks.task_request import ShellWork
 from lsp_harness.process.safe_git import (

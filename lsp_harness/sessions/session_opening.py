@@ -27,7 +27,7 @@ from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.files.secret_values import hide_variables
 from lsp_harness.harness.verification.edit_permission import CheckPermission
 from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.inference.scripted_engine import ScriptedEngine
@@ -57,7 +57,7 @@ from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.sessions.session_tools import SessionTools
 from lsp_harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.verify.check import CheckContext
-from lsp_harness.verify.review.reviewer import Reviewer
+from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.workspace import Workspace

@@ -42,7 +42,7 @@ def remove_database(path: Path) -> None:
             os.unlink(f"{path}{suffix}")
 
 
-class Writer:
+class DatabaseWriter:
     """The only connection that writes to a database."""
 
     def __init__(self, path: Path, schema: str, version: str) -> None:
@@ -140,7 +140,7 @@ class Writer:
         self._connection.close()
 
 
-class Reader:
+class DatabaseReader:
     """A read-only connection. It opens the file at the first query, and again when the file was replaced."""
 
     def __init__(self, path: Path) -> None:

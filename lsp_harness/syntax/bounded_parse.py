@@ -12,7 +12,7 @@ from tree_sitter import Node, Parser, Point, Tree
 
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.grammars import grammar
-from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, Budget, ParseBudgetExceeded
+from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, ParseBudget, ParseBudgetExceeded
 
 MIN_PIECE_BYTES, MAX_PIECE_BYTES = 64, 4096
 """Limits of the size of one piece of text that the parser reads."""
@@ -83,7 +83,7 @@ def refusal_reason(language: LanguageSpec, data: bytes) -> str:
 
 
 def parse_bytes(
-    language: LanguageSpec, data: bytes, allowance: Allowance, old: Tree | None = None, budget: Budget = BUDGET
+    language: LanguageSpec, data: bytes, allowance: Allowance, old: Tree | None = None, budget: ParseBudget = BUDGET
 ) -> Tree:
     """Parse a text.
 
@@ -116,7 +116,7 @@ def _is_reshaped(old: Tree, new: Tree) -> bool:
     return abs(after - before) * 20 > before
 
 
-def check_shape(root: Node, budget: Budget) -> None:
+def check_shape(root: Node, budget: ParseBudget) -> None:
     """Check that queries over a tree are cheap.
 
     Raises:

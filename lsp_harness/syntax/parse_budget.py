@@ -19,7 +19,7 @@ class ParseBudgetExceeded(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ParseBudget:
     """The limits for one text. A text that exceeds them has no tree."""
 
     keystroke_s: float = 0.02
@@ -42,8 +42,8 @@ class Budget:
     """Seconds for the decision whether a text may be inserted, including all its cuts and endings."""
 
 
-BUDGET = Budget()
-FILE_BUDGET = Budget(text_s=2.0, max_nodes=2_000_000)
+BUDGET = ParseBudget()
+FILE_BUDGET = ParseBudget(text_s=2.0, max_nodes=2_000_000)
 """For a file that is parsed once, in a process or thread that no request waits for. An index takes larger files than an
 editor does."""
 

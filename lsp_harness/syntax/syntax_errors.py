@@ -6,22 +6,67 @@ their place and by the amount of text that they cover, never for equality. For P
 the indentation, which the grammar does not, and its messages are clearer.
 """
 
+import ast
+import warnings
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from threading import Lock
+from typing import Any, Literal
 
 from tree_sitter import Node
 
 from lsp_harness.syntax.error_regions import Region, find_new_regions, minimize_edits
-from lsp_harness.syntax.python_compiler import compile_python
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.document import Document, line_starts
 from lsp_harness.text.edit import Edit, apply, line_edits
-from lsp_harness.text.position import decode, encode
+from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.text.surrogates import to_valid_utf8
+
+_warnings_lock = Lock()
+
+
+def compile_python(data: bytes, flags: int = 0) -> Any:
+    """Compile a text as the cell of a notebook, which may `await` outside a function.
+
+    Args:
+        data: The text, with or without a byte order mark.
+        flags: Further flags of `compile`.
+
+    Returns:
+        The code object, or the syntax tree with `ast.PyCF_ONLY_AST`.
+
+    Raises:
+        SyntaxError: The text is no Python.
+        ValueError, RecursionError, MemoryError: The text has a NUL byte, or is nested too deeply. This says nothing
+            about its syntax.
+    """
+    mark = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
+    try:
+        # The compiler reports correct columns only for `str`. Text in another encoding declares it, and the compiler
+        # reads the declaration.
+        source = to_valid_utf8(data[mark:]).decode()
+    except UnicodeDecodeError:
+        source = data
+    # The warning filters belong to the process. Without the lock two threads could restore each other's filters.
+    with _warnings_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(source, "<text>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | flags, dont_inherit=True)
+
+
+def dump_python(data: bytes) -> str | None:
+    """Return the syntax tree of a text as text, or None if it does not compile.
+
+    Texts with the same dump differ in comments, blanks and line breaks only.
+    """
+    try:
+        return ast.dump(compile_python(data, ast.PyCF_ONLY_AST))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
 
 CLOSING_TOKENS = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}"}
 
@@ -192,3 +237,61 @@ def _leaves(node: Node) -> Iterator[Node]:
         if not node.child_count:
             yield node
         stack += reversed(node.children)
+
+
+def find_remaining_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit], place: Span) -> list[Fault]:
+    """Return the syntax errors that show that an error was not repaired.
+
+    An error at another place that has the same extent as before the edits is a different error and is left out. An
+    error counts if it touches an edit, has grown or shrunk, or is new: where the parser reports an error depends on
+    everything around it. If all errors at `place` are unchanged, they count too.
+
+    Args:
+        before: The tree before the edits.
+        after: The tree after the edits.
+        edits: The edits, with offsets of `before`.
+        place: Where the error to be repaired is in `before`.
+    """
+    targets = {
+        (_shift_offset(region.start, edits), _shift_offset(region.end, edits))
+        for region in find_error_regions(before)
+        if region.start <= max(place.end, place.start + 1) and region.end >= place.start
+    }
+    old = {
+        (_shift_offset(region.start, edits), _shift_offset(region.end, edits), region.token)
+        for region in find_error_regions(before)
+    }
+    new = find_error_regions(after)
+    unchanged = [(region.start, region.end, region.token) in old and not _touches_edit(region, edits) for region in new]
+    # Edits that leave every error unchanged have repaired none.
+    if unchanged and len(unchanged) >= len(old):
+        return find_faults(after)
+    unchanged_spans = {(region.start, region.end) for region, same in zip(new, unchanged, strict=True) if same}
+    targets_remain = targets <= unchanged_spans
+    remaining = [
+        fault
+        for fault, region, same in zip(find_faults(after), new, unchanged, strict=True)
+        if not same or (targets_remain and (region.start, region.end) in targets)
+    ]
+    if not remaining and after.language.compiles_in_process and (fault := find_python_fault(after.data)):
+        # The compiler reports only its first error. If the parser does not see that error, it always counts.
+        remaining = [] if any(unchanged) and not _fault_touches_edit(fault, edits) else [fault]
+    return remaining
+
+
+def _shift_offset(offset: int, edits: Sequence[Edit]) -> int:
+    shift = sum(len(edit.new) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
+    return offset + shift
+
+
+def _touches_edit(region: Region, edits: Sequence[Edit]) -> bool:
+    shift = 0
+    for start, end, new in sorted(edits):
+        if region.start <= start + shift + len(new) and region.end >= start + shift:
+            return True
+        shift += len(new) - (end - start)
+    return False
+
+
+def _fault_touches_edit(fault: Fault, edits: Sequence[Edit]) -> bool:
+    return _touches_edit(Region(fault.start, fault.end), edits)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from lsp_harness.languages.test_traits import TestTraits
+from lsp_harness.languages.traits import TestTraits
 from lsp_harness.syntax.tree import SyntaxTree
 
 MAX_NAME_BYTES = 2_000

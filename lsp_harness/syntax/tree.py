@@ -11,7 +11,7 @@ from tree_sitter import Node, Tree
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.bounded_parse import parse_bytes
 from lsp_harness.syntax.grammars import language_for
-from lsp_harness.syntax.parse_budget import BUDGET, Allowance, Budget, ParseBudgetExceeded
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudget, ParseBudgetExceeded
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 
@@ -91,7 +91,7 @@ def shift_nodes(tree: Tree, before: Document, edit: Edit, after: Document) -> No
 
 
 def parse_root(
-    language: LanguageSpec, data: bytes, allowance: Allowance | None = None, budget: Budget = BUDGET
+    language: LanguageSpec, data: bytes, allowance: Allowance | None = None, budget: ParseBudget = BUDGET
 ) -> Node:
     """Parse a text that is not edited, and return the root of its tree.
 

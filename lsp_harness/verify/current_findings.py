@@ -7,10 +7,10 @@ from lsp_harness.process.offload import offload
 from lsp_harness.syntax.syntax_errors import Fault, find_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason
 from lsp_harness.text.document import Document
+from lsp_harness.verify.checks import is_python
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_identity import UNKNOWN_NAME
 from lsp_harness.verify.finding_rules import select_counting, sort_by_gravity
-from lsp_harness.verify.lint_check import is_python
 from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.new_findings import NothingComparedError
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed

@@ -55,7 +55,7 @@ class RuffFailed(HarnessError):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RuffReport:
     """A finding of ruff with the fix that ruff offers for it.
 
     Attributes:
@@ -77,7 +77,7 @@ class Ruff:
     MAX_ANSWERS = 64
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._answers: OrderedDict[tuple[str, ...], tuple[Report, ...]] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, ...], tuple[RuffReport, ...]] = OrderedDict()
         self._clock = clock
         self._canary_times: dict[str, float] = {}
         """The time at which ruff last reported the canary, for each file."""
@@ -91,7 +91,7 @@ class Ruff:
 
     async def check(
         self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
-    ) -> tuple[Report, ...]:
+    ) -> tuple[RuffReport, ...]:
         """Return ruff's findings about a text.
 
         Args:
@@ -300,16 +300,16 @@ def _to_offset(document: Document, place: Json) -> int:
     return document.tool_offset(Position(int(place["row"]) - 1, int(place["column"]) - 1), "utf-32")
 
 
-def _to_report(document: Document, row: Json) -> Report:
+def _to_report(document: Document, row: Json) -> RuffReport:
     code = str(row.get("code") or "invalid-syntax")
     start, end = _to_offset(document, row["location"]), _to_offset(document, row["end_location"])
     severity: Severity = "error" if code == "invalid-syntax" else "warning"
     finding = Finding(start, max(start, end), str(row["message"]), "ruff", code, severity)
     fix = cast("Json | None", row.get("fix"))
     if not fix or fix.get("applicability") not in ("safe", "unsafe"):
-        return Report(finding)
+        return RuffReport(finding)
     edits = tuple(
         Edit(_to_offset(document, e["location"]), _to_offset(document, e["end_location"]), encode(str(e["content"])))
         for e in cast("list[Json]", fix["edits"])
     )
-    return Report(finding, edits, str(fix.get("message") or "ruff's own fix"), fix["applicability"] == "safe")
+    return RuffReport(finding, edits, str(fix.get("message") or "ruff's own fix"), fix["applicability"] == "safe")

@@ -125,7 +125,7 @@ def _name_rule(code: str) -> str:
 
 
 @dataclass(slots=True)
-class Problem:
+class SharedProblem:
     """A problem, and all findings about it.
 
     Attributes:
@@ -140,7 +140,9 @@ class Problem:
         return min(self.findings, key=lambda finding: _rank(finding.source))
 
 
-def join_problems(findings: Iterable[Finding], document: Document, tree: SyntaxTree | None = None) -> Sequence[Problem]:
+def join_problems(
+    findings: Iterable[Finding], document: Document, tree: SyntaxTree | None = None
+) -> Sequence[SharedProblem]:
     """Return the problems that findings are about, in the order of their first findings.
 
     Args:
@@ -148,7 +150,7 @@ def join_problems(findings: Iterable[Finding], document: Document, tree: SyntaxT
         document: The text of the findings.
         tree: The syntax tree of the text. With it, a finding at a syntax error is recognized as one.
     """
-    problems: list[tuple[Problem, Subject]] = []
+    problems: list[tuple[SharedProblem, Subject]] = []
     for finding in findings:
         subject = find_subject(finding, document, tree)
         known = next(
@@ -162,11 +164,11 @@ def join_problems(findings: Iterable[Finding], document: Document, tree: SyntaxT
         if known:
             known.findings.append(finding)
         else:
-            problems.append((Problem([finding]), subject))
+            problems.append((SharedProblem([finding]), subject))
     return [problem for problem, _ in problems]
 
 
-def group_problems(findings: Iterable[Finding], problems: Iterable[Problem]) -> list[list[Finding]]:
+def group_problems(findings: Iterable[Finding], problems: Iterable[SharedProblem]) -> list[list[Finding]]:
     """Return the groups of several problems that have the rule of one of some findings, by their main findings.
 
     Args:

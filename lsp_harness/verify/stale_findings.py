@@ -9,12 +9,11 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.misspelling import is_misspelling
 from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.verify.checks import RULE_CODE, is_python
 from lsp_harness.verify.current_findings import find_syntax_errors
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_identity import is_at_place
 from lsp_harness.verify.finding_subject import Subject
-from lsp_harness.verify.lint_check import is_python
-from lsp_harness.verify.resolved_check import RULE_CODE
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 
 RUFF_RULES = {

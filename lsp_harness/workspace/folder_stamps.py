@@ -37,7 +37,7 @@ PACKAGE_LISTS = ("site-packages", "dist-packages", "node_modules")
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class ChangedFile:
     """A file of a folder is another one than at the last look.
 
     Attributes:
@@ -125,14 +125,14 @@ def is_same(before: Stamp | None, after: Stamp | None) -> bool:
     return before.status == after.status and not (before.digest and after.digest and before.digest != after.digest)
 
 
-def compare_looks(before: Mapping[str, Stamp], after: Mapping[str, Stamp]) -> list[FileChange]:
+def compare_looks(before: Mapping[str, Stamp], after: Mapping[str, Stamp]) -> list[ChangedFile]:
     """Return what changed between two looks, in the order of the paths."""
     changes = [
-        FileChange(Path(path), "created" if (old := before.get(path)) is None else "changed", stamp.scope)
+        ChangedFile(Path(path), "created" if (old := before.get(path)) is None else "changed", stamp.scope)
         for path, stamp in after.items()
         if (old := before.get(path)) is not stamp and not is_same(old, stamp)
     ]
-    changes += [FileChange(Path(path), "deleted", before[path].scope) for path in before.keys() - after.keys()]
+    changes += [ChangedFile(Path(path), "deleted", before[path].scope) for path in before.keys() - after.keys()]
     return sorted(changes, key=lambda change: str(change.path))
 
 

@@ -15,8 +15,8 @@ from lsp_harness.files.folders import resolve_links
 from lsp_harness.workspace.folder_stamps import (
     FEW_ENTRIES,
     PACKAGE_LISTS,
+    ChangedFile,
     ChangeKind,
-    FileChange,
     Scope,
     Stamp,
     compare_looks,
@@ -27,7 +27,7 @@ from lsp_harness.workspace.folder_stamps import (
     look_at_folder,
 )
 
-Listener = Callable[[Sequence[FileChange]], None]
+Listener = Callable[[Sequence[ChangedFile]], None]
 MAX_HINTS = 200
 """Files that are looked at one by one. For more, the whole folder is looked at."""
 
@@ -70,7 +70,7 @@ class FolderState:
         """
         return self._count - (self._counts[_name(file)] if file else 0)
 
-    def record(self, hints: Iterable[tuple[Path, ChangeKind]]) -> Sequence[FileChange]:
+    def record(self, hints: Iterable[tuple[Path, ChangeKind]]) -> Sequence[ChangedFile]:
         """Record that files may have changed, and return what did. Files that are as they were are left out.
 
         Args:
@@ -79,10 +79,10 @@ class FolderState:
         hints = [*hints]
         if len(hints) > MAX_HINTS and self._look_soon(self._list_roots()):
             return ()
-        changes: list[FileChange] = []
+        changes: list[ChangedFile] = []
         for path, kind in hints:
             if (root := self._find_root(path)) is None:
-                changes.append(FileChange(path, kind))
+                changes.append(ChangedFile(path, kind))
                 continue
             folder = self._folder(root)
             if folder.holds_others(path) and self._look_soon([root]):
@@ -116,7 +116,7 @@ class FolderState:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # -- parts
-    def _publish(self, changes: Sequence[FileChange]) -> None:
+    def _publish(self, changes: Sequence[ChangedFile]) -> None:
         if not changes:
             return
         counting = [change for change in changes if not change.is_noise]
@@ -144,14 +144,14 @@ class FolderState:
         self._due.discard(root)
         await self.refresh(root)
 
-    def _look_at_extra(self) -> list[FileChange]:
-        found: list[FileChange] = []
+    def _look_at_extra(self) -> list[ChangedFile]:
+        found: list[ChangedFile] = []
         for file in self.extra_files():
             path = str(file)
             stamp = look_at_file(path, self._extra)
             is_new = path not in self._extra
             if not is_new and not is_same(self._extra[path], stamp or ABSENT):
-                found.append(FileChange(file, "deleted" if stamp is None else "changed"))
+                found.append(ChangedFile(file, "deleted" if stamp is None else "changed"))
             self._extra[path] = stamp or ABSENT
         return found
 
@@ -199,7 +199,7 @@ class _Folder:
             return True
         return name not in self._stamps and any(known.startswith(name + os.sep) for known in self._stamps)
 
-    def look_at(self, path: Path, kind: ChangeKind) -> FileChange | None:
+    def look_at(self, path: Path, kind: ChangeKind) -> ChangedFile | None:
         """Return the change of one file since the last look, or None if there is none."""
         name = self._spell(path)
         before, after = self._stamps.get(name), look_at_file(name, self._stamps)
@@ -211,14 +211,14 @@ class _Folder:
             self._stamps.pop(name, None)
         if before is None and after is None:
             # a file that nobody has seen yet: only who reports it knows what happened
-            return None if self.is_known else FileChange(path, kind, scope)
+            return None if self.is_known else ChangedFile(path, kind, scope)
         if is_same(before, after):
             return None
         if before is None:
-            return FileChange(path, "created" if self.is_known else kind, scope)
-        return FileChange(path, "changed" if after else "deleted", scope)
+            return ChangedFile(path, "created" if self.is_known else kind, scope)
+        return ChangedFile(path, "changed" if after else "deleted", scope)
 
-    async def look(self, environments: Iterable[Path]) -> list[FileChange]:
+    async def look(self, environments: Iterable[Path]) -> list[ChangedFile]:
         """Look at all files, and return what changed."""
         async with self._lock:
             packages = [Path(found) for folder in environments for found in find_packages(str(folder))]
@@ -241,7 +241,7 @@ class _Folder:
                 return [change for change in changes if change.kind != "created"]
             if not look.is_complete:
                 # nobody knows about the files that were not counted
-                changes.append(FileChange(self._root, "changed"))
+                changes.append(ChangedFile(self._root, "changed"))
             return changes
 
     def _spell(self, path: Path) -> str:

@@ -7,8 +7,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.workspace.document_syntax import DocumentSyntax, SyntaxService
 from lsp_harness.workspace.edit_history import EditHistory
-from lsp_harness.workspace.typed_text import count_bytes_before_cursor
-from lsp_harness.workspace.typing_rhythm import TypingRhythm
+from lsp_harness.workspace.typed_text import TypingRhythm, count_bytes_before_cursor
 
 
 class DocumentPart(Protocol):

@@ -8,7 +8,7 @@ from lsp_harness.errors import DocumentNotOpen, DocumentOutOfSync
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.document_syntax import DocumentSyntax, SyntaxService
 from lsp_harness.workspace.open_document import OpenDocument
-from lsp_harness.workspace.typing_rhythm import TypingRhythm
+from lsp_harness.workspace.typed_text import TypingRhythm
 
 if TYPE_CHECKING:
     from lsp_harness.syntax.symbols.declarations import Declaration

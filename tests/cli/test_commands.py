@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tools.new_findings import Comparison, NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison

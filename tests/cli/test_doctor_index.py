@@ -10,7 +10,7 @@ import pytest
 
 from lsp_harness.cli.doctor.doctor_index import check_index
 from lsp_harness.config.schema import Config, Engine, Index, Model
-from lsp_harness.files.walk import WorkspaceFile
+from lsp_harness.files.walk import WalkedFile
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.index_place import IndexPlace, prepare_place
@@ -20,7 +20,7 @@ from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.languages import language_table
 from lsp_harness.languages.language_table import optional_languages
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 from lsp_harness.syntax import grammars as grammar_table
 from tests.cli.conftest import Shell
 from tests.support.encoder import WIDTH, tiny_encoder
@@ -49,9 +49,9 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     def write_index(files: dict[str, str]) -> IndexPlace:
         (tmp_path / "ws").mkdir()
         place = prepare_place(tmp_path / "ws")
-        with closing(Writer(place.database, SCHEMA, schema_version())) as writer:
+        with closing(DatabaseWriter(place.database, SCHEMA, schema_version())) as writer:
             IndexWriter(writer).write(
-                extract_file(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in files.items()
+                extract_file(WalkedFile(path, 1, len(text)), text.encode()) for path, text in files.items()
             )
         return place
 
@@ -93,7 +93,7 @@ def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkey
     of = {"scala": "(method name: (identifier) @name) @definition.method", "kotlin": "(class) @definition.class"}
     monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", of.get)
     place = write(FILES | {"i.scala": "def area\nend\n", "j.kt": "func f() {}\n"})
-    with closing(Reader(place.database)) as reader:
+    with closing(DatabaseReader(place.database)) as reader:
         assert reader.rows("SELECT name FROM symbols WHERE file = (SELECT id FROM files WHERE path = 'i.scala')") == [
             ("area",)
         ]
@@ -159,7 +159,7 @@ def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embedd
     )
     [(state, message)] = rows_about(place, remote, "embeddings")
     assert (state, message.endswith(" has a vector yet; lsp-harness index embed makes them")) == ("note", True)
-    with closing(Reader(place.database)) as reader, closing(Vectors(place.folder)) as vectors:
+    with closing(DatabaseReader(place.database)) as reader, closing(Vectors(place.folder)) as vectors:
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
         vectors.add(recipe.name, dict.fromkeys(texts, vector), text_count=2)
@@ -195,7 +195,7 @@ def test_vectors_are_counted(write: Write, embedding_config: Config):
         "note",
         f"{WORDS} so far: {recipe.model} works, but none of 2 texts has a vector yet; {LATER} makes them",
     )
-    with closing(Reader(place.database)) as reader, closing(Vectors(place.folder)) as vectors:
+    with closing(DatabaseReader(place.database)) as reader, closing(Vectors(place.folder)) as vectors:
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         vectors.add("small old", {texts[0]: vector}, text_count=2)

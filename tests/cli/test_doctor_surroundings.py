@@ -12,8 +12,8 @@ import pytest
 from lsp_harness.disk import file_writing
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.landlock import Landlock
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.private_view import PrivateView
+from lsp_harness.process.sandbox.sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from tests.cli.conftest import Shell
 

@@ -11,7 +11,7 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, ToolProblem
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.tools import Script, settings
 from tests.support import markup
@@ -34,7 +34,7 @@ TEXT = """
     """
 
 
-async def of(folder: Path, *told: Problem, text: str = TEXT, mended: bool = True) -> list[str]:
+async def of(folder: Path, *told: ToolProblem, text: str = TEXT, mended: bool = True) -> list[str]:
     src = markup.parse(text, folder / "a.py")
     output = Digest("pytest", told) if told else None
     turn = SessionLog(is_saved=False).turn()
@@ -76,13 +76,13 @@ async def test_findings_of_a_tool_for_these_lines_and_failing_tests_are_told(tmp
     token = "ghp_" + "a" * 36
     found = await of(
         tmp_path,
-        Problem("expected 3, got None", "tests/test_a.py", 9, test="tests/test_a.py::test_area"),
-        Problem("wrong type", "a.py", 5, code="assignment"),
-        Problem("cannot import name 'size' from 'a'", "tests/test_b.py", code=COLLECTION_CODE),
-        Problem("elsewhere", "a.py", 12),
-        Problem(f"the key {token}", "a.py", 5),
-        Problem("very " * 100, "a.py", 6),
-        Problem("one too many", "a.py", 6),
+        ToolProblem("expected 3, got None", "tests/test_a.py", 9, test="tests/test_a.py::test_area"),
+        ToolProblem("wrong type", "a.py", 5, code="assignment"),
+        ToolProblem("cannot import name 'size' from 'a'", "tests/test_b.py", code=COLLECTION_CODE),
+        ToolProblem("elsewhere", "a.py", 12),
+        ToolProblem(f"the key {token}", "a.py", 5),
+        ToolProblem("very " * 100, "a.py", 6),
+        ToolProblem("one too many", "a.py", 6),
     )
     assert len(found) == MAX_LINES
     assert found[1:4] == [

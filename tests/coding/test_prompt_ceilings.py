@@ -36,7 +36,7 @@ from lsp_harness.context import source_registry
 from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.context.context_source import InstructionSource
 from lsp_harness.context.fragment import Fragment, TokenCounter
-from lsp_harness.context.sources.related_code_source import RelatedCodeSource
+from lsp_harness.context.sources.index_sources import RelatedCodeSource
 from lsp_harness.errors import HarnessError
 from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.inference.models.model_files import resolve_model
@@ -48,13 +48,12 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.finding import Finding, Verdict
-from lsp_harness.verify.review.reviewer import Reviewer
+from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.tools import settings
 from tests.support.tokenizer import Tokenizer
@@ -135,7 +134,7 @@ class Case:
     def context(self, lines: int = 20) -> TurnContext:
         file = self.folder / "a.py"
         document = Document.from_text(file.as_uri(), self.write_code(lines), language="python")
-        problem = Problem(self.text, "a.py", 3, test=f"test_a.py::{self.text}")
+        problem = ToolProblem(self.text, "a.py", 3, test=f"test_a.py::{self.text}")
         return TurnContext(
             *(self.engine, self.config, CheckTools(Ruff()), self.turn, document, file, self.folder, self.path),
             lambda progress: None,

@@ -19,8 +19,7 @@ from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff

@@ -19,9 +19,9 @@ from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.supervisor import EngineAddress, EngineSupervisor
 from lsp_harness.verify.check import CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
+from lsp_harness.verify.checks import create_checks
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
-from lsp_harness.verify.review.reviewer import Reviewer
+from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_behaviour import observe_fix
 from tests.harness.bench import Bench

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from lsp_harness.config.schema import Context
-from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import InstructionInputs, WorkspaceScope
+from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs, WorkspaceScope
 from lsp_harness.context.context_source import InstructionSource
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import PromptBudget

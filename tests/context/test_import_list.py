@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.lookup.import_list import complete_import_list, find_import_list
-from lsp_harness.index.query.exported_names import find_exported_names
+from lsp_harness.index.query.symbol_lookup import find_exported_names
 from tests.index.place import Indexed
 from tests.syntax.markup import marked
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.lookup.import_usage import find_imports
+from lsp_harness.context.lookup.required_imports import find_imports
 from tests.index.place import Indexed
 
 FILES = {

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.lookup.cursor_names import read_cursor_names
-from lsp_harness.context.lookup.signature_fitting import fit_signatures
+from lsp_harness.context.sources.index_sources import fit_signatures
+from lsp_harness.index.query.code_search import SimilarCode, find_similar_code
 from lsp_harness.index.query.definition_lines import find_definition_lines
-from lsp_harness.index.query.similar_code import SimilarCode, find_similar_code
 from tests.context.counting import words as count
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.config.schema import Context
-from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import InstructionInputs, PackageScope
+from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs, PackageScope
 from lsp_harness.context.prompt_budget import PromptBudget
 from lsp_harness.context.sources.package_signature_source import PackageSignatureSource, shorten_signature
 from lsp_harness.knowledge.installed_packages import InstalledPackages

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.query.receiver_types import find_receiver_types, read_declared_types
+from lsp_harness.index.query.definition_lines import find_receiver_types, read_declared_types
 from tests.index.place import Indexed
 
 FILES = {

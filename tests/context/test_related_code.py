@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import WorkspaceScope
-from lsp_harness.context.lookup.declaration_extract import extract_declarations
-from lsp_harness.context.lookup.required_imports import find_required_imports
-from lsp_harness.context.sources.related_code_source import RelatedCodeSource
+from lsp_harness.context.context_inputs import CodeSelection, WorkspaceScope
+from lsp_harness.context.lookup.required_imports import extract_declarations, find_required_imports
+from lsp_harness.context.sources.index_sources import RelatedCodeSource
 from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView, T

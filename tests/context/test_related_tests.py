@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import WorkspaceScope
-from lsp_harness.context.sources.related_code_source import RelatedCodeSource
+from lsp_harness.context.context_inputs import CodeSelection, WorkspaceScope
+from lsp_harness.context.sources.index_sources import RelatedCodeSource
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query import related_tests
 from lsp_harness.index.symbol_table import SymbolTable

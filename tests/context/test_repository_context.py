@@ -13,7 +13,7 @@ from lsp_harness.context.repository_context import CHOICE_RADIUS_LINES, Reposito
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.unsaved_text import UnsavedText
-from lsp_harness.store.database import Reader
+from lsp_harness.store.database import DatabaseReader
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -39,7 +39,7 @@ HERE += "# nothing\n" * 90 + "def due(amount):\n    return owed(rounded(taxed(am
 
 
 class Known:
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: DatabaseReader) -> None:
         self.reader = reader
         self.asked = 0
         self.edited: dict[str, UnsavedText] = {}

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Context
-from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import WorkspaceScope
+from lsp_harness.context.context_inputs import CodeSelection, WorkspaceScope
 from lsp_harness.context.fragment import Fragment, total_tokens
 from lsp_harness.context.instruction_prompt import build_instruction_prompt
-from lsp_harness.context.sources.search_result_source import SearchResultSource
+from lsp_harness.context.sources.index_sources import SearchResultSource
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
 from tests.context.source_call import fragments_of, inputs

@@ -2,8 +2,7 @@
 
 import pytest
 
-from lsp_harness.context.lookup.cursor_names import read_cursor_names
-from lsp_harness.context.lookup.unused_names import find_unused_imports
+from lsp_harness.context.lookup.cursor_names import find_unused_imports, read_cursor_names
 from tests.syntax.markup import marked
 
 CASES = {

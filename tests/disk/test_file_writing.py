@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.disk import file_renaming, file_writing
+from lsp_harness.disk import file_writing
 from lsp_harness.disk.file_writing import open_for_append, probe_folder, replace_file, write_all, write_own_file
 from lsp_harness.errors import FileError, StaleDocument
 
@@ -152,7 +152,7 @@ def test_a_save_in_the_moment_of_the_change_is_not_lost(
             (target.parent / "saved").rename(target)
         else:
             target.write_bytes(b"by the user\n")
-        file_renaming.exchange(new, target)
+        file_writing.exchange(new, target)
 
     monkeypatch.setattr(file_writing, "exchange", save_first)
     with pytest.raises(StaleDocument, match="was changed just now"):
@@ -165,13 +165,13 @@ def test_two_files_change_their_names_also_where_the_system_cannot_do_it_in_one_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    for renameat in (file_renaming._renameat2, None):
-        monkeypatch.setattr(file_renaming, "_renameat2", renameat)
+    for renameat in (file_writing._renameat2, None):
+        monkeypatch.setattr(file_writing, "_renameat2", renameat)
         one.write_text("1")
         two.write_text("2")
-        file_renaming.exchange(one, two)
+        file_writing.exchange(one, two)
         assert (one.read_text(), two.read_text()) == ("2", "1")
         with pytest.raises(FileExistsError):
-            file_renaming.rename_new(one, two)
-        file_renaming.rename_new(one, tmp_path / "three")
+            file_writing.rename_new(one, two)
+        file_writing.rename_new(one, tmp_path / "three")
         (tmp_path / "three").unlink()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
-from lsp_harness.verify.types.ty_checker import PROGRAM_VARIABLE
+from lsp_harness.verify.types.checkers import TY_VARIABLE
 from tests.server.test_verification import with_lenses
 from tests.support.lsp import Editor
 from tests.support.real_checkers import REAL_TY
@@ -79,7 +79,7 @@ async def test_the_lens_counts_the_tests_of_an_accepted_suggestion(accept: Accep
 
 @pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
 async def test_the_lens_counts_the_check_of_types(accept: Accept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     monkeypatch.setenv("LSP_HARNESS_VERIFICATION__TYPE_CHECK", "on")
     assert await accept("3 * r ** 2") == "verified ✓ 4 checks, 1 test"
 

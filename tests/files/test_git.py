@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.byte_text import path_to_byte_text
 from lsp_harness.files.ignore_files import IgnoreFiles
-from lsp_harness.files.ignore_patterns import compile_pattern
+from lsp_harness.files.ignore_patterns import compile_pattern, path_to_byte_text
 
 pytestmark = pytest.mark.process
 

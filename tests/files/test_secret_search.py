@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.entry_walk import TooManyFilesError
 from lsp_harness.files.secret_search import find_secret_files
+from lsp_harness.files.walk import TooManyFilesError
 
 
 def test_secrets_are_found_by_their_names_also_in_ignored_folders(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files.ignore_files import IgnoreFiles
-from lsp_harness.files.walk import SkippedFile, WorkspaceFile, walk
+from lsp_harness.files.walk import SkippedFile, WalkedFile, walk
 
 
 def write_files(root: Path, *names: str) -> Path:
@@ -18,7 +18,7 @@ def write_files(root: Path, *names: str) -> Path:
 
 
 def walked_names(root: Path) -> list[str]:
-    return sorted(file.path for file in walk(root, IgnoreFiles([root])) if isinstance(file, WorkspaceFile))
+    return sorted(file.path for file in walk(root, IgnoreFiles([root])) if isinstance(file, WalkedFile))
 
 
 def skip_reasons(root: Path) -> dict[str, str]:
@@ -28,7 +28,7 @@ def skip_reasons(root: Path) -> dict[str, str]:
 def test_files_are_told_with_their_time_and_size(tmp_path: Path):
     write_files(tmp_path, "a.py", "b/c.py")
     told = (tmp_path / "a.py").stat()
-    assert WorkspaceFile("a.py", told.st_mtime_ns, told.st_size) in list(walk(tmp_path, IgnoreFiles()))
+    assert WalkedFile("a.py", told.st_mtime_ns, told.st_size) in list(walk(tmp_path, IgnoreFiles()))
     assert walked_names(tmp_path) == ["a.py", "b/c.py"]
 
 
@@ -102,7 +102,7 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
 def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
     write_files(tmp_path, "a.py", "gone/b.py")
     walked = walk(tmp_path, IgnoreFiles())
-    assert next(walked) == WorkspaceFile("a.py", (tmp_path / "a.py").stat().st_mtime_ns, 6)
+    assert next(walked) == WalkedFile("a.py", (tmp_path / "a.py").stat().st_mtime_ns, 6)
     (tmp_path / "gone/b.py").unlink()
     (tmp_path / "gone").rmdir()
     assert list(walked) == [SkippedFile("gone", "no such file or directory")]

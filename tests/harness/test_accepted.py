@@ -12,7 +12,7 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.published_findings import PublishedFindings
-from lsp_harness.verify.ruff_linter import Report, Ruff
+from lsp_harness.verify.ruff_linter import Ruff, RuffReport
 from tests.harness.bench import QUICK, Bench, BlockedRuff, Make, accept
 from tests.harness.tools import settings
 from tests.support import markup
@@ -148,7 +148,7 @@ class Slow(Ruff):
 
     async def check(
         self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
-    ) -> tuple[Report, ...]:
+    ) -> tuple[RuffReport, ...]:
         go = asyncio.Event()
         self.checks.append(go)
         self.asked.set()

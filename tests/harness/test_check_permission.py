@@ -10,7 +10,7 @@ import pytest
 from lsp_harness.harness.verification import verifier as verifier_module
 from lsp_harness.harness.verification.edit_permission import CheckPermission
 from lsp_harness.harness.verification.verifier import LINT, CheckSupply, create_verifier
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.kernel.log.turn import Turn, current_turn
 from lsp_harness.permission.action import SUITE_TOOL, Action
@@ -20,8 +20,7 @@ from lsp_harness.permission.person import Answer, Choice, PermissionQuestion
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, choose_sandbox
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode

@@ -16,8 +16,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.document_check import DocumentCheck
+from lsp_harness.verify.check import Check, CheckContext, CheckTools, DocumentCheck
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.workspace import Workspace

@@ -11,13 +11,13 @@ from lsp_harness.errors import IndexIncomplete
 from lsp_harness.harness.events import HarnessEvent, IndexReported, OpenFindingsChanged
 from lsp_harness.harness.index_service import BEING_MADE
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.text.edit import Edit
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
+from lsp_harness.verify.checks import SuiteCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.verify.suite_check import SuiteCheck
 from tests.harness.bench import QUICK, Bench, Make
 from tests.harness.test_prepared_fixes import Hand
 from tests.harness.tools import settings

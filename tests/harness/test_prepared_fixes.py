@@ -14,7 +14,7 @@ from lsp_harness.kernel.results import FixOffer, Proposal
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.review.reviewer import Reviewer
+from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.snapshot import Snapshot
 from tests.harness.bench import AREA, GOOD, QUICK, Bench, Make

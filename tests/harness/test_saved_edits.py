@@ -12,8 +12,7 @@ from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.process.background_permit import CHECKS_REASON
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.document_check import DocumentCheck
+from lsp_harness.verify.check import Check, CheckContext, CheckTools, DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff

@@ -16,25 +16,24 @@ from lsp_harness.config.schema import Verification
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent
 from lsp_harness.harness.verdicts.verification_verbs import describe_verdict
 from lsp_harness.harness.verification.verifier import Verifier
-from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.checks.types_check import TypesCheck
+from lsp_harness.verify.checks import SuiteCheck, TypesCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.verify.suite_check import SuiteCheck
 from lsp_harness.verify.types.checker_pool import CheckerPool
-from lsp_harness.verify.types.conversation import Conversation
+from lsp_harness.verify.types.conversation import CheckerConversation
 from lsp_harness.verify.types.message_child import Json, MessageChild
 from lsp_harness.verify.types.type_checker import Program, TypeChecker
-from lsp_harness.workspace.folder_stamps import ChangeKind, FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile, ChangeKind
 from tests.harness.bench import Make
 from tests.harness.test_prepared_fixes import Hand
 from tests.harness.tools import settings
@@ -113,7 +112,7 @@ class Child:
     async def close(self) -> None: ...
 
 
-class DeafConversation(Conversation):
+class DeafConversation(CheckerConversation):
     """A checker that knows the files at its start, and then only what it is told of them."""
 
     def __init__(self, root: Path) -> None:
@@ -128,7 +127,7 @@ class DeafConversation(Conversation):
         texts = {file.stem: text for place in places for file, text in self._known.items() if file.parent == place}
         return tuple(Finding(0, 0, f"`{name}` is missing", "ty", "need") for name in unmet(document.text, texts.get))
 
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         for change in changes:
             if change.kind == "deleted":
                 self._known.pop(change.path, None)
@@ -146,7 +145,7 @@ class DeafChecker(TypeChecker):
     counting_rules: ClassVar[Mapping[str, Any]] = {}
 
     def find_program(self, root: Path, file: Path, environment: str = "") -> Program:
-        async def start(argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> Conversation:
+        async def start(argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> CheckerConversation:
             return DeafConversation(root)
 
         return Program(["ty"], start)

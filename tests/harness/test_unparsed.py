@@ -13,7 +13,7 @@ from lsp_harness.syntax.plain_text import is_plain_text
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
-from lsp_harness.workspace import parse_process
+from lsp_harness.workspace import document_syntax
 from lsp_harness.workspace.document_syntax import FIRST_PAUSE_S, DocumentSyntax, SyntaxService
 from tests.harness.bench import Bench
 
@@ -54,7 +54,7 @@ class Trials:
 @pytest.fixture
 def tried(monkeypatch: pytest.MonkeyPatch) -> Trials:
     trials = Trials()
-    monkeypatch.setattr(parse_process, "Trials", lambda: trials)
+    monkeypatch.setattr(document_syntax, "Trials", lambda: trials)
     return trials
 
 

@@ -14,8 +14,7 @@ from lsp_harness.harness.events import FindingsChanged, HarnessEvent
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.document_check import DocumentCheck
+from lsp_harness.verify.check import Check, CheckContext, CheckTools, DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import Make

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lsp_harness.files.walk import WorkspaceFile
+from lsp_harness.files.walk import WalkedFile
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
@@ -11,7 +11,7 @@ from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import CodeSearch
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 
 
 class Indexed:
@@ -19,11 +19,11 @@ class Indexed:
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
         folder.mkdir(exist_ok=True)
-        self.writer = Writer(folder / "index.db", SCHEMA, schema_version())
+        self.writer = DatabaseWriter(folder / "index.db", SCHEMA, schema_version())
         filling = IndexWriter(self.writer)
-        filling.write(extract_file(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in files.items())
+        filling.write(extract_file(WalkedFile(path, 1, len(text)), text.encode()) for path, text in files.items())
         filling.link_imports(ImportLinks(files, files.__getitem__))
-        self.reader = Reader(folder / "index.db")
+        self.reader = DatabaseReader(folder / "index.db")
         self.view, self.search = IndexView(self.reader), CodeSearch(self.reader)
         self.query = IndexQuery(DirectExecutor(self.reader))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.query.affected_tests import find_affected_tests
+from lsp_harness.index.query.related_tests import find_affected_tests
 from tests.index.place import Indexed
 
 FILES = {

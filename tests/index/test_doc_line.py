@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.query.doc_line import read_doc_line
+from lsp_harness.index.query.name_lookup import read_doc_line
 from tests.index.place import Indexed
 
 FILES = {

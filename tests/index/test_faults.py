@@ -17,7 +17,7 @@ from lsp_harness.index import index_keeper
 from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.index_tables import SCHEMA, schema_version
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 from tests.index.test_index_keeper import Front, front, indexers
 
 pytestmark = pytest.mark.process
@@ -36,7 +36,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
     """All that an index says, without the numbers that it gives out."""
-    with closing(Reader(database)) as reader:
+    with closing(DatabaseReader(database)) as reader:
         return {
             "files": sorted(reader.rows("SELECT path, digest, language, skipped FROM files")),
             "symbols": sorted(
@@ -62,7 +62,10 @@ def contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 def fresh(root: Path, database: Path) -> dict[str, list[tuple[object, ...]]]:
-    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with (
+        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer)) as indexer,
+    ):
         indexer.scan()
     return contents(database)
 
@@ -111,11 +114,14 @@ def test_a_file_that_cannot_be_read_is_left_out_and_comes_back(root: Path, monke
         return scandir(path)
 
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with (
+        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer)) as indexer,
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(os, "scandir", refusing)
             assert indexer.scan().left == 1
-        with closing(Reader(database)) as reader:
+        with closing(DatabaseReader(database)) as reader:
             assert reader.rows("SELECT * FROM left_out") == [("bad", "permission denied")]
         assert indexer.scan().left == 0
         assert [row[0] for row in contents(database)["files"]] == ["bad/a.py", "good.py"]
@@ -133,7 +139,10 @@ def test_a_huge_file_is_not_even_read(root: Path):
     with (root / "huge.py").open("wb") as file:
         file.truncate(300_000_000)
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with (
+        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer)) as indexer,
+    ):
         assert indexer.scan().files == 1
         assert writer.rows("SELECT path, skipped FROM files") == [("huge.py", "larger than 2000 kB")]
         assert indexer.scan().parsed == 0
@@ -155,7 +164,10 @@ def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch:
 
     monkeypatch.setattr(reader_processes, "read_and_extract", dying)
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with (
+        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer)) as indexer,
+    ):
         assert indexer.scan().files == 40
         assert writer.rows("SELECT path, skipped FROM files WHERE skipped != ''") == [
             ("m7.py", "the parser crashed or did not end")
@@ -173,7 +185,10 @@ def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: 
         (root / "a.py").unlink()
 
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with (
+        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer)) as indexer,
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(module, "walk", going)
             indexer.scan()
@@ -189,7 +204,10 @@ def test_a_path_that_the_system_does_not_let_be_named_is_said(root: Path):
 def test_after_a_full_disk_it_goes_on_where_it_was(root: Path):
     (root / "a.py").write_text("def a(): ...\n")
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with (
+        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer)) as indexer,
+    ):
         indexer.scan()
         writer.rows("PRAGMA max_page_count = 40")
         for n in range(60):

@@ -14,7 +14,7 @@ from lsp_harness.index import index_keeper
 from lsp_harness.index.index_keeper import IndexKeeper
 from lsp_harness.index.index_place import IndexPlace, prepare_place
 from lsp_harness.process.leader_lock import is_locked
-from lsp_harness.store.database import Reader
+from lsp_harness.store.database import DatabaseReader
 
 pytestmark = pytest.mark.process
 
@@ -70,7 +70,7 @@ def indexers(where: IndexPlace) -> list[int]:
 
 
 def names(where: IndexPlace) -> list[str]:
-    reader = Reader(where.database)
+    reader = DatabaseReader(where.database)
     try:
         return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
     finally:

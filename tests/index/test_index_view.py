@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import SearchRequest
-from lsp_harness.store.database import Reader, Row
+from lsp_harness.store.database import DatabaseReader, Row
 from tests.index.place import Indexed
 
 FILES = {
@@ -183,7 +183,7 @@ def test_files_that_reach_a_file_and_over_how_many_imports(indexed: Indexed):
     assert reaching("round.py", 100) == ["back.py", "round.py"]
 
 
-class Counting(Reader):
+class Counting(DatabaseReader):
     """Counts what it is asked."""
 
     asked = 0

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.walk import WorkspaceFile
+from lsp_harness.files.walk import WalkedFile
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.builder.indexer import Indexer, ScanResult
 from lsp_harness.index.builder.reader_processes import ReaderPool
 from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 
 pytestmark = pytest.mark.process
 
@@ -25,7 +25,7 @@ class Place:
     def __init__(self, root: Path) -> None:
         self.root = root / "ws"
         self.root.mkdir()
-        self.writer = Writer(root / "index.db", SCHEMA, schema_version())
+        self.writer = DatabaseWriter(root / "index.db", SCHEMA, schema_version())
         self.told: list[tuple[int, int]] = []
 
     def write(self, name: str, text: str | bytes) -> None:
@@ -155,7 +155,7 @@ def test_open_files_are_read_first(place: Place, monkeypatch: pytest.MonkeyPatch
     items: list[str] = []
     read = ReaderPool.read
 
-    def noted(self: ReaderPool, wanted: list[tuple[WorkspaceFile, bytes]]):
+    def noted(self: ReaderPool, wanted: list[tuple[WalkedFile, bytes]]):
         items.extend(item.path for item, _ in wanted)
         return read(self, wanted)
 
@@ -242,7 +242,7 @@ def test_an_indexer_that_is_killed_after_files_are_gone_is_followed_by_one_that_
     assert targets(place) == before
     (place.root / gone).unlink()
     IndexWriter(place.writer).remove([gone])
-    with closing(Reader(place.writer.path)) as reader:
+    with closing(DatabaseReader(place.writer.path)) as reader:
         assert not is_complete(reader)
         assert place.scan().dropped == 0
         assert targets(place) == after
@@ -267,7 +267,7 @@ def test_the_meaning_of_a_namespace_follows_the_files_that_declare_it(place: Pla
 class Watched(ImportLinks):
     """Notes of whom it is asked, and what readers see meanwhile."""
 
-    def __init__(self, files: Iterable[str], reader: Reader) -> None:
+    def __init__(self, files: Iterable[str], reader: DatabaseReader) -> None:
         super().__init__(files)
         self._reader = reader
         self.asked: dict[str, int] = {}
@@ -292,11 +292,11 @@ def test_the_meaning_of_a_namespace_for_others_is_never_away(place: Place, text:
         "shop/Rate.cs": "using Far;\nnamespace Shop.Money { class Rate {} }\n",
     }
     filling = IndexWriter(place.writer)
-    filling.write(extract_file(WorkspaceFile(path, 1, len(item)), item.encode()) for path, item in files.items())
+    filling.write(extract_file(WalkedFile(path, 1, len(item)), item.encode()) for path, item in files.items())
     filling.link_imports(ImportLinks(files))
     assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
-    filling.write([extract_file(WorkspaceFile("shop/Rate.cs", 2, len(text)), text.encode())])
-    with closing(Reader(place.writer.path)) as reader:
+    filling.write([extract_file(WalkedFile("shop/Rate.cs", 2, len(text)), text.encode())])
+    with closing(DatabaseReader(place.writer.path)) as reader:
         watched = Watched(files, reader)
         filling.link_imports(watched, ["shop/Rate.cs"])
     assert watched.asked == asked

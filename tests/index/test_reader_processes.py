@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.walk import SkippedFile, WorkspaceFile
+from lsp_harness.files.walk import SkippedFile, WalkedFile
 from lsp_harness.index.builder import reader_processes
 from lsp_harness.index.builder.file_extract import Extract, content_digest, extract_file
 from lsp_harness.index.builder.reader_processes import ReaderPool, ReadResult
@@ -18,10 +18,10 @@ from lsp_harness.index.builder.reader_processes import ReaderPool, ReadResult
 pytestmark = pytest.mark.process
 
 
-def files(root: Path, count: int) -> list[tuple[WorkspaceFile, bytes]]:
+def files(root: Path, count: int) -> list[tuple[WalkedFile, bytes]]:
     for n in range(count):
         (root / f"{n}.py").write_text(f"def f{n}(): pass\n")
-    return [(WorkspaceFile(f"{n}.py", 1, 20), b"") for n in range(count)]
+    return [(WalkedFile(f"{n}.py", 1, 20), b"") for n in range(count)]
 
 
 def parsed(read: list[ReadResult]) -> set[str]:
@@ -53,7 +53,7 @@ def test_unchanged_and_missing_files_are_told(pool: ReaderPool, tmp_path: Path):
 def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
     pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ):
-    def breaks(workspace_file: WorkspaceFile, data: bytes) -> Extract:
+    def breaks(workspace_file: WalkedFile, data: bytes) -> Extract:
         while workspace_file.path == "7.py":
             if how == "crashes":
                 os.kill(os.getpid(), signal.SIGSEGV)
@@ -71,7 +71,7 @@ def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
 
 
 def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def buggy(workspace_file: WorkspaceFile, data: bytes) -> Extract:
+    def buggy(workspace_file: WalkedFile, data: bytes) -> Extract:
         if workspace_file.path == "1.py":
             raise RecursionError
         return extract_file(workspace_file, data)
@@ -83,7 +83,7 @@ def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Pa
 
 
 def test_a_file_that_is_too_large_is_not_even_opened(pool: ReaderPool):
-    [read] = pool.read([(WorkspaceFile("none.py", 1, 300_000_000), b"")])
+    [read] = pool.read([(WalkedFile("none.py", 1, 300_000_000), b"")])
     assert isinstance(read, Extract)
     assert read.skipped == "larger than 2000 kB"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.walk import WorkspaceFile
+from lsp_harness.files.walk import WalkedFile
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.query.code_search import SearchRequest
 from tests.index.place import Indexed
@@ -33,7 +33,7 @@ SHOP = '"""What customers pay."""\n\nimport os\n\n\ndef total(prices):\n    retu
     ],
 )
 def test_only_what_says_something_has_a_vector(name: str, text: str, expected: list[bool]):
-    file = extract_file(WorkspaceFile(name, 1, len(text)), text.encode())
+    file = extract_file(WalkedFile(name, 1, len(text)), text.encode())
     assert [bool(digest) for *_, digest in file.chunks] == expected
 
 

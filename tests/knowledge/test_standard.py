@@ -2,8 +2,8 @@
 
 import pytest
 
-from lsp_harness.knowledge.standard import python_stdlib
-from lsp_harness.knowledge.standard.stdlib_tables import common_words, load_standard
+from lsp_harness.knowledge import python_stdlib
+from lsp_harness.knowledge.stdlib_tables import common_words, load_standard
 from lsp_harness.languages.language_table import shipped_languages
 
 KNOWN = [

@@ -13,9 +13,7 @@ from lsp_harness.permission.gate_policy import make_policy
 from lsp_harness.permission.hooks import Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.person import Answer
-from lsp_harness.process.sandbox.confinement import Confinement
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import Confinement, NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Config
-from lsp_harness.files.walk import WorkspaceFile
+from lsp_harness.files.walk import WalkedFile
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
@@ -19,7 +19,7 @@ from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
 from lsp_harness.project import index_update
 from lsp_harness.project.command_project import CommandProject
 from lsp_harness.project.index_update import scan_folder, update_index
-from lsp_harness.store.database import Reader, Writer
+from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 
 FILES = {"a.py": "import b\n", "b.py": "x = 1\n"}
 
@@ -49,15 +49,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Command
 
 
 @pytest.fixture
-def writer(project: CommandProject) -> Iterator[Writer]:
-    with closing(Writer(project.place.database, SCHEMA, schema_version())) as database_writer:
+def writer(project: CommandProject) -> Iterator[DatabaseWriter]:
+    with closing(DatabaseWriter(project.place.database, SCHEMA, schema_version())) as database_writer:
         yield database_writer
 
 
-def write_files(writer: Writer) -> IndexWriter:
+def write_files(writer: DatabaseWriter) -> IndexWriter:
     """Write all files to the index, but not yet the targets of their imports."""
     index_writer = IndexWriter(writer)
-    index_writer.write(extract_file(WorkspaceFile(path, 1, len(text)), text.encode()) for path, text in FILES.items())
+    index_writer.write(extract_file(WalkedFile(path, 1, len(text)), text.encode()) for path, text in FILES.items())
     return index_writer
 
 
@@ -69,7 +69,7 @@ async def is_waiting(task: asyncio.Task[CommandProject]) -> bool:
 
 
 @pytest.mark.parametrize("begun", [False, True])
-async def test_an_index_that_another_makes_is_waited_for(project: CommandProject, writer: Writer, begun: bool):
+async def test_an_index_that_another_makes_is_waited_for(project: CommandProject, writer: DatabaseWriter, begun: bool):
     index_writer = write_files(writer) if begun else None
     task = asyncio.create_task(update_index(project))
     assert await is_waiting(task)
@@ -79,15 +79,15 @@ async def test_an_index_that_another_makes_is_waited_for(project: CommandProject
     await task
 
 
-async def test_an_index_of_no_file_is_finished(project: CommandProject, writer: Writer):
-    with closing(Reader(project.place.database)) as reader:
+async def test_an_index_of_no_file_is_finished(project: CommandProject, writer: DatabaseWriter):
+    with closing(DatabaseReader(project.place.database)) as reader:
         assert not is_complete(reader)
         IndexWriter(writer).record_left_out([])
         assert is_complete(reader)
     await update_index(project)
 
 
-async def test_nobody_waits_for_ever(project: CommandProject, writer: Writer, monkeypatch: pytest.MonkeyPatch):
+async def test_nobody_waits_for_ever(project: CommandProject, writer: DatabaseWriter, monkeypatch: pytest.MonkeyPatch):
     write_files(writer)
     monkeypatch.setattr(index_update, "FIRST_INDEX_WAIT_S", 0.0)
     monkeypatch.setattr(index_update, "LOCK_WAIT_S", 0.0)
@@ -99,14 +99,14 @@ async def test_nobody_waits_for_ever(project: CommandProject, writer: Writer, mo
 
 
 async def test_an_index_that_another_leaves_half_made_is_finished(
-    project: CommandProject, writer: Writer, monkeypatch: pytest.MonkeyPatch
+    project: CommandProject, writer: DatabaseWriter, monkeypatch: pytest.MonkeyPatch
 ):
     write_files(writer)
     answers = iter([True, False, False])
     monkeypatch.setattr(index_update, "is_locked", lambda lock: next(answers))
     monkeypatch.setattr(index_update, "wait_for_lock", open_lock)
     await update_index(project)
-    with closing(Reader(project.place.database)) as reader:
+    with closing(DatabaseReader(project.place.database)) as reader:
         assert is_complete(reader)
         assert reader.rows("SELECT count(*) FROM targets") == [(1,)]
 

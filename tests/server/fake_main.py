@@ -123,8 +123,7 @@ class FakeFixes(FixVerbs):
         edit = Edit(offer.finding.start, offer.finding.end, b"the")
         verdict, summary = Verdict(document.hash, CHECK_OUTCOMES), f"fixed by {offer.source}"
         # this server must not import the parser before its first request
-        from lsp_harness.verify.change import Change
-        from lsp_harness.verify.change_set import ChangeSet
+        from lsp_harness.verify.change import Change, ChangeSet
 
         changes = ChangeSet.of(Change.from_edits(document, [edit], snapshot.tool_path))
         return Proposal("p-1", changes, verdict, "", summary, is_by_model=offer.source == "model")

@@ -8,13 +8,11 @@ from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
 from lsp_harness.text.document import Document
 from lsp_harness.verify.check import Check
+from lsp_harness.verify.checks import LintCheck, SuiteCheck, SyntaxCheck
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.verify.suite_check import SuiteCheck
-from lsp_harness.verify.syntax_check import SyntaxCheck
 from tests.server.conftest import Spawn, release_harness
 from tests.support.lsp import ResponseError, capabilities
 

@@ -29,7 +29,7 @@ from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.sessions.session_opening import open_session
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.verify.finding import Outcome
-from lsp_harness.verify.review.reviewer import ANSWERS
+from lsp_harness.verify.reviewer import ANSWERS
 from tests.harness.tools import require_verified_proposals
 from tests.sessions.conftest import ask
 from tests.sessions.test_code_turns import AREA, REPORT, SHOW, UNIT, UNIT_REPORT

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import StoreDamaged, StoreError, StoreTimeout
-from lsp_harness.store.database import FILE_SUFFIXES, Reader, Writer, remove_database
+from lsp_harness.store.database import FILE_SUFFIXES, DatabaseReader, DatabaseWriter, remove_database
 
 SCHEMA = "CREATE TABLE things(name TEXT)"
 
 
-def writer(path: Path, version: str = "1") -> Writer:
-    return Writer(path, SCHEMA, version)
+def writer(path: Path, version: str = "1") -> DatabaseWriter:
+    return DatabaseWriter(path, SCHEMA, version)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
 
 
 def test_readers_see_what_is_written_and_that_it_was(path: Path):
-    reader = Reader(path)
+    reader = DatabaseReader(path)
     assert reader.rows("SELECT * FROM things") == []
     assert reader.change_token() == 0
     one = writer(path)
@@ -99,7 +99,7 @@ def test_readers_see_what_is_written_and_that_it_was(path: Path):
 def test_readers_find_a_file_that_was_made_anew(path: Path):
     one = writer(path)
     one.execute("INSERT INTO things VALUES ('old')")
-    reader = Reader(path)
+    reader = DatabaseReader(path)
     before = reader.change_token()
     one.close()
     remove_database(path)
@@ -112,11 +112,11 @@ def test_readers_find_a_file_that_was_made_anew(path: Path):
 def test_readers_cannot_write(path: Path):
     writer(path).close()
     with pytest.raises(StoreError, match="readonly"):
-        Reader(path).rows("INSERT INTO things VALUES ('a')")
+        DatabaseReader(path).rows("INSERT INTO things VALUES ('a')")
 
 
 def test_a_reader_in_the_middle_of_a_transaction_sees_what_was_before(path: Path):
-    one, reader = writer(path), Reader(path)
+    one, reader = writer(path), DatabaseReader(path)
     with one.transaction():
         one.execute("INSERT INTO things VALUES ('a')")
         assert reader.rows("SELECT * FROM things") == []
@@ -125,7 +125,7 @@ def test_a_reader_in_the_middle_of_a_transaction_sees_what_was_before(path: Path
 
 def test_a_text_that_is_none_is_told(path: Path):
     writer(path).close()
-    reader = Reader(path)
+    reader = DatabaseReader(path)
     # no name in it is so, and whoever asks for one has no error of theirs to read
     assert reader.rows("SELECT * FROM things WHERE name = ?", ("\udcff",)) == []
     # an error of Python, which has no number
@@ -149,7 +149,7 @@ SLOW = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n
 
 def test_a_statement_ends_in_its_middle_when_the_time_is_over(path: Path):
     writer(path).close()
-    reader, asked = Reader(path), []
+    reader, asked = DatabaseReader(path), []
 
     def over() -> bool:
         asked.append(1)
@@ -166,7 +166,7 @@ def test_a_statement_ends_in_its_middle_when_the_time_is_over(path: Path):
 
 
 def test_a_file_that_comes_meanwhile_is_read_within_the_time_too(path: Path):
-    reader = Reader(path)
+    reader = DatabaseReader(path)
     with reader.interrupt_when(lambda: True):
         assert reader.rows(SLOW) == []
         writer(path).close()
@@ -181,14 +181,14 @@ def test_a_file_that_is_no_database_is_replaced_by_the_writer_and_not_waited_for
     tmp_path: Path, suffix: str, kind: str
 ) -> None:
     path = tmp_path / "index.db"
-    with closing(Writer(path, "CREATE TABLE t(n)", "1")) as written:
+    with closing(DatabaseWriter(path, "CREATE TABLE t(n)", "1")) as written:
         written.execute("INSERT INTO t VALUES (7)")
     bad = Path(f"{path}{suffix}")
     bad.unlink(missing_ok=True)
     os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")
-    with closing(Reader(path)) as reader, pytest.raises(StoreDamaged, match="is not a regular file"):
+    with closing(DatabaseReader(path)) as reader, pytest.raises(StoreDamaged, match="is not a regular file"):
         reader.rows("SELECT * FROM t")
-    with closing(Writer(path, "CREATE TABLE t(n)", "1")) as written:
+    with closing(DatabaseWriter(path, "CREATE TABLE t(n)", "1")) as written:
         written.execute("INSERT INTO t VALUES (8)")
-    with closing(Reader(path)) as reader:
+    with closing(DatabaseReader(path)) as reader:
         assert (8,) in reader.rows("SELECT * FROM t")

@@ -9,7 +9,7 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.open_document import OpenDocument
-from lsp_harness.workspace.typing_rhythm import TypingRhythm
+from lsp_harness.workspace.typed_text import TypingRhythm
 
 
 class Desk:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 

@@ -27,7 +27,7 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.edit_history import EditHistory
-from lsp_harness.workspace.typing_rhythm import TypingRhythm
+from lsp_harness.workspace.typed_text import TypingRhythm
 
 MARK = "<|>"
 HEADER = re.compile(r"^-- (.+?) --$")

@@ -8,9 +8,9 @@ from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.bounded_parse import check_shape, parse_bytes
 from lsp_harness.syntax.grammars import language_named
 from lsp_harness.syntax.names.calls import parse_parameters
-from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, Budget, ParseBudgetExceeded
+from lsp_harness.syntax.parse_budget import BUDGET, MAX_TEXT_BYTES, Allowance, ParseBudget, ParseBudgetExceeded
 from lsp_harness.syntax.recovery import recovery
-from lsp_harness.syntax.recovery.error_lines import BrokenLineSearch
+from lsp_harness.syntax.recovery.broken_text import BrokenLineSearch
 from lsp_harness.syntax.tree import SyntaxTree, parse, parse_root
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -82,14 +82,19 @@ def test_texts_that_are_not_parsed_at_all(name: str, data: bytes, why: str):
 @pytest.mark.parametrize(
     ("name", "text", "limits", "why"),
     [
-        ("python", "x = [" + "1, " * 900 + "]\n", Budget(max_nodes=1_000), "more than 1,000 nodes"),
-        ("python", "x = " + "(" * 900 + "1" + ")" * 900 + "\n", Budget(max_depth=500), "more than 500 levels deep"),
-        ("javascript", "class a b " * 900, Budget(max_error_children=300), "fit no rule"),
+        ("python", "x = [" + "1, " * 900 + "]\n", ParseBudget(max_nodes=1_000), "more than 1,000 nodes"),
+        (
+            "python",
+            "x = " + "(" * 900 + "1" + ")" * 900 + "\n",
+            ParseBudget(max_depth=500),
+            "more than 500 levels deep",
+        ),
+        ("javascript", "class a b " * 900, ParseBudget(max_error_children=300), "fit no rule"),
     ],
 )
-def test_trees_on_which_queries_take_long_are_refused(name: str, text: str, limits: Budget, why: str):
+def test_trees_on_which_queries_take_long_are_refused(name: str, text: str, limits: ParseBudget, why: str):
     root = parse_root(language(name), text.encode())
-    check_shape(root, Budget())
+    check_shape(root, ParseBudget())
     with pytest.raises(ParseBudgetExceeded, match=why):
         check_shape(root, limits)
 

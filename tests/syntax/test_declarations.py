@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.languages.declaration_traits import DeclarationTraits
 from lsp_harness.languages.language_table import shipped_languages
+from lsp_harness.languages.traits import DeclarationTraits
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.text.position import decode
 from tests.syntax.markup import fixture, golden, tree_of

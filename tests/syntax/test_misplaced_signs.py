@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign, is_misplaced_removal
+from lsp_harness.syntax.recovery.misplaced_signs import describe_misplaced_sign, is_misplaced_removal
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 

@@ -7,8 +7,7 @@ import pytest
 
 import lsp_harness
 from lsp_harness.syntax.symbols.declarations import find_declarations
-from lsp_harness.syntax.symbols.declared_text import read_declarations
-from lsp_harness.syntax.symbols.python_lines import read_python_lines
+from lsp_harness.syntax.symbols.declared_text import read_declarations, read_python_lines
 from tests.syntax.markup import tree_of
 from tests.syntax.random_lines import rounds
 

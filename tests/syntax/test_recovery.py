@@ -5,7 +5,7 @@ import pytest
 from lsp_harness.syntax.lexemes import read_lexemes
 from lsp_harness.syntax.recovery import recovery
 from lsp_harness.syntax.recovery.broken_text import BrokenText
-from lsp_harness.syntax.recovery.edits.block_word_edits import is_one_slip
+from lsp_harness.syntax.recovery.edits.block_edits import is_one_slip
 from lsp_harness.syntax.recovery.edits.generators import trials
 from lsp_harness.syntax.recovery.recovery import Recovery, TrialLimits, compute_costs, find_recoveries
 from lsp_harness.syntax.tree import SyntaxTree, parse

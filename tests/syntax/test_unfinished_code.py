@@ -5,10 +5,9 @@ from typing import SupportsIndex
 
 import pytest
 
-from lsp_harness.syntax.code_tails import generate_tails
 from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
-from lsp_harness.syntax.unfinished_code import adds_error
+from lsp_harness.syntax.unfinished_code import adds_error, generate_tails
 from lsp_harness.text.edit import Edit
 from tests.syntax.markup import marked
 

@@ -4,10 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check
-from lsp_harness.verify.check_runner import run_check
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import Check, run_check
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.preservation.preservation_check import PreservationCheck

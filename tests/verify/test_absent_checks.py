@@ -7,15 +7,12 @@ import pytest
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks, list_checks
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import CheckContext, CheckTools, run_checks
+from lsp_harness.verify.checks import SuiteCheck, create_checks, list_checks
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.verify.suite_check import SuiteCheck
 
 pytestmark = pytest.mark.process
 

@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.preservation.evaluation_order import check_evaluation_order
+from lsp_harness.verify.preservation.rule_changes import check_evaluation_order
 from tests.verify.single_change import judge_repair
 
 CHAIN = (

@@ -7,21 +7,14 @@ import pytest
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
-from lsp_harness.verify.check_runner import run_checks
-from lsp_harness.verify.checks.review_check import ReviewCheck
-from lsp_harness.verify.checks.types_check import TypesCheck
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import Check, CheckContext, CheckTools, run_checks
+from lsp_harness.verify.checks import LintCheck, ReviewCheck, SuiteCheck, SyntaxCheck, TypesCheck, create_checks
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
-from lsp_harness.verify.review.reviewer import Reviewer
+from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.verify.suite_check import SuiteCheck
-from lsp_harness.verify.syntax_check import SyntaxCheck
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from tests.support.project_suites import create_suites, require_sandbox
 

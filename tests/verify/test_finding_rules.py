@@ -6,9 +6,9 @@ import pytest
 
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.checks import LintCheck
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_rules import has_ruff_settings, is_error, select_counting, sort_by_gravity
-from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.verify.single_change import check_change
 

@@ -8,8 +8,8 @@ import pytest
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.checks import LintCheck
 from lsp_harness.verify.finding import Outcome
-from lsp_harness.verify.lint_check import LintCheck
 from lsp_harness.verify.ruff_linter import Ruff, RuffFailed
 from tests.verify.single_change import check_change
 

@@ -6,25 +6,22 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Verification
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Author, Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Author, Change, ChangeSet
+from lsp_harness.verify.check import CheckContext, CheckTools, run_checks
+from lsp_harness.verify.checks import ResolvedCheck, create_checks
 from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.new_findings import NothingComparedError
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess
-from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.verify.types import ty_checker
 from lsp_harness.verify.types.checker_pool import CheckerPool
+from lsp_harness.verify.types.checkers import TY_VARIABLE
 from tests.support.real_checkers import REAL_TY
 from tests.verify.types.conftest import Make, make
 from tests.verify.types.desk import Desk
@@ -160,7 +157,7 @@ WRONG = [
 async def test_ty_knows_what_does_not_exist(
     text: str, code: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(ty_checker.PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     pool = CheckerPool()
     file = tmp_path / "a.py"
     document = Document.from_text(file.as_uri(), text)
@@ -182,7 +179,7 @@ async def test_ty_knows_what_does_not_exist(
 async def test_a_file_that_the_settings_leave_out_has_not_passed(
     excluded: str, is_read: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(ty_checker.PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     (tmp_path / "ty.toml").write_text(f'[src]\nexclude = ["{excluded}"]\n')
     pool, file = CheckerPool(), tmp_path / "a.py"
     file.write_text("x = 1\n")

@@ -9,9 +9,9 @@ import pytest
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.checks import ResolvedCheck
 from lsp_harness.verify.current_findings import find_syntax_errors
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.support import markup
 from tests.verify.single_change import check_change

@@ -11,14 +11,11 @@ from lsp_harness.config.schema import Verification
 from lsp_harness.inference.request import ChatRequest, Chunk, ModelRequest, TokenLogprob
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
-from lsp_harness.verify.check_runner import run_check, run_checks
-from lsp_harness.verify.checks.review_check import ReviewCheck
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import CheckContext, CheckTools, run_check, run_checks
+from lsp_harness.verify.checks import ReviewCheck, create_checks
 from lsp_harness.verify.finding import Outcome
-from lsp_harness.verify.review.reviewer import Reviewer
+from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 
 TASK = "return the area"

@@ -7,10 +7,9 @@ import pytest
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.checks import LintCheck, ResolvedCheck
 from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.lint_check import LintCheck
-from lsp_harness.verify.resolved_check import ResolvedCheck
 from lsp_harness.verify.ruff_linter import CANARY_TTL_S, Ruff, RuffFailed
 from tests.verify.single_change import check_change
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.finding_subject import find_subject_kind
-from lsp_harness.verify.suggested_code import find_replaced_code, find_suggestions
+from lsp_harness.verify.finding_subject import find_replaced_code, find_subject_kind, find_suggestions
 from tests.verify.single_change import judge_repair
 
 MEMBERSHIP = "Use `a in (b, c)` instead of multiple equality comparisons"

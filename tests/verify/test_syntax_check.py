@@ -13,11 +13,11 @@ from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.verify import change as change_module
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import Check
+from lsp_harness.verify.checks import SyntaxCheck
 from lsp_harness.verify.current_findings import examine_text
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.preservation.preservation_check import PreservationCheck
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.verify.syntax_check import SyntaxCheck
 from tests.verify.single_change import check_change
 
 

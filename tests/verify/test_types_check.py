@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Verification
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import CheckContext, CheckTools, run_checks
+from lsp_harness.verify.checks import create_checks
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison, choose_checker
@@ -133,7 +131,7 @@ async def test_a_checker_that_reads_files_needs_a_sandbox(make: Make, monkeypatc
     (desk.root / "mypy.ini").write_text("[mypy]\n")
     program = desk.root / ".venv" / "bin" / "mypy"
     changes = propose(desk, a=("1\n", "wrong\n"))
-    monkeypatch.setattr("lsp_harness.verify.project_tools.mypy_tool.find_tool", lambda name: None)
+    monkeypatch.setattr("lsp_harness.verify.project_tools.tools.find_tool", lambda name: None)
     assert (await check(desk, changes)).reason == "mypy.ini asks for mypy, which is not installed (pip install mypy)"
     program.parent.mkdir(parents=True)
     program.touch(0o755)

@@ -6,12 +6,9 @@ import pytest
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
-from lsp_harness.verify.check_runner import run_checks
-from lsp_harness.verify.document_check import DocumentCheck
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import CheckContext, CheckTools, DocumentCheck, run_checks
+from lsp_harness.verify.checks import create_checks
 from lsp_harness.verify.finding import Finding, Outcome, Status, Verdict
 from lsp_harness.verify.finding_subject import find_subject
 from lsp_harness.verify.ruff_linter import Ruff

@@ -15,9 +15,8 @@ from lsp_harness.kernel.results import FixOffer, Proposal
 from lsp_harness.mcp import verdict_tools
 from lsp_harness.mcp.text_verification import TextVerdict
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check_registry import CHECKS
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.checks import CHECKS
 from lsp_harness.verify.finding import Finding, Outcome, Verdict
 from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.wire.client_event_codec import parse_event

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.workspace import folder_stamps
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 from lsp_harness.workspace.folder_state import FolderState
 
 
@@ -20,7 +20,7 @@ class Watch:
         self._reported: list[tuple[str, str]] = []
         self.state.listeners.append(self._hear)
 
-    def _hear(self, changes: Sequence[FileChange]) -> None:
+    def _hear(self, changes: Sequence[ChangedFile]) -> None:
         self._reported += [(str(change.path.relative_to(self.root)), change.kind) for change in changes]
 
     async def look(self) -> list[tuple[str, str]]:
@@ -150,7 +150,7 @@ async def test_a_folder_with_too_many_files_may_always_be_another_one(
 
 async def test_another_settings_file_of_the_user_is_a_change(watch: Watch, tmp_path_factory: pytest.TempPathFactory):
     file = tmp_path_factory.mktemp("home") / "config.toml"
-    heard: list[FileChange] = []
+    heard: list[ChangedFile] = []
     watch.state.listeners = [heard.extend]
     watch.state.extra_files = lambda: [file]
     await watch.state.refresh()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.syntax import parse_worker
-from lsp_harness.workspace.parse_process import CRASH_REASON, Trials
+from lsp_harness.workspace.document_syntax import CRASH_REASON, Trials
 
 pytestmark = pytest.mark.process
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.text.edit import Edit
-from lsp_harness.workspace.typing_rhythm import MAX_GAPS, MIN_GAPS, TypingRhythm
+from lsp_harness.workspace.typed_text import MAX_GAPS, MIN_GAPS, TypingRhythm
 
 MAX_GAP_S = 0.1
 KEY = Edit(0, 0, b"a")

@@ -14,9 +14,8 @@ from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply, diff
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import run_checks
 from lsp_harness.verify.finding import Outcome
 
 ACCEPT_FINDINGS = "accept_findings"

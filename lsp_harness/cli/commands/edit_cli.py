@@ -19,12 +19,11 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.kernel.results import Progress, Report
 from lsp_harness.text.position import Span, decode
 from lsp_harness.text.wording import format_count
+from lsp_harness.verify.checks import is_python
 from lsp_harness.verify.current_findings import Examination
 from lsp_harness.verify.digest.digest import digest_output
-from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.file_problems import select_file_problems
+from lsp_harness.verify.digest.digest_result import Digest, select_file_problems
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.lint_check import is_python
 from lsp_harness.workspace.snapshot import Snapshot
 
 

@@ -17,10 +17,8 @@ from lsp_harness.events.code_events import (
 from lsp_harness.text.edit import Edit, apply, line_edits
 from lsp_harness.text.position import decode
 from lsp_harness.text.surrogates import restore_surrogates
-from lsp_harness.verify.change import Author, Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Author, Change, ChangeSet
+from lsp_harness.verify.check import Check, run_checks
 from lsp_harness.verify.finding import Outcome, Verdict
 
 

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from lsp_harness.coding.candidates.sampling import Candidate
 from lsp_harness.files.secrets import redact
-from lsp_harness.syntax.python_compiler import dump_python
+from lsp_harness.syntax.syntax_errors import dump_python
 from lsp_harness.text.edit import changed_size, diff
 from lsp_harness.text.position import decode
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.preservation.preservation_check import count_changed_tokens
 

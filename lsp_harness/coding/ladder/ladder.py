@@ -35,8 +35,8 @@ from lsp_harness.text.code_lines import indentation_of
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.verify.checks import SuiteCheck
 from lsp_harness.verify.project_tests.suite_worker import TracedTest
-from lsp_harness.verify.suite_check import SuiteCheck
 
 MAX_STATEMENT_CHANGES = 16
 """Most changes of one statement."""

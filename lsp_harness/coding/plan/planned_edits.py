@@ -39,7 +39,7 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Span, decode, encode
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
 
 QUOTE = "[`'\"]?"

@@ -9,8 +9,7 @@ from lsp_harness.events.plan_events import ItemCompleted, LoggedEdit
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode, encode
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 
 
 class TurnTexts:

@@ -8,9 +8,9 @@ from lsp_harness.coding.repair.name_place import NamePlace
 from lsp_harness.coding.repair.repair import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import find_similar
 from lsp_harness.index.query.name_lookup import LengthRange
-from lsp_harness.knowledge.standard import python_stdlib
-from lsp_harness.knowledge.standard.stdlib_tables import load_standard
-from lsp_harness.languages.import_traits import ImportTraits
+from lsp_harness.knowledge import python_stdlib
+from lsp_harness.knowledge.stdlib_tables import load_standard
+from lsp_harness.languages.traits import ImportTraits
 from lsp_harness.syntax.names.calls import Call, Parameter, find_calls_around, find_parameters, parse_parameters
 from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.scope import find_imports

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from lsp_harness.context.lookup.import_list import SORT_KEYS
-from lsp_harness.knowledge.standard import python_stdlib
-from lsp_harness.knowledge.standard.stdlib_tables import load_standard
-from lsp_harness.languages.import_traits import ImportForm
+from lsp_harness.knowledge import python_stdlib
+from lsp_harness.knowledge.stdlib_tables import load_standard
 from lsp_harness.languages.language_table import shipped_languages
+from lsp_harness.languages.traits import ImportForm
 from lsp_harness.syntax.symbols.import_block import ImportStatement, find_import_statements, insert_import
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit

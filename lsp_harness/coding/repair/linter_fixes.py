@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lsp_harness.coding.repair.import_forms import NewImport, make_import_edit
 from lsp_harness.coding.repair.repair import Repair, RepairRequest
-from lsp_harness.knowledge.standard.python_stdlib import is_module
+from lsp_harness.knowledge.python_stdlib import is_module
 from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.removal.unused_code import remove_unreachable, remove_unused_variable
 from lsp_harness.syntax.removal.unused_imports import remove_unused_import
@@ -18,11 +18,10 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.verify.checks import RULE_CODE, is_python
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.lint_check import is_python
-from lsp_harness.verify.resolved_check import RULE_CODE
-from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
-from lsp_harness.verify.suggested_code import find_replaced_code, find_suggestions
+from lsp_harness.verify.finding_subject import find_replaced_code, find_suggestions
+from lsp_harness.verify.ruff_linter import Ruff, RuffFailed, RuffReport
 
 UNREACHABLE_MESSAGE = re.compile(r"unreachable|dead code|never (?:be )?reached", re.IGNORECASE)
 MUTABLE_MESSAGE = re.compile(r"need(?:s)? to be mutable|unused_mut")
@@ -90,7 +89,9 @@ async def find_linter_repairs(
     return [Repair(kind, report.fix, SAFE_COST if report.is_safe else UNSAFE_COST, "linter")]
 
 
-async def find_fix(finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None) -> Report | None:
+async def find_fix(
+    finding: Finding, document: Document, ruff: Ruff, file: Path, root: Path | None
+) -> RuffReport | None:
     """Return ruff's report that has a fix, the rule and the line of a finding, and is nearest to it.
 
     The parameters are those of `find_linter_repairs`. Return None if ruff has no such report or cannot run.

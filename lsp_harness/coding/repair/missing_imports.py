@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from lsp_harness.coding.repair.import_forms import NewImport, make_import_edit
 from lsp_harness.coding.repair.name_place import NamePlace, name_place_at
 from lsp_harness.coding.repair.repair import Repair, RepairRequest
-from lsp_harness.context.lookup.import_usage import find_imports
-from lsp_harness.knowledge.standard import python_stdlib
-from lsp_harness.knowledge.standard.stdlib_tables import load_standard
+from lsp_harness.context.lookup.required_imports import find_imports
+from lsp_harness.knowledge import python_stdlib
+from lsp_harness.knowledge.stdlib_tables import load_standard
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.names.occurrences import find_occurrences
 from lsp_harness.syntax.symbols.import_block import find_import_statements

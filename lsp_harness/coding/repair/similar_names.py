@@ -19,7 +19,7 @@ from lsp_harness.coding.repair.foreign_names import (
 from lsp_harness.coding.repair.name_place import NamePlace, fit_cost, is_visible, name_place_at
 from lsp_harness.coding.repair.repair import Repair, RepairRequest
 from lsp_harness.coding.repair.spelling_cost import find_similar, misspelling_cost, split_words
-from lsp_harness.knowledge.standard.stdlib_tables import common_words, load_standard
+from lsp_harness.knowledge.stdlib_tables import common_words, load_standard
 from lsp_harness.syntax.names.occurrences import Occurrence, class_names_around, find_occurrences
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode

@@ -16,7 +16,7 @@ from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
 from lsp_harness.text.document import Document
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
+from lsp_harness.verify.checks import create_checks
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_subject import Subject

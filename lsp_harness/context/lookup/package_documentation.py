@@ -15,7 +15,7 @@ from pathlib import Path
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages
-from lsp_harness.knowledge.package_module import local_name
+from lsp_harness.knowledge.package_source import local_name
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document

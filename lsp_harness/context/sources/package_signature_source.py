@@ -9,8 +9,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Sequence
 
-from lsp_harness.context.code_selection import CodeSelection
-from lsp_harness.context.context_inputs import PackageScope
+from lsp_harness.context.context_inputs import CodeSelection, PackageScope
 from lsp_harness.context.context_source import InstructionSource, SectionTitle, Share
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.lookup.package_documentation import describe_name, look_up_names

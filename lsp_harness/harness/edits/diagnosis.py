@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from lsp_harness.verify.check import CheckTools
     from lsp_harness.verify.current_findings import Examination
     from lsp_harness.verify.digest.digest_result import Digest
-    from lsp_harness.verify.digest.problem import Problem
+    from lsp_harness.verify.digest.problem import ToolProblem
     from lsp_harness.verify.finding_subject import Subject
     from lsp_harness.verify.project_tools.type_comparison import TypeComparison
-    from lsp_harness.verify.ruff_linter import Report, Ruff
+    from lsp_harness.verify.ruff_linter import Ruff, RuffReport
 
 
 # -- findings
@@ -59,8 +59,7 @@ async def examine_by_compiler(
         types: The compilers and type checkers. None if none may run, because the folder is not trusted.
         examined: What our own checks found, which is no error.
     """
-    from lsp_harness.verify.change import Change
-    from lsp_harness.verify.change_set import ChangeSet
+    from lsp_harness.verify.change import Change, ChangeSet
     from lsp_harness.verify.project_tools.new_findings import NothingComparedError
     from lsp_harness.verify.project_tools.type_comparison import choose_checker
 
@@ -103,7 +102,7 @@ async def read_output(snapshot: Snapshot, printed: str) -> "Digest":
         UsageError: Nothing in the output is about this text.
     """
     from lsp_harness.verify.digest.digest import digest_output
-    from lsp_harness.verify.digest.file_problems import select_file_problems
+    from lsp_harness.verify.digest.digest_result import select_file_problems
 
     root = snapshot.root or snapshot.tool_path.parent
     # in a thread, because the output may be of any size
@@ -145,8 +144,8 @@ def find_reported(snapshot: Snapshot, tree: "SyntaxTree | None", output: "Digest
 
 
 def _function_fit(
-    document: Document, tree: "SyntaxTree | None", offset: int, local_problems: "Sequence[Problem]"
-) -> "Callable[[Problem], tuple[bool, int]]":
+    document: Document, tree: "SyntaxTree | None", offset: int, local_problems: "Sequence[ToolProblem]"
+) -> "Callable[[ToolProblem], tuple[bool, int]]":
     """Return a function that rates how well a failed test fits the function around a byte offset.
 
     A test fits if its error was raised in the function, or else by the words that their names share.
@@ -160,7 +159,7 @@ def _function_fit(
     lines = range(document.line_of(function.start) + 1, document.line_of(function.end) + 2)
     function_words = set(split_words(function.name).lower().split())
 
-    def rate(problem: "Problem") -> tuple[bool, int]:
+    def rate(problem: "ToolProblem") -> tuple[bool, int]:
         test_words = split_words(problem.title).lower().split()
         return problem in local_problems and problem.line in lines, len(function_words.intersection(test_words))
 
@@ -262,7 +261,7 @@ async def linter_edits(snapshot: Snapshot, offer: FixOffer, linter: "Ruff") -> t
     return fix.fix
 
 
-async def _linter_fix(snapshot: Snapshot, finding: Finding, linter: "Ruff") -> "Report | None":
+async def _linter_fix(snapshot: Snapshot, finding: Finding, linter: "Ruff") -> "RuffReport | None":
     """Return the linter's fix for exactly this finding, or None."""
     from lsp_harness.coding.repair.linter_fixes import find_fix
 

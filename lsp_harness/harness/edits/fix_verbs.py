@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lsp_harness.inference.client import Engine
     from lsp_harness.verify.current_findings import Examination
     from lsp_harness.verify.digest.digest_result import Digest
-    from lsp_harness.verify.same_problem import Problem
+    from lsp_harness.verify.same_problem import SharedProblem
 
 MAX_NAMED_LINES = 5
 """Lines of a tool's output that are named if the user chose another line."""
@@ -140,7 +140,7 @@ class FixVerbs:
 
         return await self._turns.run(work, steps, lambda proposal: proposal.summary)
 
-    def join_problems(self, snapshot: Snapshot, findings: Sequence[Finding]) -> "Sequence[Problem]":
+    def join_problems(self, snapshot: Snapshot, findings: Sequence[Finding]) -> "Sequence[SharedProblem]":
         """Return the problems in a text that findings of any servers are about."""
         from lsp_harness.verify.same_problem import join_problems
 

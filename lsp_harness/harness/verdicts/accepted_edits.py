@@ -18,7 +18,7 @@ from lsp_harness.text.uri import local_path
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.published_findings import Cause, PublishedFindings
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -128,7 +128,7 @@ class AcceptedEdits:
             return part.published
         return PublishedFindings(text.version)
 
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         """Follow files that were created, changed or deleted on disk.
 
         A document that is being verified, or that has findings, is checked again. A verdict without findings says that

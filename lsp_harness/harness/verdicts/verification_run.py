@@ -18,13 +18,11 @@ from lsp_harness.kernel.limits import Ending
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Span
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check
-from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import Check, run_checks
+from lsp_harness.verify.checks import SyntaxCheck
 from lsp_harness.verify.finding import Outcome, Verdict
 from lsp_harness.verify.published_findings import Cause, PublishedFindings
-from lsp_harness.verify.syntax_check import SyntaxCheck
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
 

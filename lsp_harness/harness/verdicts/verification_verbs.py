@@ -16,7 +16,7 @@ from lsp_harness.workspace.open_document import OpenDocument
 if TYPE_CHECKING:
     from lsp_harness.harness.verdicts.accepted_edits import AcceptedEdits
     from lsp_harness.syntax.tree import SyntaxTree
-    from lsp_harness.workspace.folder_stamps import FileChange
+    from lsp_harness.workspace.folder_stamps import ChangedFile
 
 TEST_COUNT = re.compile(r"[\d,]+ tests?\b")
 """The number of tests in the remark of the check that ran them."""
@@ -112,7 +112,7 @@ class VerificationVerbs:
         elif before.data == text.data and self._edits:
             self._edits.check_again(opened)
 
-    def record_file_changes(self, changes: "Sequence[FileChange]") -> None:
+    def record_file_changes(self, changes: "Sequence[ChangedFile]") -> None:
         """Record that files on disk changed, so that a check of another text may find something else."""
         if self._edits:
             self._edits.record_file_changes(changes)

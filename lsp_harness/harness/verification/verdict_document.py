@@ -23,7 +23,7 @@ from lsp_harness.events.event_codec import decode_event
 from lsp_harness.events.session_events import InvocationReceived
 from lsp_harness.kernel.log.log_reader import log_path, read_log
 from lsp_harness.kernel.log.session_log import SessionLog
-from lsp_harness.text.markdown import fence_code
+from lsp_harness.text.wording import fence_code
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.verdict_words import STATUS_MARKS, explain_standing
 
@@ -127,7 +127,7 @@ def _render_candidate(candidate: CandidateGenerated, prompt: ContextBuilt | None
 
 def _render_checks(checks: ChecksCompleted, *, has_heading: bool) -> Iterator[str]:
     # imported late, because the checks import the parser, and the server starts without it
-    from lsp_harness.verify.check_registry import check_titles
+    from lsp_harness.verify.checks import check_titles
 
     yield "\n## Checks" if has_heading else ""
     if has_heading:

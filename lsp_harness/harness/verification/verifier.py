@@ -6,23 +6,23 @@ from pathlib import Path
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.harness.verification.edit_permission import CheckPermission
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.permission.action import LINT_TOOL, SUITE_TOOL, Action
-from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
-from lsp_harness.verify.check_registry import list_checks
+from lsp_harness.verify.checks import list_checks
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
-from lsp_harness.verify.review.reviewer import Reviewer
-from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
+from lsp_harness.verify.reviewer import Reviewer
+from lsp_harness.verify.ruff_linter import Ruff, RuffFailed, RuffReport
 from lsp_harness.verify.types.checker_pool import CheckerPool
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 
 LINT = Action(LINT_TOOL, "execute", argv=("ruff", "check", "--no-cache", "-"))
 """The action of linting: ruff reads a text from its standard input, and writes nothing."""
@@ -46,7 +46,7 @@ class GatedRuff(Ruff):
 
     async def check(
         self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
-    ) -> tuple[Report, ...]:
+    ) -> tuple[RuffReport, ...]:
         if not self.missing_reason and (problem := await self._permission.find_problem(LINT, "the linter")):
             raise RuffFailed(problem)
         return await self._linter.check(document, file, root, select=select, isolated=isolated)
@@ -110,7 +110,7 @@ class Verifier:
         """The linter."""
         return self.tools.ruff
 
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         """Forget what programs said about the folders in which files were created, changed or deleted."""
         self.linter.forget_answers()
         files = {change.path if change.scope == "file" else None for change in changes}

@@ -19,7 +19,7 @@ LEADING_MARKS = (b"#", b"//", b"/*", b"*", b"--", b"@", b"[", b"///")
 """Starts of lines that belong to the declaration below: comments and attributes."""
 
 
-class Chunk(NamedTuple):
+class FileChunk(NamedTuple):
     """A range of bytes in a file. `symbol` is the position of its declaration in the file's list, -1 outside of
     declarations."""
 
@@ -33,10 +33,10 @@ def embedding_text(names: str, text: str) -> str:
     return f"{names}\n{text}"
 
 
-def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]:
+def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[FileChunk]:
     """Divide a text into chunks of whole lines, in order. Blank chunks are left out, the others cover the rest of
     the text."""
-    result: list[Chunk] = []
+    result: list[FileChunk] = []
     containers: list[tuple[int, int]] = []
     position = 0
 
@@ -51,7 +51,7 @@ def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[
     def add_chunk(n: int, stop: int) -> None:
         nonlocal position
         if position < stop:
-            result.extend(_split_long(data, Chunk(n, position, stop)))
+            result.extend(_split_long(data, FileChunk(n, position, stop)))
             position = stop
 
     for n, declaration in enumerate(declarations):
@@ -96,7 +96,7 @@ def _line_end(data: bytes, offset: int) -> int:
     return data.find(b"\n", offset) + 1 or len(data)
 
 
-def _split_long(data: bytes, chunk: Chunk) -> Iterable[Chunk]:
+def _split_long(data: bytes, chunk: FileChunk) -> Iterable[FileChunk]:
     """Divide a chunk that is too long, and drop chunks without text."""
     symbol, start, end = chunk
     if data.count(b"\n", start, end) > MAX_CHUNK_LINES:
@@ -104,7 +104,7 @@ def _split_long(data: bytes, chunk: Chunk) -> Iterable[Chunk]:
     return (chunk,) if NON_BLANK.search(data, start, end) else ()
 
 
-def _split_at_blank_lines(data: bytes, symbol: int, start: int, end: int) -> Iterator[Chunk]:
+def _split_at_blank_lines(data: bytes, symbol: int, start: int, end: int) -> Iterator[FileChunk]:
     while data.count(b"\n", start, end) > MAX_CHUNK_LINES:
         line_end = start
         blank_end = 0
@@ -114,7 +114,7 @@ def _split_at_blank_lines(data: bytes, symbol: int, start: int, end: int) -> Ite
                 blank_end = next_end
             line_end = next_end
         stop = blank_end or line_end
-        yield Chunk(symbol, start, stop)
+        yield FileChunk(symbol, start, stop)
         start = stop
     if NON_BLANK.search(data, start, end):
-        yield Chunk(symbol, start, end)
+        yield FileChunk(symbol, start, end)

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from lsp_harness.files.secrets import find_secrets
-from lsp_harness.files.walk import WorkspaceFile
+from lsp_harness.files.walk import WalkedFile
 from lsp_harness.index.builder.chunks import embedding_text, split_chunks
 from lsp_harness.index.identifier_words import find_compounds, split_words
 from lsp_harness.languages.language_spec import LanguageSpec
@@ -36,7 +36,7 @@ class Extract(NamedTuple):
     Rows are plain tuples, because they come from another process and pickling objects costs more than creating them.
     """
 
-    file: WorkspaceFile
+    file: WalkedFile
     digest: bytes
     language: str = ""
     skipped: str = ""
@@ -55,7 +55,7 @@ def content_digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def extract_file(file: WorkspaceFile, data: bytes) -> Extract:
+def extract_file(file: WalkedFile, data: bytes) -> Extract:
     """Return what the index stores of a file. Secrets are replaced by spaces."""
     result = Extract(file, content_digest(data))
     if b"\0" in data[:8192]:

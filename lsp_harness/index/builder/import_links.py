@@ -6,14 +6,18 @@ An import that matches no file stays unresolved: a file of the same name elsewhe
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from lsp_harness.index.builder.import_resolvers.go_imports import GoImports
-from lsp_harness.index.builder.import_resolvers.path_imports import PathImports
-from lsp_harness.index.builder.import_resolvers.python_imports import PythonImports
-from lsp_harness.index.builder.import_resolvers.rust_imports import RustImports
-from lsp_harness.index.builder.import_resolvers.script_imports import ScriptImports
-from lsp_harness.index.builder.import_resolvers.workspace_files import ReadText, ResolveImport, WorkspaceFiles
-from lsp_harness.languages.import_traits import ImportForm
+from lsp_harness.index.builder.import_resolvers import (
+    GoImports,
+    PathImports,
+    PythonImports,
+    ReadText,
+    ResolveImport,
+    RustImports,
+    ScriptImports,
+    WorkspaceFiles,
+)
 from lsp_harness.languages.language_table import find_language, shipped_languages
+from lsp_harness.languages.traits import ImportForm
 from lsp_harness.store.database import placeholders
 
 FindNamespaceFiles = Callable[[str], Iterable[str]]

@@ -5,12 +5,12 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from lsp_harness.files.walk import SkippedFile, WorkspaceFile
+from lsp_harness.files.walk import SkippedFile, WalkedFile
 from lsp_harness.index.builder.file_extract import Extract, Row
 from lsp_harness.index.builder.import_links import ImportLinks, namespace_condition, namespace_languages
 from lsp_harness.index.index_tables import INDEXES
 from lsp_harness.languages.language_table import find_language
-from lsp_harness.store.database import Writer, placeholders
+from lsp_harness.store.database import DatabaseWriter, placeholders
 
 SELECT_IMPORTS = (
     "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
@@ -40,7 +40,7 @@ class IndexedFile(NamedTuple):
 class IndexWriter:
     """Writes an index. There is only one writer, so it allocates the ids and keeps the list of files in memory."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: DatabaseWriter) -> None:
         self._writer = writer
         rows = writer.rows("SELECT path, id, mtime, size, digest FROM files")
         self.files = {path: IndexedFile(*row) for path, *row in rows}
@@ -52,7 +52,7 @@ class IndexWriter:
         self._has_indexes = False
         self._namespaces_changed = False
 
-    def write(self, extracts: Iterable[Extract], unchanged: Iterable[WorkspaceFile] = ()) -> None:
+    def write(self, extracts: Iterable[Extract], unchanged: Iterable[WalkedFile] = ()) -> None:
         """Write extracts, and the new times of files with unchanged content, in one transaction."""
         written_files: dict[str, IndexedFile] = {}
         texts: list[Iterable[Row]] = []

@@ -13,7 +13,7 @@ from time import monotonic
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import IgnoreFiles
-from lsp_harness.files.walk import SkippedFile, WorkspaceFile, walk
+from lsp_harness.files.walk import SkippedFile, WalkedFile, walk
 from lsp_harness.files.walk import workspace_file as walked
 from lsp_harness.index.builder.file_extract import Extract
 from lsp_harness.index.builder.import_links import ImportLinks
@@ -21,7 +21,7 @@ from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.builder.reader_processes import ReaderPool
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.process.typing_activity import seconds_since_typing
-from lsp_harness.store.database import Writer
+from lsp_harness.store.database import DatabaseWriter
 from lsp_harness.text.position import decode
 
 IGNORE_FILES = (".gitignore", ".lspharnessignore", ".git/info/exclude")
@@ -59,7 +59,7 @@ def open_indexer(
         StoreError: The file cannot be written.
     """
     with (
-        closing(Writer(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
         closing(Indexer(root, writer, on_progress)) as indexer,
     ):
         yield indexer
@@ -71,7 +71,7 @@ class Indexer:
     def __init__(
         self,
         root: Path,
-        writer: Writer,
+        writer: DatabaseWriter,
         on_progress: Callable[[int, int], None] = lambda done, of: None,
         *,
         yields_to_typing: bool = False,
@@ -94,10 +94,10 @@ class Indexer:
 
     def scan(self, priority_paths: Collection[str] = ()) -> ScanResult:
         """Check every file. The files in `priority_paths`, relative to the folder, are read first."""
-        files: dict[str, WorkspaceFile] = {}
+        files: dict[str, WalkedFile] = {}
         left_out: list[SkippedFile] = []
         for entry in walk(self._root, self._ignores):
-            if isinstance(entry, WorkspaceFile):
+            if isinstance(entry, WalkedFile):
                 files[entry.path] = entry
             else:
                 left_out.append(entry)
@@ -111,7 +111,7 @@ class Indexer:
     def update(self, paths: Iterable[Path]) -> ScanResult | None:
         """Check these files. Return None if a full scan is needed: an unknown path may be a folder or an ignore
         file."""
-        files: list[WorkspaceFile] = []
+        files: list[WalkedFile] = []
         removed: list[str] = []
         for path in paths:
             name = path.relative_to(self._root).as_posix()
@@ -140,12 +140,12 @@ class Indexer:
         """Stop the processes."""
         self._readers.close()
 
-    def _is_unchanged(self, file: WorkspaceFile) -> bool:
+    def _is_unchanged(self, file: WalkedFile) -> bool:
         indexed = self._writer.files.get(file.path)
         return indexed is not None and (indexed.mtime, indexed.size) == (file.mtime, file.size)
 
     def _apply_changes(
-        self, changed: Sequence[WorkspaceFile], removed: Collection[str], left_out: list[SkippedFile]
+        self, changed: Sequence[WalkedFile], removed: Collection[str], left_out: list[SkippedFile]
     ) -> tuple[int, int]:
         """Return the numbers of parsed and of unchanged files. Files that cannot be read are added to `left_out`."""
         if removed:
@@ -162,10 +162,10 @@ class Indexer:
             self._writer.link_imports(ImportLinks(indexed, self._read_settings), parsed)
         return len(parsed), unchanged_count
 
-    def _read_files(self, changed: Sequence[WorkspaceFile], left_out: list[SkippedFile]) -> tuple[list[str], int]:
+    def _read_files(self, changed: Sequence[WalkedFile], left_out: list[SkippedFile]) -> tuple[list[str], int]:
         indexed = self._writer.files
         requests = [(result, indexed[result.path].digest if result.path in indexed else b"") for result in changed]
-        parsed, unchanged = list[Extract](), list[WorkspaceFile]()
+        parsed, unchanged = list[Extract](), list[WalkedFile]()
         paths: list[str] = []
         unchanged_count = 0
         last_write = monotonic()
@@ -173,7 +173,7 @@ class Indexer:
             match result:
                 case Extract():
                     parsed.append(result)
-                case WorkspaceFile():
+                case WalkedFile():
                     unchanged.append(result)
                 case SkippedFile():
                     left_out.append(result)

@@ -22,7 +22,7 @@ from typing import Any
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
-from lsp_harness.files.walk import SkippedFile, WorkspaceFile, skip_unreadable
+from lsp_harness.files.walk import SkippedFile, WalkedFile, skip_unreadable
 from lsp_harness.index.builder.file_extract import Extract, content_digest, extract_file
 from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity
 from lsp_harness.process.allowed_cores import count_allowed_cores
@@ -47,13 +47,13 @@ SAFE_PATH_VARIABLE = "PYTHONSAFEPATH"
 START_METHOD = "forkserver"
 """New processes are forked from a server process that has the code, but no threads and no database."""
 
-FileRequest = tuple[WorkspaceFile, bytes]
+FileRequest = tuple[WalkedFile, bytes]
 """A file and the digest of its indexed content, empty for a new file."""
-ReadResult = Extract | WorkspaceFile | SkippedFile
+ReadResult = Extract | WalkedFile | SkippedFile
 """The extract of a file; the file itself if its content is unchanged; or the reason why it could not be read."""
 
 
-def read_and_extract(root: Path, file: WorkspaceFile, known_digest: bytes) -> ReadResult:
+def read_and_extract(root: Path, file: WalkedFile, known_digest: bytes) -> ReadResult:
     """Read one file and extract it if its content changed."""
     if file.size > MAX_TEXT_BYTES:
         return Extract(file, b"", skipped=f"larger than {MAX_TEXT_BYTES // 1000} kB")
@@ -221,7 +221,7 @@ def _to_tuple(result: ReadResult) -> tuple[Any, ...]:
     match result:
         case Extract():
             return "extract", tuple(result.file), *result[1:]
-        case WorkspaceFile():
+        case WalkedFile():
             return "found", *result
         case SkippedFile():
             return "left", *result
@@ -232,14 +232,14 @@ def _unpack(packed: bytes) -> Iterator[ReadResult]:
     for kind, first, *rest in rows:
         match kind:
             case "extract":
-                yield Extract(WorkspaceFile(*first), *rest)
+                yield Extract(WalkedFile(*first), *rest)
             case "found":
-                yield WorkspaceFile(first, *rest)
+                yield WalkedFile(first, *rest)
             case _:
                 yield SkippedFile(first, *rest)
 
 
-def _read_with_cpu_limit(root: Path, file: WorkspaceFile, known_digest: bytes) -> ReadResult:
+def _read_with_cpu_limit(root: Path, file: WalkedFile, known_digest: bytes) -> ReadResult:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
     # The system kills the process above this limit.

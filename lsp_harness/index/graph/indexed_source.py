@@ -21,7 +21,7 @@ MAX_SOURCE_BYTES = 50_000_000
 
 
 @dataclass(frozen=True)
-class Source:
+class IndexedSource:
     """A file with its syntax tree and its symbols. Byte offsets are those of the file on disk."""
 
     text: SourceText
@@ -74,15 +74,15 @@ class Sources:
         """
         self.view = view
         self._bytes_left = byte_limit
-        self._cache: dict[str, Source | None] = {}
+        self._cache: dict[str, IndexedSource | None] = {}
 
-    def load(self, path: str) -> Source | None:
+    def load(self, path: str) -> IndexedSource | None:
         """Return a file, or None if it is not in the index, has no known language, or exceeds the byte limit."""
         if path not in self._cache:
             self._cache[path] = self._parse(path)
         return self._cache[path]
 
-    def _parse(self, path: str) -> Source | None:
+    def _parse(self, path: str) -> IndexedSource | None:
         file = self.view.symbols.find_file(path)
         data = self.view.texts.read_file(file[0]) if file else b""
         if file is None or len(data) > self._bytes_left:
@@ -92,7 +92,7 @@ class Sources:
         if tree is None:
             return None
         symbols = tuple(self.view.symbols.list_symbols(file[0]))
-        return Source(SourceText(path, file[1], _to_declarations(symbols), tree.data), tree, symbols)
+        return IndexedSource(SourceText(path, file[1], _to_declarations(symbols), tree.data), tree, symbols)
 
 
 def _to_declarations(symbols: tuple[Symbol, ...]) -> list[Declaration]:

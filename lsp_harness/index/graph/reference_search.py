@@ -15,7 +15,7 @@ from lsp_harness.index.graph.name_resolution import (
     resolve_certain,
 )
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.store.database import Reader
+from lsp_harness.store.database import DatabaseReader
 from lsp_harness.syntax.symbols.declarations import qualified_name
 from lsp_harness.syntax.symbols.name_uses import UseKind, find_references
 from lsp_harness.syntax.tree import SyntaxTree
@@ -27,7 +27,7 @@ DeclarationKey = tuple[str, str]
 """Path and qualified name of a declaration. Offsets may belong to an older text."""
 
 
-def find_files_with_name(reader: Reader, name: str, limit: int = MAX_FILES) -> list[tuple[str, int, str]]:
+def find_files_with_name(reader: DatabaseReader, name: str, limit: int = MAX_FILES) -> list[tuple[str, int, str]]:
     """Return the path, id and language of files that may contain a name in their code; all of them if `limit` is
     negative."""
     rows: list[tuple[str, int, str]] = reader.rows(

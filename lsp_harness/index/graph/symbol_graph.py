@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsp_harness.index.declaration_shape import TEST_PATH
-from lsp_harness.index.graph.indexed_source import Source, Sources
+from lsp_harness.index.graph.indexed_source import IndexedSource, Sources
 from lsp_harness.index.graph.name_resolution import SUPER_NAMES, NameUse, ResolvedDeclaration, resolve_certain
 from lsp_harness.index.graph.reference_search import (
     MAX_FILES,
@@ -72,10 +72,10 @@ class SymbolGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class SymbolUsage:
     """A reference to a declaration. `enclosing` is the symbol that contains it."""
 
-    source: Source
+    source: IndexedSource
     place: ReferencePlace
     enclosing: Symbol | None
 
@@ -108,7 +108,7 @@ def find_usages(
     limit: int = MAX_FILES,
     max_hops: int = MAX_IMPORT_HOPS,
     order: Callable[[str], Any] = lambda path: 0,
-) -> Iterator[Usage]:
+) -> Iterator[SymbolUsage]:
     """Yield the references to a declaration file by file, without the declaration itself and imports.
 
     Uncertain references are only returned from files that import the declaration's file.
@@ -143,7 +143,7 @@ def find_usages(
                 place.is_certain or path in {twin.path for twin in twins} or _imports_any(view, path, twin_files)
             )
             if is_likely and place.start not in name_offsets and not source.is_in_import(place.start):
-                yield Usage(source, place, source.find_enclosing(place.start))
+                yield SymbolUsage(source, place, source.find_enclosing(place.start))
 
 
 def find_header_twins(view: IndexView, symbol: Symbol) -> list[Symbol]:
@@ -246,7 +246,7 @@ def _find_owner(view: IndexView, symbol: Symbol) -> Symbol | None:
     return view.symbols.find_symbol(symbol.path, owner_name) if owner_name else None
 
 
-def _is_bare_call(symbol: Symbol, usage: Usage) -> bool:
+def _is_bare_call(symbol: Symbol, usage: SymbolUsage) -> bool:
     """Return whether a use is a call without brackets. In Ruby, the message `new` creates an object."""
     if find_language(symbol.language).declarations.calls_need_brackets or usage.place.kind != "use":
         return False
@@ -292,7 +292,7 @@ def _find_bases(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
     yield from edges
 
 
-def _resolve_reference(sources: Sources, source: Source, reference: Reference) -> Iterator[Edge]:
+def _resolve_reference(sources: Sources, source: IndexedSource, reference: Reference) -> Iterator[Edge]:
     """Yield an edge for each meaning of a reference, or an uncertain edge if there is none."""
     meanings = resolve_certain(
         sources.view,
@@ -314,11 +314,11 @@ def _resolve_reference(sources: Sources, source: Source, reference: Reference) -
         )
 
 
-def _resolved_symbol(source: Source, meaning: ResolvedDeclaration) -> Symbol:
+def _resolved_symbol(source: IndexedSource, meaning: ResolvedDeclaration) -> Symbol:
     return meaning.symbol or source.symbols[meaning.local_index]
 
 
-def _find_tests(sources: Sources, callers: list[Usage]) -> Iterator[Edge]:
+def _find_tests(sources: Sources, callers: list[SymbolUsage]) -> Iterator[Edge]:
     """Yield the tests that call a symbol, then those that call one of its callers."""
     yield from _to_edges(caller for caller in callers if TEST_PATH.search(caller.source.text.path))
     direct = {(caller.source.text.path, caller.enclosing.qualified if caller.enclosing else "") for caller in callers}
@@ -341,7 +341,7 @@ def _find_tests(sources: Sources, callers: list[Usage]) -> Iterator[Edge]:
     yield from sorted(through.values(), key=lambda edge: (edge.path, edge.line))
 
 
-def _to_edges(usages: Iterable[Usage], through: str = "") -> tuple[Edge, ...]:
+def _to_edges(usages: Iterable[SymbolUsage], through: str = "") -> tuple[Edge, ...]:
     """Return one edge for each function and line, sorted by file and line."""
     edges = {
         Edge(

@@ -7,7 +7,7 @@ from lsp_harness.index.graph.name_resolution import NameUse, ResolvedDeclaration
 from lsp_harness.index.identifier_words import DOTTED_NAME
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
-from lsp_harness.store.database import Reader
+from lsp_harness.store.database import DatabaseReader
 from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import encode
 
@@ -53,7 +53,7 @@ class Anchor:
     digest: bytes
 
 
-def find_anchors(reader: Reader, target: FilePosition | SymbolName) -> list[Anchor]:
+def find_anchors(reader: DatabaseReader, target: FilePosition | SymbolName) -> list[Anchor]:
     """Return the anchors of a position or of a symbol name; empty if the index does not contain it."""
     if isinstance(target, FilePosition):
         return [*_anchors_at(reader, target)]
@@ -67,14 +67,14 @@ def find_anchors(reader: Reader, target: FilePosition | SymbolName) -> list[Anch
     return [replace(anchor, name=symbol.qualified) for anchor, symbol in zip(anchors, symbols, strict=False)]
 
 
-def find_declared(reader: Reader, target: SymbolName) -> list[Symbol]:
+def find_declared(reader: DatabaseReader, target: SymbolName) -> list[Symbol]:
     """Return the symbols with this name."""
     return [
         symbol for symbol in IndexView(reader).symbols.find_qualified(target.name) if target.path in ("", symbol.path)
     ]
 
 
-def _anchors_at(reader: Reader, position: FilePosition) -> Iterator[Anchor]:
+def _anchors_at(reader: DatabaseReader, position: FilePosition) -> Iterator[Anchor]:
     # Blank lines are in no chunk; they count to the chunk above them.
     rows = reader.rows(
         "SELECT files.id, language, symbol, chunks.id, chunks.start, text, chunks.digest "
@@ -98,7 +98,7 @@ def _anchors_at(reader: Reader, position: FilePosition) -> Iterator[Anchor]:
         yield Anchor(position.path, language, file, frozenset(own_chunks), name, text, start, position.offset, digest)
 
 
-def find_used_symbols(reader: Reader, anchor: Anchor) -> Iterator[Symbol]:
+def find_used_symbols(reader: DatabaseReader, anchor: Anchor) -> Iterator[Symbol]:
     """Yield the symbols that the names in an anchor mean, the nearest names first."""
     view = IndexView(reader)
     symbols = [
@@ -114,7 +114,7 @@ def find_used_symbols(reader: Reader, anchor: Anchor) -> Iterator[Symbol]:
                 yield symbol
 
 
-def find_chunks(reader: Reader, symbols: Iterable[Symbol]) -> Iterator[int]:
+def find_chunks(reader: DatabaseReader, symbols: Iterable[Symbol]) -> Iterator[int]:
     """Yield the ids of the chunks in which the symbols are declared."""
     for symbol in symbols:
         sql = "SELECT id FROM chunks WHERE file = ? AND start <= ? AND end > ?"

@@ -22,7 +22,7 @@ from lsp_harness.index.declaration_shape import (
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import SYMBOL_COLUMNS, Symbol, symbol_from_row
-from lsp_harness.store.database import Reader, Row, placeholders
+from lsp_harness.store.database import DatabaseReader, Row, placeholders
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 from lsp_harness.text.position import decode
 
@@ -96,7 +96,7 @@ class Example:
     pattern: str
 
 
-def find_patterns(reader: Reader, limit: int) -> list[Pattern]:
+def find_patterns(reader: DatabaseReader, limit: int) -> list[Pattern]:
     """Return the `limit` patterns with the most members. Each declaration is in one pattern at most."""
     members_by_key: dict[ShapeKey, list[tuple[Symbol, Shape]]] = defaultdict(list)
     for symbol, shape in _read_shapes(reader.rows(f"{SELECT_HEADS} LIMIT ?", (*PATTERN_KINDS, MAX_DECLARATIONS))):
@@ -106,7 +106,7 @@ def find_patterns(reader: Reader, limit: int) -> list[Pattern]:
     return [_build_pattern(IndexView(reader), members) for _, members in largest]
 
 
-def find_examples(reader: Reader, request: ExampleRequest, limit: int) -> list[Example]:
+def find_examples(reader: DatabaseReader, request: ExampleRequest, limit: int) -> list[Example]:
     """Return the members of the request's pattern that are most similar to it, the most similar first.
 
     The declaration itself, copies of it, and copies of other examples are left out.
@@ -149,7 +149,7 @@ def _most_similar(view: IndexView, request: ExampleRequest, members: Sequence[Sy
     return sorted(good, key=similarity, reverse=True)
 
 
-def _nearby_shapes(reader: Reader, request: ExampleRequest) -> Iterator[tuple[Symbol, Shape]]:
+def _nearby_shapes(reader: DatabaseReader, request: ExampleRequest) -> Iterator[tuple[Symbol, Shape]]:
     """Yield the symbols with a shape in files of the same language, the nearest files first.
 
     The files are test files if the request is in a test file, and other files otherwise.

@@ -6,14 +6,21 @@ the names of the rankers that found it and its rank in each.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
 
+from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.anchor import Anchor, FilePosition, SymbolName, find_anchors
+from lsp_harness.index.query.definition_lines import MAX_LINE_CHARS
 from lsp_harness.index.query.rankers import MAX_TEXT_WORDS, Rankers, Ranking
-from lsp_harness.store.database import Reader, placeholders
+from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.store.database import DatabaseReader, placeholders
+from lsp_harness.syntax.grammars import language_for
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import decode
 
 RANK_OFFSET = 5
 """Offset of reciprocal rank fusion: the first hit of a ranking scores 1/RANK_OFFSET, the second 1/(RANK_OFFSET + 1)."""
@@ -89,7 +96,7 @@ class _Score:
 class CodeSearch(Rankers):
     """Search over the index of one folder."""
 
-    def __init__(self, reader: Reader, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, reader: DatabaseReader, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(reader)
         self._clock = clock
 
@@ -254,3 +261,140 @@ class CodeSearch(Rankers):
             f"WHERE chunks.id IN ({placeholders(len(ids))})",
             ids,
         )
+
+
+MAX_HITS = 20
+"""Most hits of the search to read."""
+SEARCH_TIMEOUT_S = 2.0
+"""The user waits for an edit, which takes seconds, so a search may take this long. On a busy machine it must not end
+earlier than on an idle one, or else the same edit has another prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationSearch:
+    """A search for declarations around a task.
+
+    Attributes:
+        task: The words to search for.
+        path: The file of the task. Hits in files that imports connect with it are preferred.
+        language: The language of the declarations; dialects of it count as well.
+        excluded: The paths and qualified names of declarations to leave out.
+        nearest_digests: The digests of the texts that are most similar to the task, by their vectors.
+    """
+
+    task: str
+    path: str
+    language: LanguageSpec
+    excluded: AbstractSet[tuple[str, str]] = frozenset()
+    nearest_digests: Sequence[bytes] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDeclaration:
+    """A declaration: its whole `text`, and its `head`, which is its signature on one line.
+
+    The head is empty if an unsaved text does not have the declaration any more.
+    """
+
+    path: str
+    line: int
+    text: str
+    head: str
+
+
+def find_declarations_about(view: IndexView, search: DeclarationSearch) -> list[FoundDeclaration]:
+    """Return the declarations that a search finds, the best first."""
+    request = SearchRequest(search.task, MAX_HITS, search.nearest_digests, search.path, SEARCH_TIMEOUT_S)
+    hits = CodeSearch(view.reader).search(request)
+    return [
+        _read_declaration(view, hit)
+        for hit in hits
+        if hit.symbol and (hit.path, hit.symbol) not in search.excluded and _is_same_language(hit.path, search.language)
+    ]
+
+
+def _read_declaration(view: IndexView, hit: Hit) -> FoundDeclaration:
+    symbol = view.symbols.find_symbol(hit.path, hit.symbol)
+    if symbol is None:
+        return FoundDeclaration(hit.path, hit.line, "", "")
+    head = view.texts.read_signature(symbol).rstrip("{ ")[:MAX_LINE_CHARS]
+    # The hit itself is only a chunk of the declaration.
+    text = view.texts.read_with_comments(symbol) or "\n".join(view.texts.read_lines(hit.path, hit.start, hit.end))
+    return FoundDeclaration(hit.path, symbol.line, text, head)
+
+
+def _is_same_language(path: str, language: LanguageSpec) -> bool:
+    """Return whether a file is in this language or a dialect of it."""
+    other = language_for("", path)
+    return bool(other and other.queries and other.queries[0] in language.queries)
+
+
+WORD = re.compile(r"[^\W\d]\w+")
+WINDOW_LINES = 10
+"""Lines above the cursor that are compared with other code."""
+CONTINUATION_LINES = 8
+"""Lines after the similar code, which show how it continues."""
+MIN_WANTED_WORDS = 3
+MIN_SIMILARITY = 0.15
+"""Minimum share of common words (of all words in either text)."""
+COPY_SIMILARITY = 0.9
+"""Share of common words from which a text is a copy of another."""
+MAX_RESULTS = 3
+SEARCH_HITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarCode:
+    """Lines of the file `path` that are similar to other lines."""
+
+    path: str
+    text: str
+
+
+def find_similar_code(view: IndexView, path: str, document: Document, line: int) -> list[SimilarCode]:
+    """Return code of other files that is similar to the lines above a line, without copies of each other.
+
+    Args:
+        view: The index.
+        path: The file of the document, whose own code is left out.
+        document: The text of the file.
+        line: The line, counted from 0.
+
+    Returns:
+        At most `MAX_RESULTS` pieces of code, the most similar first.
+    """
+    lines_above = [decode(document.line(n)) for n in range(max(0, line - 2 * WINDOW_LINES), line)]
+    lines_above = [text for text in lines_above if text.strip()][-WINDOW_LINES:]
+    cursor_words = set(WORD.findall("\n".join(lines_above)))
+    if len(cursor_words) < MIN_WANTED_WORDS:
+        return []
+    candidates = sorted(_find_candidates(view, path, cursor_words), key=lambda candidate: -candidate[0])
+    results: list[SimilarCode] = []
+    for _, code in candidates:
+        if len(results) < MAX_RESULTS and not any(_is_copy(code.text, other.text) for other in results):
+            results.append(code)
+    return results
+
+
+def _find_candidates(view: IndexView, path: str, cursor_words: set[str]) -> Iterator[tuple[float, SimilarCode]]:
+    """Yield the most similar lines of each piece of code that a search finds, with their similarity."""
+    search = CodeSearch(view.reader)
+    for hit in search.fuse_rankings([search.rank_by_words(" ".join(sorted(cursor_words)))], SEARCH_HITS):
+        if hit.path == path:
+            continue
+        lines = view.texts.read_lines(hit.path, hit.start, hit.end)
+        score, first = 0.0, 0
+        for start in range(max(1, len(lines) - WINDOW_LINES + 1)):
+            words = set(WORD.findall("\n".join(lines[start : start + WINDOW_LINES])))
+            similarity = len(words & cursor_words) / len(words | cursor_words) if words else 0.0
+            if similarity > score:
+                score, first = similarity, start
+        if score >= MIN_SIMILARITY:
+            end = first + WINDOW_LINES + CONTINUATION_LINES
+            yield score, SimilarCode(hit.path, "\n".join(lines[first:end]))
+
+
+def _is_copy(text: str, other: str) -> bool:
+    """Return whether two texts have nearly the same words."""
+    words, other_words = set(WORD.findall(text)), set(WORD.findall(other))
+    return len(words & other_words) >= COPY_SIMILARITY * len(words | other_words)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.graph.indexed_source import Sources
-from lsp_harness.index.graph.symbol_graph import Usage, find_usages
+from lsp_harness.index.graph.symbol_graph import SymbolUsage, find_usages
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
 
@@ -70,7 +70,7 @@ def find_uses(view: IndexView, symbol: Symbol) -> list[Use]:
     return sorted([*certain, *likely][:MAX_USES], key=lambda use: not use.is_in_test)
 
 
-def _to_use(view: IndexView, user: Usage) -> Use:
+def _to_use(view: IndexView, user: SymbolUsage) -> Use:
     function = user.enclosing
     head = (
         " ".join(view.texts.read_text(function, function.named, function.body).split()).rstrip("{: ")

@@ -1,12 +1,58 @@
 """Declarations of an index by their names alone, whether a file can see them or not."""
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from lsp_harness.index.graph.symbol_graph import SymbolGraph, build_graph
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.query.doc_line import read_doc_line
 from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.languages.language_table import find_language
+from lsp_harness.text.position import decode
+
+MAX_CHARS = 200
+STRING = re.compile(rb"""\s*[rRuU]?(?P<quote>\"\"\"|'''|"|')(?P<text>.*?)(?P=quote)""", re.DOTALL)
+COMMENT = re.compile(r"^(?:///?!?|//|/\*+!?|\*+/?|--+|#+(?!\[|!))")
+ATTRIBUTE = re.compile(r"^(?:@|#\[|\[)")
+"""Lines that may stand between a comment and its declaration."""
+EMPTY_COMMENT = re.compile(r"^(?:\W*$|noqa|type:|pylint|eslint|@ts-|nolint|clang-format|fmt:|TODO|FIXME)")
+
+
+def read_doc_line(view: IndexView, symbol: Symbol) -> str:
+    """Return the first line of a symbol's documentation; empty if there is none."""
+    style = find_language(symbol.language).declarations.documentation
+    line = _docstring_line(view, symbol) if style and style.is_inside else ""
+    return (line or _comment_line(view, symbol))[:MAX_CHARS]
+
+
+def _docstring_line(view: IndexView, symbol: Symbol) -> str:
+    has_no_body = symbol.body >= symbol.end
+    offset = symbol.end if has_no_body else symbol.body
+    chunk_start, data = view.texts.read_chunk(symbol.file, offset)
+    data = data[offset - chunk_start :]
+    if has_no_body:
+        # The string after a variable documents it.
+        data = data.partition(b"\n")[2]
+    match = STRING.match(data)
+    return _first_line(decode(match["text"])) if match else ""
+
+
+def _comment_line(view: IndexView, symbol: Symbol) -> str:
+    chunk_start, data = view.texts.read_chunk(symbol.file, symbol.start)
+    lines = decode(data[: symbol.start - chunk_start]).split("\n")[:-1]
+    while lines and ATTRIBUTE.match(lines[-1].strip()):
+        lines.pop()
+    comment: list[str] = []
+    while lines and COMMENT.match(lines[-1].strip()):
+        comment.insert(0, COMMENT.sub("", lines.pop().strip()).strip().removesuffix("*/").strip())
+    return _first_line("\n".join(line for line in comment if not EMPTY_COMMENT.match(line)))
+
+
+def _first_line(text: str) -> str:
+    """Return the first line that is not blank."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
 
 CALLABLE_KINDS = ("function", "method", "class")
 MAX_FUNCTIONS = 4
@@ -116,3 +162,17 @@ def read_doc_lines(view: IndexView, keys: Iterable[tuple[str, str]]) -> list[str
     """
     symbols: list[Symbol | None] = [view.symbols.find_symbol(*key) for key in keys]
     return [read_doc_line(view, symbol) if symbol else "" for symbol in symbols]
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolOverview:
+    """The relations of a symbol, its signature on one line, and the first line of its documentation."""
+
+    graph: SymbolGraph
+    signature: str
+    doc_line: str
+
+
+def read_overview(view: IndexView, symbol: Symbol) -> SymbolOverview:
+    """Return all that the index knows about a symbol."""
+    return SymbolOverview(build_graph(view, symbol), view.texts.read_signature(symbol), read_doc_line(view, symbol))

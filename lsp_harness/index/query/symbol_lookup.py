@@ -8,6 +8,72 @@ from itertools import islice
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
+from lsp_harness.languages.language_table import find_language, shipped_languages
+from lsp_harness.store.database import placeholders
+
+MODULE_SEPARATOR = re.compile(r"[./\\\\:]")
+SELECT_IMPORTS = """
+SELECT module, name, alias, path FROM imports JOIN files ON files.id = imports.file
+WHERE language IN ({languages}) AND path != ?
+  AND (alias = ? OR (alias = '' AND (name = ? OR (name IN ('', '*') AND (module = ? OR module LIKE ?)))))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedImport:
+    """An import in a file of the index.
+
+    Attributes:
+        module: The module, as the statement names it.
+        name: The name in the module; empty for the module itself, `*` for all its names.
+        alias: The name that the file uses instead; empty for none.
+        importer: The file of the statement.
+    """
+
+    module: str
+    name: str
+    alias: str
+    importer: str
+
+
+def find_import_statements(view: IndexView, path: str, language: str, name: str) -> list[IndexedImport]:
+    """Return the imports after which a file knows a name.
+
+    Args:
+        view: The index.
+        path: A file whose own imports are left out.
+        language: The language of the file. Only files of the same language count.
+        name: The name.
+    """
+    languages = [language]
+    if find_language(language).imports.has_module_imports:
+        languages = [spec.id for spec in shipped_languages() if spec.imports.has_module_imports]
+    statement = SELECT_IMPORTS.format(languages=placeholders(len(languages)))
+    rows = view.reader.rows(statement, (*languages, path, name, name, name, f"%{name}"))
+    statements = [IndexedImport(*row) for row in rows]
+    return [item for item in statements if item.alias or item.name or MODULE_SEPARATOR.split(item.module)[-1] == name]
+
+
+def find_exported_names(view: IndexView, path: str, language: str, module: str) -> list[str]:
+    """Return the public names of a module of the workspace, in their order in its file; empty if it has no such module.
+
+    Args:
+        view: The index.
+        path: The file that imports the module.
+        language: The language of that file.
+        module: The module, as that file names it.
+    """
+    return [symbol.name for symbol in view.find_module_symbols(path, language, module) if is_public(view, symbol)]
+
+
+def is_public(view: IndexView, symbol: Symbol) -> bool:
+    """Return whether other files may import a symbol, judged by its declaration."""
+    word = find_language(symbol.language).declarations.public_word
+    if not word:
+        return not symbol.name.startswith("_")
+    line_start = view.texts.read_line_start(symbol)
+    return symbol.kind != "implementation" and re.search(rf"\b{word}\b", line_start) is not None
+
 
 MAX_SYMBOLS = 200
 """Largest number of symbols in an answer."""

@@ -14,8 +14,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from lsp_harness.disk.file_reading import system_message
-from lsp_harness.disk.file_renaming import exchange, rename_new
-from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, write_all
+from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, exchange, rename_new, write_all
 from lsp_harness.errors import FileError
 from lsp_harness.kernel.checkpoints.file_state import ABSENT, SWAP_FOLDER, FileState, read_state
 

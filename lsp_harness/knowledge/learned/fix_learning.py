@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsp_harness.files.secrets import find_secrets, secret_lines
-from lsp_harness.knowledge.learned.code_window import CodeWindow
 from lsp_harness.knowledge.learned.fix_template import (
     KINDS,
     LINE,
     LITERAL,
     NAME,
     TEXT,
+    CodeWindow,
     ErrorReport,
     FixTemplate,
     TokenEdit,

@@ -18,9 +18,8 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_writing import replace_file, write_own_file
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.files.secrets import find_secrets
-from lsp_harness.knowledge.learned.code_window import CodeWindow
 from lsp_harness.knowledge.learned.fix_learning import learn_template
-from lsp_harness.knowledge.learned.fix_template import ErrorReport, FixTemplate
+from lsp_harness.knowledge.learned.fix_template import CodeWindow, ErrorReport, FixTemplate
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span

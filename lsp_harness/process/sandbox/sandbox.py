@@ -3,6 +3,7 @@
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -51,3 +52,42 @@ class Sandbox(ABC):
             return ""
         lines = result.stderr.strip().splitlines()
         return lines[-1] if lines else f"the exit status is {result.returncode}"
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """A sandbox without network for programs that write to scratch folders only.
+
+    Nothing that a model or a settings file writes can become one. `SandboxChoice.confine` returns it for a sandbox that
+    was seen to work.
+
+    Attributes:
+        sandbox: The sandbox.
+        folder: The project on which the programs run.
+        program: The program that runs code or tools of the project. Empty for one of ours that only reads its files.
+    """
+
+    sandbox: Sandbox
+    folder: Path
+    program: str = ""
+
+    def __post_init__(self) -> None:
+        if self.sandbox.has_network:
+            raise ValueError(f"the sandbox {self.sandbox.name} does not close the network")
+
+
+class NoSandbox(Sandbox):
+    """Nothing but the limits of resources. Only for trusted projects whose user has agreed."""
+
+    name = "none"
+    has_network = True
+
+    def wrap(self, argv: Sequence[str], policy: SandboxPolicy) -> list[str]:
+        """Return the command itself."""
+        if policy.replaced:
+            raise ValueError("without a sandbox, files cannot be replaced; copy the folder and write them there")
+        return list(argv)
+
+    def find_problem(self) -> str:
+        """Return nothing: it always works."""
+        return ""

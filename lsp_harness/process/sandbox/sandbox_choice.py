@@ -9,11 +9,9 @@ from pathlib import Path
 
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
-from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.landlock import Landlock
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.private_view import PrivateView
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import Confinement, NoSandbox, Sandbox
 
 SANDBOXES: tuple[type[Sandbox], ...] = (PrivateView, Bubblewrap, Landlock)
 """The sandboxes, the best first: where tests run in the folder of the project itself, then where it is hidden best."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from lsp_harness.process.tool_run import ToolResult, run_tool
+from lsp_harness.process.tool_run import ToolRunResult, run_tool
 from lsp_harness.runtime.adapter import Adapter, AuthState, LaunchOrder, Probe
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec
 from lsp_harness.runtime.agent_spec import AgentSpec
@@ -119,7 +119,7 @@ class CliAdapter(Adapter):
                 raise InvalidSpec(f"the argument {argument!r} belongs to lsp-harness", "leave it out")
 
 
-async def run_command(argv: Sequence[str], env: Mapping[str, str]) -> ToolResult:
+async def run_command(argv: Sequence[str], env: Mapping[str, str]) -> ToolRunResult:
     """Run a status command of an agent.
 
     Raises:

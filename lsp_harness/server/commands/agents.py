@@ -16,8 +16,8 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.agents.agent_worktrees import AgentWorktrees
+    from lsp_harness.agents.change_review import ChangeReview
     from lsp_harness.runtime.agent import Agent
-    from lsp_harness.verify.review.reviewer import Review
 
 
 STOP_TIMEOUT_S = 5.0
@@ -38,7 +38,7 @@ def agent_fields(client: EditorClient, agent: "Agent") -> dict[str, Any]:
     return {**agent.fields(), "questions": questions}
 
 
-def review_fields(worktrees: "AgentWorktrees", agent_id: str, review: "Review") -> dict[str, Any]:
+def review_fields(worktrees: "AgentWorktrees", agent_id: str, review: "ChangeReview") -> dict[str, Any]:
     """Return what an agent changed, with its verdict and the diff."""
     isolated = worktrees.find(agent_id)
     return {**review.fields(isolated.root if isolated else Path()), "text": review.diff}

@@ -10,8 +10,8 @@ from lsp_harness.server.features.feature_binding import feature
 from lsp_harness.server.lsp_conversion import byte_offset, lsp_range
 from lsp_harness.server.progress import show_progress
 from lsp_harness.text.document import Document
-from lsp_harness.text.markdown import fence_code
 from lsp_harness.text.position import decode
+from lsp_harness.text.wording import fence_code
 from lsp_harness.workspace.snapshot import Snapshot
 
 PROGRESS_DELAY_S = 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from lsp_harness.languages.language_spec import LanguageSpec
-from lsp_harness.syntax.names.scope_nodes import FUNCTION_NODES
+from lsp_harness.syntax.names.binding_nodes import FUNCTION_NODES
 from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around, parse_root
 from lsp_harness.text.position import Span, decode, encode

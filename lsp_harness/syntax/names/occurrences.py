@@ -11,9 +11,8 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.languages.name_traits import Binding
-from lsp_harness.syntax.names.binding_nodes import NON_BINDING_FIELDS, PATTERN_NODES, binding_of
-from lsp_harness.syntax.names.scope_nodes import (
+from lsp_harness.languages.traits import Binding
+from lsp_harness.syntax.names.binding_nodes import (
     BLOCK_NODES,
     CLASS_NODES,
     COMPREHENSION_NODES,
@@ -21,7 +20,10 @@ from lsp_harness.syntax.names.scope_nodes import (
     IMPORT_NODES,
     KEY_FIELDS,
     NAME_PREFIXES,
+    NON_BINDING_FIELDS,
+    PATTERN_NODES,
     TYPE_NODES,
+    binding_of,
 )
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import Span, decode, encode

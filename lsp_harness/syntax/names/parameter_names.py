@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from tree_sitter import Node
 
 from lsp_harness.errors import NoAnswer
+from lsp_harness.syntax.names.binding_nodes import FUNCTION_NODES
 from lsp_harness.syntax.names.calls import ARGUMENT_NODES, CALL_NODES
 from lsp_harness.syntax.names.occurrences import MAX_OCCURRENCES, Occurrence, find_occurrences
-from lsp_harness.syntax.names.scope_nodes import FUNCTION_NODES
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import Span, encode
 

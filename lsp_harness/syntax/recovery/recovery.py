@@ -17,9 +17,9 @@ from typing import NamedTuple
 from lsp_harness.config.resources import resource_path
 from lsp_harness.syntax.parse_budget import Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.recovery.broken_text import BrokenText
+from lsp_harness.syntax.recovery.edit_evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
 from lsp_harness.syntax.recovery.edits.generators import trials
-from lsp_harness.syntax.recovery.evidence.evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign, is_misplaced_removal
+from lsp_harness.syntax.recovery.misplaced_signs import describe_misplaced_sign, is_misplaced_removal
 from lsp_harness.syntax.recovery.token_edit import Trial, decode_token, token_class
 from lsp_harness.syntax.syntax_errors import Fault, find_faults, find_new_tree_faults, find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree

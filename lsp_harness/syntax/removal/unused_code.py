@@ -9,18 +9,19 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from lsp_harness.syntax.names.binding_nodes import FUNCTION_NODES
 from lsp_harness.syntax.names.calls import CALL_NODES
 from lsp_harness.syntax.names.occurrences import Occurrence, find_occurrences, occurrence_at
-from lsp_harness.syntax.names.scope_nodes import FUNCTION_NODES
-from lsp_harness.syntax.removal.code_removal import (
+from lsp_harness.syntax.removal.removed_lines import (
     KEEP_VALUE_COST,
     NAME_COST,
     PREFIX_COST,
     STATEMENT_COST,
     Removal,
     descendants,
+    remove_list_item,
+    remove_statements,
 )
-from lsp_harness.syntax.removal.removed_lines import remove_list_item, remove_statements
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode

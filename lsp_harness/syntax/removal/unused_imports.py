@@ -8,9 +8,15 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.names.scope_nodes import IMPORT_NODES
-from lsp_harness.syntax.removal.code_removal import NAME_COST, STATEMENT_COST, Removal, descendants
-from lsp_harness.syntax.removal.removed_lines import remove_list_item, remove_statements
+from lsp_harness.syntax.names.binding_nodes import IMPORT_NODES
+from lsp_harness.syntax.removal.removed_lines import (
+    NAME_COST,
+    STATEMENT_COST,
+    Removal,
+    descendants,
+    remove_list_item,
+    remove_statements,
+)
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode

@@ -15,8 +15,7 @@ from tree_sitter import Node
 
 from lsp_harness.syntax.grammars import language_named
 from lsp_harness.syntax.parse_budget import ParseBudgetExceeded
-from lsp_harness.syntax.shell.posix_grammar import foreign_to_posix
-from lsp_harness.syntax.shell.shell_words import UNKNOWN, UNKNOWN_WORD, ShellWord, literal, read_word
+from lsp_harness.syntax.shell.shell_words import UNKNOWN, UNKNOWN_WORD, ShellWord, foreign_to_posix, literal, read_word
 from lsp_harness.syntax.tree import parse_root
 
 MAX_SCRIPT_CHARS = 20_000

@@ -1,11 +1,13 @@
-"""Output of rustc through cargo: JSON messages, text with code frames, and `--message-format=short`."""
+"""Output of cargo: that of rustc (JSON, text with code frames, `--message-format=short`), and that of tests."""
 
 import re
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import JsonObject, as_int, as_object, as_objects, as_text
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
-from lsp_harness.verify.digest.tool_output import ToolOutput
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, ToolProblem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import JsonObject, ToolOutput, as_int, as_object, as_objects, as_text
 
 MESSAGE = re.compile(r"(error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
 FRAME_PLACE = re.compile(r" *--> (.+\.(?!pyi?:|ipynb:)\w+):(\d+):(\d+)$")
@@ -26,7 +28,7 @@ SUMMARY_MESSAGE = re.compile(
 RESOLVER_ERROR = re.compile(
     r"(?m)^error: (?:no matching package|failed to (?:select a version|get `|parse (?:manifest|lock file)"
     r"|load (?:source|manifest)"
-    r"|read `|download|fetch|resolve|query|open|verify|find|update|run custom build|compile)"
+    r"|read_cargo `|download|fetch|resolve|query|open|verify|find|update|run custom build|compile)"
     r"|could not find `Cargo\.toml`"
     r"|the lock file|manifest path|package `|the package '|the following package|rustc \S+ is not supported"
     r"|no such command"
@@ -46,7 +48,7 @@ MAX_DETAILS = 12
 BUILD_FAILURE = re.compile(r"(?m)^error: (could not compile .*)$")
 CRASH = re.compile(r"(?m)^ +process didn't exit successfully: .*\((signal: .+)\)$")
 
-PANIC = re.compile(
+PANIC_PROBLEM = re.compile(
     r"(?m)^thread '.*' (?:\(\d+\) )?panicked at (?P<path>\S+?):(?P<line>\d+):(?P<column>\d+):\n(?P<message>.*)$"
 )
 TEST_RUN = re.compile(r"(?m)^running \d+ tests?$")
@@ -55,7 +57,7 @@ MAX_FRAME_LINES = 20
 EVENTS = ("compiler-message", "compiler-artifact", "build-script-executed", "build-finished")
 
 
-def read(output: ToolOutput) -> Digest | None:
+def read_cargo(output: ToolOutput) -> Digest | None:
     """Return the problems that the compiler reports, or None if this is no output of cargo."""
     events, is_truncated = output.rows
     if any(event.get("reason") in EVENTS for event in events):
@@ -64,30 +66,30 @@ def read(output: ToolOutput) -> Digest | None:
         return Digest("cargo", tuple(problems), is_truncated=is_truncated)
     text = output.text
     problems = [
-        Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity), code)
+        ToolProblem(message, path, parse_number(row), parse_number(column), parse_severity(severity), code)
         for path, row, column, severity, code, message in SHORT_MESSAGE.findall(text)
     ]
     is_cargo = CARGO_LINE.search(text) or RESOLVER_ERROR.search(text)
     if is_cargo:
         problems += _read_text(output.lines)
-    problems += [Problem(message) for message in CRASH.findall(text)]
+    problems += [ToolProblem(message) for message in CRASH.findall(text)]
     if is_cargo and not TEST_RUN.search(text):
         problems += _read_panics(text)
     if not problems and (failed := BUILD_FAILURE.search(text)):
-        problems = [Problem(failed.group(1), code=SUMMARY_CODE)]
+        problems = [ToolProblem(failed.group(1), code=SUMMARY_CODE)]
     return Digest("cargo", tuple(problems)) if problems or is_cargo else None
 
 
-def _read_panics(text: str) -> list[Problem]:
+def _read_panics(text: str) -> list[ToolProblem]:
     """Return the panics of a program that `cargo run` started. cargo itself says nothing about them."""
     return [
-        Problem(
+        ToolProblem(
             f"panic: {match['message'].strip()}",
             match["path"],
             parse_number(match["line"]),
             parse_number(match["column"]),
         )
-        for match in PANIC.finditer(text)
+        for match in PANIC_PROBLEM.finditer(text)
     ]
 
 
@@ -97,10 +99,10 @@ def _is_problem(message: JsonObject) -> bool:
     )
 
 
-def _from_json(message: JsonObject) -> Problem:
+def _from_json(message: JsonObject) -> ToolProblem:
     spans = as_objects(message.get("spans"))
     span = next((span for span in spans if span.get("is_primary") is True), spans[0] if spans else {})
-    return Problem(
+    return ToolProblem(
         _add_label(as_text(message.get("message")), as_text(span.get("label"))),
         as_text(span.get("file_name")),
         as_int(span.get("line_start")),
@@ -115,8 +117,8 @@ def _add_label(message: str, label: str) -> str:
     return message if not label or label in message or label.startswith("help: ") else f"{message}: {label}"
 
 
-def _read_text(lines: list[str]) -> list[Problem]:
-    problems: list[Problem] = []
+def _read_text(lines: list[str]) -> list[ToolProblem]:
+    problems: list[ToolProblem] = []
     for index, line in enumerate(lines):
         match = MESSAGE.match(line)
         if not match or SUMMARY_MESSAGE.match(match.group(3)):
@@ -126,12 +128,12 @@ def _read_text(lines: list[str]) -> list[Problem]:
         if frame:
             place = frame.group(1), parse_number(frame.group(2)), parse_number(frame.group(3))
             message = _add_label(message, _read_label(lines[index + 2 : index + MAX_FRAME_LINES]))
-            problems.append(Problem(message, *place, parse_severity(severity), code or ""))
+            problems.append(ToolProblem(message, *place, parse_severity(severity), code or ""))
         elif severity == "error":
             # errors of the linker, of the resolver and in the manifest have no place
             manifest = MANIFEST_PLACE.search(message)
             message = "\n".join([message, *_read_details(lines[index + 1 : index + 40])])
-            problems.append(Problem(message, manifest.group(1) if manifest else "", code=code or ""))
+            problems.append(ToolProblem(message, manifest.group(1) if manifest else "", code=code or ""))
     return problems
 
 
@@ -155,3 +157,147 @@ def _read_label(frame: list[str]) -> str:
         if line.lstrip().startswith("|") and "^ " in line:
             return line.rpartition("^ ")[2].strip()
     return ""
+
+
+TEST_RESULT = re.compile(r"(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;")
+TARGET = re.compile(r" +Running (?:unittests )?([^\s(]+\.rs)? ?\(?(?:\S*[\\/])?([\w-]+?)-[0-9a-f]{16}(?:\.exe)?\)?$")
+DOC_TESTS = re.compile(r" +Doc-tests \S+$")
+TEST_LINE = re.compile(r"test (\S.*) \.\.\. (ok|FAILED|ignored)(?:, .*| <[\d.]+s>)?$")
+FAILED_TEST = re.compile(r"(?m)^test (\S.*) \.\.\. FAILED$")
+SECTION_HEAD = re.compile(r"---- (\S.*) stdout ----$")
+PANIC = re.compile(r"(?:thread '.*' (?:\(\d+\) )?)?panicked at (.+)$")
+PANIC_PLACE = re.compile(r"(.+?):(\d+):(\d+):$")
+OLD_PANIC = re.compile(r"'(.*)', (.+):(\d+):(\d+)$")
+OTHER_FAILURE = re.compile(r"(?:Error: (.+)|note: (test did not panic as expected)(?: at (.+):(\d+):(\d+))?)$")
+MAX_MESSAGE_LINES = 20
+
+
+@dataclass(slots=True)
+class _Target:
+    """One test program of a run: the unit tests of a crate, one file in `tests`, or the examples in the documentation.
+
+    Attributes:
+        file: The source file that the program was built from; empty for documentation tests.
+        program: The name of the program.
+        outcomes: The outcome of each test: `ok`, `FAILED` or `ignored`.
+        lines: The other lines of the program.
+        totals: The numbers of passed, failed and ignored tests, or None if the last line is missing.
+    """
+
+    file: str = ""
+    program: str = ""
+    outcomes: dict[str, str] = field(default_factory=dict[str, str])
+    lines: list[str] = field(default_factory=list[str])
+    totals: tuple[int, int, int] | None = None
+
+    def id_of(self, test: str, repeated_files: Collection[str]) -> str:
+        """Return the id of a test, with the file of the target: several targets may have tests of one name."""
+        if not self.file:
+            return test
+        # each crate of a workspace has the same file
+        return f"{self.program} {self.file}::{test}" if self.file in repeated_files else f"{self.file}::{test}"
+
+
+def read_cargo_test(output: ToolOutput) -> Digest | None:
+    """Return the tests that fail, or None if this is no output of cargo test. The numbers of all targets are added."""
+    if not TEST_RESULT.search(output.text) and not FAILED_TEST.search(output.text):
+        return None
+    targets = [target for target in _split(output.lines) if target.totals or target.outcomes]
+    counts = Counter(target.file for target in targets)
+    repeated = {file for file, count in counts.items() if count > 1}
+    problems: list[ToolProblem] = []
+    passed, skipped, failed = list[str](), list[str](), 0
+    totals = Counter[str]()
+    for target in targets:
+        sections = _read_sections(target.lines)
+        # a test without output has no section
+        failing = dict.fromkeys([*(name for name, end in target.outcomes.items() if end == "FAILED"), *sections])
+        problems += [
+            replace(sections.get(name) or ToolProblem("failed"), test=target.id_of(name, repeated)) for name in failing
+        ]
+        passed += [target.id_of(name, repeated) for name, end in target.outcomes.items() if end == "ok"]
+        skipped += [target.id_of(name, repeated) for name, end in target.outcomes.items() if end == "ignored"]
+        failed += target.totals[1] if target.totals else len(failing)
+        totals["passed"] += target.totals[0] if target.totals else 0
+        totals["skipped"] += target.totals[2] if target.totals else 0
+    return Digest(
+        "cargo",
+        tuple(problems),
+        totals["passed"],
+        failed,
+        totals["skipped"],
+        is_truncated=not targets or not targets[-1].totals,
+        note="" if totals.total() or failed else "no test ran",
+        passed_tests=frozenset(passed) if len(passed) == totals["passed"] else None,
+        skipped_tests=frozenset(skipped),
+    )
+
+
+def _split(lines: list[str]) -> list[_Target]:
+    """Return the targets of a run, each with its lines."""
+    targets = [_Target()]
+    for line in lines:
+        if head := TARGET.match(line):
+            targets.append(_Target(head.group(1) or "", head.group(2) or ""))
+        elif DOC_TESTS.match(line):
+            targets.append(_Target())
+        elif result := TEST_RESULT.match(line):
+            passed, failed, ignored = map(parse_number, result.groups())
+            targets[-1].totals = passed, failed, ignored
+            targets[-1].lines.append(line)
+            # without the heads, which go to another stream, the result ends a target
+            targets.append(_Target())
+        elif test := TEST_LINE.match(line):
+            targets[-1].outcomes[test.group(1).removesuffix(" - should panic")] = test.group(2)
+        else:
+            targets[-1].lines.append(line)
+    return targets
+
+
+def _read_sections(lines: list[str]) -> dict[str, ToolProblem]:
+    """Return the problem of each test that has a section, by the name of the test."""
+    problems: dict[str, ToolProblem] = {}
+    name, section = "", list[str]()
+    for line in lines:
+        head = SECTION_HEAD.match(line)
+        if head or line == "failures:" or line.startswith("test result: "):
+            if name:
+                problems.setdefault(name, read_problem(name, section))
+            name, section = head.group(1) if head else "", []
+        elif name:
+            section.append(line)
+    if name:
+        problems.setdefault(name, read_problem(name, section))
+    return problems
+
+
+def read_problem(test: str, lines: list[str]) -> ToolProblem:
+    """Return the problem of a failed test, from the lines that it printed."""
+    for index, line in enumerate(lines):
+        if panic := PANIC.match(line):
+            if match := PANIC_PLACE.match(panic.group(1)):
+                path, row, column = match.groups()
+                return ToolProblem(
+                    _read_message(lines[index + 1 :]), path, parse_number(row), parse_number(column), test=test
+                )
+            if match := OLD_PANIC.match(panic.group(1)):
+                message, path, row, column = match.groups()
+                return ToolProblem(message, path, parse_number(row), parse_number(column), test=test)
+        if match := OTHER_FAILURE.match(line):
+            error, note, path, row, column = match.groups()
+            return ToolProblem(
+                error or note, path or "", parse_number(row or ""), parse_number(column or ""), test=test
+            )
+    return ToolProblem("failed", test=test)
+
+
+def _read_message(lines: list[str]) -> str:
+    """Return the message of a panic: the text below its place, with the two sides of a comparison in parentheses."""
+    message_lines: list[str] = []
+    for line in lines[:MAX_MESSAGE_LINES]:
+        if not line.strip() or line.startswith(("stack backtrace:", "note: ")):
+            break
+        message_lines.append(line.strip())
+    head = [line for line in message_lines if not line.startswith(("left: ", "right: "))]
+    sides = ", ".join(line for line in message_lines if line.startswith(("left: ", "right: ")))
+    return "\n".join(head) + (f" ({sides})" if sides else "") or "failed"

@@ -9,33 +9,28 @@ from types import MappingProxyType
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
 from lsp_harness.verify.digest import (
-    cargo,
-    cargo_test,
+    annotations,
     eslint,
     generic_output,
-    go_build,
-    go_test,
-    junit,
-    mypy,
-    pyright,
-    pytest,
-    ruff,
-    tsc,
-)
-from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.formats import annotations, npm_output, ty_output
-from lsp_harness.verify.digest.formats.line_prefixes import TIME, remove_indent, split_sources
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem
-from lsp_harness.verify.digest.runners import (
-    doctest_output,
     jest_output,
+    junit,
     mocha_output,
     node_test,
+    npm_output,
+    pytest,
     tap,
-    unittest_output,
+    tsc,
     vitest_output,
 )
+from lsp_harness.verify.digest.cargo import read_cargo, read_cargo_test
+from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.digest.go import read_go_build, read_go_test
+from lsp_harness.verify.digest.line_prefixes import TIME, remove_indent, split_sources
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, ToolProblem
+from lsp_harness.verify.digest.ruff import read_ruff, read_ty
 from lsp_harness.verify.digest.tool_output import ToolOutput
+from lsp_harness.verify.digest.type_checkers import read_mypy, read_pyright
+from lsp_harness.verify.digest.unittest_output import read_doctest, read_unittest
 
 Reader = Callable[[ToolOutput], Digest | None]
 
@@ -43,20 +38,20 @@ READERS_BY_TOOL: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
     {
         "pytest": (junit.read, pytest.read),
         "junit": (junit.read,),
-        "ruff": (ruff.read,),
-        "ty": (ty_output.read, ruff.read),
+        "ruff": (read_ruff,),
+        "ty": (read_ty, read_ruff),
         "eslint": (eslint.read,),
-        "mypy": (mypy.read,),
-        "pyright": (pyright.read,),
+        "mypy": (read_mypy,),
+        "pyright": (read_pyright,),
         "tsc": (tsc.read,),
-        "go": (go_build.read, go_test.read),
-        "cargo": (cargo.read, cargo_test.read),
+        "go": (read_go_build, read_go_test),
+        "cargo": (read_cargo, read_cargo_test),
         "node": (junit.read, node_test.read, tap.read),
         "vitest": (junit.read, vitest_output.read, tap.read),
         "jest": (junit.read, jest_output.read),
         "mocha": (junit.read, mocha_output.read, tap.read),
-        "unittest": (junit.read, unittest_output.read),
-        "doctest": (doctest_output.read,),
+        "unittest": (junit.read, read_unittest),
+        "doctest": (read_doctest,),
         "tap": (tap.read,),
         "npm": (npm_output.read,),
         "github": (annotations.read,),
@@ -94,7 +89,7 @@ def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
         counts = f"{joined.failed - joined.errors} failed" if joined.failed > joined.errors else ""
         errors = f"{joined.errors} error{'s' * (joined.errors > 1)}" if joined.errors else ""
         message = f"{', '.join(filter(None, (counts, errors)))}; the output does not say which"
-        joined = replace(joined, problems=(*joined.problems, Problem(message, code=SUMMARY_CODE)))
+        joined = replace(joined, problems=(*joined.problems, ToolProblem(message, code=SUMMARY_CODE)))
     # a junit file says itself which runner wrote it
     return replace(
         joined,
@@ -146,7 +141,7 @@ def _count_known(digest: Digest) -> int:
     return digest.total + sum(bool(problem.path) for problem in digest.problems)
 
 
-def _is_in_prefix(problem: Problem, prefixes: frozenset[str]) -> bool:
+def _is_in_prefix(problem: ToolProblem, prefixes: frozenset[str]) -> bool:
     """Return whether a reader took the prefix of the line for a part of the problem."""
     texts = (problem.path, problem.message, problem.test)
     return any(
@@ -242,7 +237,7 @@ def _join(digests: list[Digest]) -> Digest:
     )
 
 
-def _finish(problem: Problem, root: str) -> Problem:
+def _finish(problem: ToolProblem, root: str) -> ToolProblem:
     return replace(
         problem,
         message=_to_line(problem.message),

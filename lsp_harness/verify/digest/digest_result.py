@@ -1,10 +1,12 @@
-"""The digest of a tool's output: its problems, the numbers of tests, and the lines that summarize them."""
+"""The digest of a tool's output: its problems, by file, the numbers of tests, and the lines that summarize them."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, SEVERITY_ORDER, SUMMARY_CODE, Problem
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, SEVERITY_ORDER, SUMMARY_CODE, ToolProblem
 
 MAX_REPEATED_LINES = 3
 """Most line numbers to list for a problem that occurs on several lines."""
@@ -32,7 +34,7 @@ class Digest:
     """
 
     tool: str = ""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ToolProblem, ...] = ()
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -118,16 +120,16 @@ class Digest:
         return [(self.failed - self.errors, "failed"), (self.passed, "passed"), (self.skipped, "skipped")]
 
 
-def _group(problems: tuple[Problem, ...]) -> list[list[Problem]]:
+def _group(problems: tuple[ToolProblem, ...]) -> list[list[ToolProblem]]:
     """Return groups of equal problems in one file: errors first, and otherwise in the order of the output."""
-    groups: dict[tuple[str, ...], list[Problem]] = {}
+    groups: dict[tuple[str, ...], list[ToolProblem]] = {}
     for problem in problems:
         key = (problem.severity, problem.path, problem.code, problem.message, problem.test)
         groups.setdefault(key, []).append(problem)
     return sorted(groups.values(), key=lambda group: SEVERITY_ORDER.index(group[0].severity))
 
 
-def _format_group(group: list[Problem]) -> str:
+def _format_group(group: list[ToolProblem]) -> str:
     problem = group[0]
     if problem.test:
         return _format_test(problem) + _format_repetition(group)
@@ -136,12 +138,12 @@ def _format_group(group: list[Problem]) -> str:
     return f"{place}{problem.severity}: {problem.message}{code}{_format_repetition(group)}"
 
 
-def _format_test(problem: Problem) -> str:
+def _format_test(problem: ToolProblem) -> str:
     place = f" ({problem.place})" if problem.place else ""
     return problem.feedback + place
 
 
-def _format_repetition(group: list[Problem]) -> str:
+def _format_repetition(group: list[ToolProblem]) -> str:
     if len(group) == 1:
         return ""
     lines = list(dict.fromkeys(problem.line for problem in group[1:] if problem.line not in (0, group[0].line)))
@@ -154,7 +156,7 @@ def _format_repetition(group: list[Problem]) -> str:
     return f" (×{len(group)}{also})"
 
 
-def _count_by_severity(problems: list[Problem], errors: int = 0) -> str:
+def _count_by_severity(problems: list[ToolProblem], errors: int = 0) -> str:
     """Return a phrase such as `2 errors, 1 warning`. `errors` are counted without being in the list."""
     counts = Counter[str](problem.severity for problem in problems)
     counts["error"] += errors
@@ -164,3 +166,26 @@ def _count_by_severity(problems: list[Problem], errors: int = 0) -> str:
         for severity in SEVERITY_ORDER
         if counts[severity]
     )
+
+
+def select_file_problems(digest: Digest, file: Path, folders: Sequence[Path]) -> Digest:
+    """Return the digest with only the problems in a file and the failing tests of any file.
+
+    A test file that cannot be imported counts as a failing test, unless it lacks a module.
+
+    Args:
+        digest: The digest of a tool's output.
+        file: The file.
+        folders: The folders that the paths in the digest may be relative to.
+
+    Returns:
+        The digest. The problems in the file have its absolute path.
+    """
+    file = file.resolve()
+    problems = list[ToolProblem]()
+    for problem in digest.problems:
+        if problem.path and any((folder / problem.path).resolve() == file for folder in folders):
+            problems.append(replace(problem, path=str(file)))
+        elif problem.failed_id and not problem.lacks_module:
+            problems.append(problem)
+    return replace(digest, problems=tuple(problems))

@@ -3,9 +3,8 @@
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.partial_json import as_int, as_objects, as_text
-from lsp_harness.verify.digest.problem import SUMMARY_CODE, Problem, parse_number, parse_severity
-from lsp_harness.verify.digest.tool_output import ToolOutput
+from lsp_harness.verify.digest.problem import SUMMARY_CODE, ToolProblem, parse_number, parse_severity
+from lsp_harness.verify.digest.tool_output import ToolOutput, as_int, as_objects, as_text
 
 PROBLEM_LINE = re.compile(r"(?m)^ +(\d+):(\d+) +(error|warning) +(\S.*)$")
 LAST_LINE = re.compile(r"(?m)^✖ \d+ problems? \(.*$")
@@ -19,8 +18,8 @@ def read(output: ToolOutput) -> Digest | None:
         last_line = LAST_LINE.search(output.text)
         if not last_line:
             return None
-        return Digest("eslint", (Problem(last_line.group(), code=SUMMARY_CODE),), is_truncated=True)
-    problems: list[Problem] = []
+        return Digest("eslint", (ToolProblem(last_line.group(), code=SUMMARY_CODE),), is_truncated=True)
+    problems: list[ToolProblem] = []
     path = ""
     for line in output.lines:
         if match := PROBLEM_LINE.match(line):
@@ -29,7 +28,7 @@ def read(output: ToolOutput) -> Digest | None:
             message, _, rule = rest.rstrip().rpartition("  ")
             message, rule = (message, rule) if message and " " not in rule else (rest, "")
             problems.append(
-                Problem(message, path, parse_number(row), parse_number(column), parse_severity(severity), rule)
+                ToolProblem(message, path, parse_number(row), parse_number(column), parse_severity(severity), rule)
             )
         elif line and not line[0].isspace():
             path = line
@@ -42,7 +41,7 @@ def _read_json(output: ToolOutput) -> Digest | None:
     if not files:
         return None
     problems = tuple(
-        Problem(
+        ToolProblem(
             as_text(item.get("message")),
             as_text(file["filePath"]),
             as_int(item.get("line")),

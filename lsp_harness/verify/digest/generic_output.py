@@ -4,8 +4,7 @@ tracebacks, and, if there is nothing else, lines that begin with a word for an e
 import re
 
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.formats.severity_words import ANY_WORD, COLON, ERROR_WORD
-from lsp_harness.verify.digest.problem import Problem, parse_number, parse_severity
+from lsp_harness.verify.digest.problem import ANY_WORD, COLON, ERROR_WORD, ToolProblem, parse_number, parse_severity
 from lsp_harness.verify.digest.tool_output import ToolOutput
 
 TOOL = "output"
@@ -91,18 +90,18 @@ def read_errors(output: ToolOutput) -> Digest | None:
     return Digest(TOOL, errors) if errors else None
 
 
-def read_unplaced(text: str) -> list[Problem]:
+def read_unplaced(text: str) -> list[ToolProblem]:
     """Return the lines that call themselves errors, or that a shell prints about a program. They name no place."""
-    problems: dict[str, Problem] = {}
+    problems: dict[str, ToolProblem] = {}
     for match in ERROR_LINE.finditer(text):
         message, frame = match["message"], JAVASCRIPT_FRAME.match(text, match.end())
         if source := SOURCE_OF_NODE.search(text, max(0, match.start() - MAX_SOURCE_CHARS), match.start()):
-            problems.setdefault(message, Problem(message, source["path"], parse_number(source["line"])))
+            problems.setdefault(message, ToolProblem(message, source["path"], parse_number(source["line"])))
             continue
         place = (frame["path"], parse_number(frame["line"]), parse_number(frame["column"])) if frame else ("", 0, 0)
-        problems.setdefault(message, Problem(message, *place))
+        problems.setdefault(message, ToolProblem(message, *place))
     for match in SHELL_ERROR.finditer(text):
-        problems.setdefault(match["message"], Problem(match["message"]))
+        problems.setdefault(match["message"], ToolProblem(match["message"]))
     return list(problems.values())[:MAX_UNPLACED]
 
 
@@ -110,7 +109,7 @@ def _find_lines(output: ToolOutput) -> list[re.Match[str]]:
     return [match for match in PROBLEM_LINE.finditer(output.text) if FILE_PATH.search(match["path"])]
 
 
-def _to_problem(match: re.Match[str]) -> Problem:
+def _to_problem(match: re.Match[str]) -> ToolProblem:
     word = match["severity"] or match["word"] or ""
     is_pylint_rule = word[1:].isdigit()
     message, column = match["message"], parse_number(match["column"] or "")
@@ -123,7 +122,7 @@ def _to_problem(match: re.Match[str]) -> Problem:
         below = JAVAC_DETAILS.match(match.string, match.end())
         column = len(below["lead"]) + 1 if below else column
         message = f"{message}: {below['kind']} `{below['name']}`" if below and below["name"] else message
-    return Problem(
+    return ToolProblem(
         message,
         match["path"],
         parse_number(match["line"]),
@@ -133,10 +132,10 @@ def _to_problem(match: re.Match[str]) -> Problem:
     )
 
 
-def _read_other_places(text: str) -> list[Problem]:
+def _read_other_places(text: str) -> list[ToolProblem]:
     """Return the problems of MSBuild, of linkers and of CMake."""
     problems = [
-        Problem(
+        ToolProblem(
             PROJECT_OF_MSBUILD.sub("", match["message"]),
             match["path"],
             parse_number(match["line"]),
@@ -146,21 +145,21 @@ def _read_other_places(text: str) -> list[Problem]:
         )
         for match in SHORT_PLACE.finditer(text)
     ]
-    problems += [Problem(match["message"], match["path"]) for match in LINKER_PLACE.finditer(text)]
+    problems += [ToolProblem(match["message"], match["path"]) for match in LINKER_PLACE.finditer(text)]
     problems += [
-        Problem(message, path, parse_number(row), parse_number(column), parse_severity(word))
+        ToolProblem(message, path, parse_number(row), parse_number(column), parse_severity(word))
         for word, path, row, column, message in dict.fromkeys(MAVEN.findall(text))
     ]
     for match in CMAKE.finditer(text):
         message = match["message"].strip().partition("\n\n")[0] or "failed"
         severity = parse_severity(match["kind"].split()[-1])
-        problems.append(Problem(message, match["path"] or "", parse_number(match["line"] or ""), severity=severity))
+        problems.append(ToolProblem(message, match["path"] or "", parse_number(match["line"] or ""), severity=severity))
     return problems
 
 
-def _read_tracebacks(lines: list[str]) -> list[Problem]:
+def _read_tracebacks(lines: list[str]) -> list[ToolProblem]:
     """Return the innermost frame of each traceback with the last line, which is the exception."""
-    problems: list[Problem] = []
+    problems: list[ToolProblem] = []
     frame: tuple[str, int] | None = None
     is_inside = False
     for line in lines:
@@ -170,6 +169,6 @@ def _read_tracebacks(lines: list[str]) -> list[Problem]:
             frame = frame_match.group(1), parse_number(frame_match.group(2))
         elif is_inside and line and not line[0].isspace():
             if frame:
-                problems.append(Problem(line, *frame))
+                problems.append(ToolProblem(line, *frame))
             is_inside = False
     return problems

@@ -1,4 +1,8 @@
-"""Output of pytest: the failures with their tracebacks, and the short summary. Either may be missing."""
+"""Output of pytest: the failures with their tracebacks, and the short summary. Either may be missing.
+
+Of each failure this says the place and, in one sentence, the exception; for a failed comparison, the expected and the
+actual value.
+"""
 
 import re
 from bisect import bisect_left
@@ -6,11 +10,139 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from lsp_harness.verify.digest.assertion import summarize_exception
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import COLLECTION_CODE, Problem, parse_number
-from lsp_harness.verify.digest.pytest_block import CAPTURED_OUTPUT, CODE_PLACE, ExceptionReport, read_exception
+from lsp_harness.verify.digest.problem import COLLECTION_CODE, ToolProblem, parse_number
 from lsp_harness.verify.digest.tool_output import ToolOutput
+
+ASSERTION = re.compile(r"(?:AssertionError: )?assert (.+)$")
+VALUE_SOURCE = re.compile(r"\+ +where (.+?) = ")
+STRING_LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+DIFFERENCE_DETAIL = re.compile(r"(?:At index \d+ diff: |Left contains |Right contains |Extra items|Omitting ).*")
+
+
+def summarize_exception(lines: list[str]) -> str:
+    """Return the sentence for an exception.
+
+    `assert None == 3` becomes "AssertionError: expected 3, got None". As in the diffs of pytest, the right side is the
+    expected value, unless only the right side was computed.
+
+    Args:
+        lines: The lines of the exception as pytest prints them, without their `E`.
+    """
+    lines = [line.strip() for line in lines]
+    lines = [line for line in lines if line]
+    if not lines:
+        return ""
+    assertion = ASSERTION.match(lines[0])
+    if not assertion or lines[0].endswith("..."):
+        # below the message of an assertion, pytest prints its own analysis of the expression
+        end = next((index for index, line in enumerate(lines) if index and line.startswith("assert ")), len(lines))
+        return "\n".join(lines[:end])
+    sources = [line.removeprefix("+").strip() for line in lines[1:] if VALUE_SOURCE.match(line)]
+    details = [line for line in lines[1:] if DIFFERENCE_DETAIL.match(line)][:1]
+    return ", ".join([f"AssertionError: {_describe_comparison(assertion.group(1), lines[1:])}", *sources[:2], *details])
+
+
+def _describe_comparison(expression: str, lines_below: list[str]) -> str:
+    """Return the expected and the actual value, or the whole expression if it is no comparison of two values."""
+    without_strings = STRING_LITERAL.sub(lambda match: "_" * len(match.group()), expression)
+    left, operator, _ = without_strings.partition(" == ")
+    if not operator or without_strings.count(" == ") > 1 or not _is_whole_operand(left):
+        return f"assert {expression}"
+    got, expected = expression[: len(left)], expression[len(left) + len(operator) :]
+    computed = [match.group(1) for line in lines_below if (match := VALUE_SOURCE.match(line))]
+    if expected in computed and got not in computed:
+        got, expected = expected, got
+    return f"expected {expected}, got {got}"
+
+
+def _is_whole_operand(text: str) -> bool:
+    # `not (a == b)` and `f(a == b)` do not compare two values
+    return not text.startswith("not ") and all(
+        text.count(opening) == text.count(closing) for opening, closing in ("()", "[]", "{}")
+    )
+
+
+ERROR_LINE = re.compile(r"E(?:   +(.*))?$")
+CODE_PLACE = re.compile(r"((?:[A-Za-z]:[\\/])?[^\s:][^:]*):(\d+): ?(.*)$")
+TRACEBACK_FRAME = re.compile(r' +File "([^"]+)", line (\d+)')
+CAPTURED_OUTPUT = re.compile(r"-+ Captured .+ -+$")
+LIBRARY_PATH = re.compile(r"site-packages|dist-packages|[\\/]lib[\\/]python3|^<")
+
+MAX_EXCEPTION_LINES = 100
+"""Most lines of an exception to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptionReport:
+    """An exception in the output of pytest, with its message and its place.
+
+    Attributes:
+        message: The message, on one line or several.
+        path: The file of the innermost frame outside of libraries; empty if unknown.
+        line: The line of that frame, counted from 1; 0 if unknown.
+    """
+
+    message: str = ""
+    path: str = ""
+    line: int = 0
+
+
+def read_exception(lines: list[str]) -> ExceptionReport:
+    """Return the exception in the lines of one failure. The output that the test printed is ignored."""
+    end = next((index for index, line in enumerate(lines) if CAPTURED_OUTPUT.match(line)), len(lines))
+    lines = lines[:end]
+    path, line = _find_place(lines)
+    return ExceptionReport(
+        _read_doctest(lines) or summarize_exception(_read_error_lines(lines)) or _read_last_line(lines), path, line
+    )
+
+
+def _read_error_lines(lines: list[str]) -> list[str]:
+    """Return the last block of lines marked with E. Blocks before it belong to the causes of the exception."""
+    block: list[str] = []
+    is_in_block = False
+    for line in lines:
+        match = ERROR_LINE.match(line)
+        if match:
+            block = block if is_in_block else []
+            block.append(match.group(1) or "")
+        is_in_block = bool(match)
+    return block[:MAX_EXCEPTION_LINES]
+
+
+def _read_last_line(lines: list[str]) -> str:
+    """Return the last line without indentation, which is the exception of a plain traceback."""
+    for line in reversed(lines):
+        if line.strip() and not line[0].isspace() and not CODE_PLACE.match(line):
+            return summarize_exception([line])
+    return ""
+
+
+def _read_doctest(lines: list[str]) -> str:
+    """Return the expected and the actual output of a doctest, or an empty text if this is none."""
+    if "Expected:" not in lines or "Got:" not in lines:
+        return ""
+    return f"expected {_read_indented(lines, 'Expected:')}, got {_read_indented(lines, 'Got:')}"
+
+
+def _read_indented(lines: list[str], head: str) -> str:
+    block: list[str] = []
+    for line in lines[lines.index(head) + 1 :]:
+        if not line.startswith("    "):
+            break
+        block.append(line.strip())
+    return " ".join(block)
+
+
+def _find_place(lines: list[str]) -> tuple[str, int]:
+    frames = [match for line in lines if (match := CODE_PLACE.match(line) or TRACEBACK_FRAME.match(line))]
+    own_frames = [match for match in frames if not LIBRARY_PATH.search(match.group(1))]
+    if not frames:
+        return "", 0
+    match = own_frames[-1] if own_frames else frames[0]
+    return match.group(1), parse_number(match.group(2))
+
 
 COUNTS = re.compile(r"(?:=+ )?(\d+ [\w ]+?(?:, \d+ [\w ]+?)*|no tests ran) in \d[\d.]*s\b.*$")
 COLLECTED = re.compile(r"(?:=+ )?(?:\d+(?:/\d+)? tests? collected|no tests (?:collected|ran))\b.* in \d[\d.]*s\b.*$")
@@ -68,7 +200,7 @@ class Parts:
     blocks: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
     summary: list[str] = field(default_factory=list[str])
     outcomes: dict[str, str] = field(default_factory=dict[str, str])
-    listed: list[Problem] = field(default_factory=list[Problem])
+    listed: list[ToolProblem] = field(default_factory=list[ToolProblem])
     usage: list[str] = field(default_factory=list[str])
     internal: str = ""
     places: defaultdict[str, deque[tuple[str, int]]] = field(default_factory=lambda: defaultdict(deque))
@@ -141,7 +273,7 @@ def _split(lines: list[str]) -> Parts:
             _add_counts(parts.counts, f"{match.group(1)} {match.group(2)}")
         elif is_in_results and (match := SUGAR_TEST.match(line)):
             node = f"{match.group(1)}::{_to_node_name(match.group(3))}"
-            parts.listed.append(Problem("failed", match.group(1), parse_number(match.group(2)), test=node))
+            parts.listed.append(ToolProblem("failed", match.group(1), parse_number(match.group(2)), test=node))
         elif _is_last_line(line) and is_captured and (match := COUNTS.match(line)):
             # a test may run pytest itself; without a summary, the real last line stands behind its output too
             parts.captured_counts.clear()
@@ -246,14 +378,14 @@ def _to_node_name(name: str) -> str:
     return names.replace(".", "::") + bracket + parameters
 
 
-def _read_problems(parts: Parts) -> list[Problem]:
+def _read_problems(parts: Parts) -> list[ToolProblem]:
     exceptions = defaultdict[str, deque[ExceptionReport]](deque)
     for head, block in parts.blocks:
         exceptions[_block_name(head)].append(read_exception(block))
     names = frozenset(exceptions)
     messages = sorted(parts.places)
-    problems: list[Problem] = [Problem(message, code="usage") for message in parts.usage]
-    problems += [Problem(parts.internal, code="internal")] if parts.internal else []
+    problems: list[ToolProblem] = [ToolProblem(message, code="usage") for message in parts.usage]
+    problems += [ToolProblem(parts.internal, code="internal")] if parts.internal else []
     failing = parts.ids_with("FAILED", "ERROR")
     for line in parts.summary:
         node, message = _split_summary(line, names, failing)
@@ -299,7 +431,7 @@ def _block_name(head: str) -> str:
     return part.group(1) if part else name
 
 
-def create_problem(node: str, exception: ExceptionReport, message: str = "") -> Problem:
+def create_problem(node: str, exception: ExceptionReport, message: str = "") -> ToolProblem:
     """Return the problem of a failing test or of a file that cannot be imported.
 
     Args:
@@ -314,5 +446,5 @@ def create_problem(node: str, exception: ExceptionReport, message: str = "") -> 
     )
     if file == node:
         is_in_file = exception.path.endswith(file)
-        return Problem(message, file, exception.line if is_in_file else 0, code=COLLECTION_CODE)
-    return Problem(message, exception.path or file, exception.line, test=node)
+        return ToolProblem(message, file, exception.line if is_in_file else 0, code=COLLECTION_CODE)
+    return ToolProblem(message, exception.path or file, exception.line, test=node)

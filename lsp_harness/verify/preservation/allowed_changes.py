@@ -6,8 +6,8 @@ Each function returns what the edit changes beyond that, as a phrase ("drops the
 import re
 from collections.abc import Sequence
 
-from lsp_harness.knowledge.standard.stdlib_tables import load_standard
-from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import describe_misplaced_sign
+from lsp_harness.knowledge.stdlib_tables import load_standard
+from lsp_harness.syntax.recovery.misplaced_signs import describe_misplaced_sign
 from lsp_harness.syntax.scope import find_imports
 from lsp_harness.syntax.symbols.declarations import Import, find_declarations
 from lsp_harness.syntax.tokens import Token

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from lsp_harness.process.offload import offload
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.check import CheckContext
-from lsp_harness.verify.document_check import DocumentCheck
+from lsp_harness.verify.check import CheckContext, DocumentCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.finding_subject import Subject, SubjectKind
 from lsp_harness.verify.preservation.allowed_changes import (

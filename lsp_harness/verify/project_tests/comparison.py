@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.project_tests.confined_tests import SuiteRun
-from lsp_harness.verify.project_tests.project_copy import TooLargeError
+from lsp_harness.verify.project_tests.project_overlay import TooLargeError
 from lsp_harness.verify.project_tests.recorded_lines import list_changed_lines
 from lsp_harness.verify.project_tests.run_judgement import (
     LIMITS,
@@ -25,7 +24,12 @@ from lsp_harness.verify.project_tests.run_judgement import (
     find_first_error,
 )
 from lsp_harness.verify.project_tests.suite_runs import ProjectAccess, SuiteRuns, texts_after, texts_before
-from lsp_harness.verify.project_tests.suite_search import Suite, SuiteSkippedError, find_suites, list_whole_suite
+from lsp_harness.verify.project_tests.suite_search import (
+    ProposalSuite,
+    SuiteSkippedError,
+    find_suites,
+    list_whole_suite,
+)
 from lsp_harness.verify.project_tests.suite_worker import TracedTest
 
 CHECK = "tests"
@@ -44,13 +48,13 @@ class FailureTrace:
     tests: Mapping[str, TracedTest]
 
     @property
-    def failures(self) -> tuple[Problem, ...]:
+    def failures(self) -> tuple[ToolProblem, ...]:
         """The tests that failed, and the test files that could not be imported."""
         return tuple(problem for problem in self.run.digest.problems if problem.failed_id)
 
     @property
     def failed_ids(self) -> frozenset[str]:
-        """The ids of the failures, by `Problem.failed_id`."""
+        """The ids of the failures, by `ToolProblem.failed_id`."""
         return frozenset(problem.failed_id for problem in self.failures)
 
     def limit_to(self, titles: Collection[str]) -> "FailureTrace":
@@ -103,7 +107,7 @@ class SuiteComparison:
 
         Args:
             changes: The proposal.
-            must_pass: The failing tests that the proposal has to repair, by `Problem.failed_id`.
+            must_pass: The failing tests that the proposal has to repair, by `ToolProblem.failed_id`.
             wants_repairs: Whether a proposal has to repair the failing tests that are about what it changes: those
                 that fail in another way now, or that fail in a changed file.
             task: The instruction that led to the proposal, in words. It may ask that a test is removed.
@@ -158,10 +162,10 @@ class SuiteComparison:
         """End the warm process."""
         await self._runs.aclose()
 
-    async def _find_suites(self, changes: ChangeSet) -> tuple[Suite, ...]:
+    async def _find_suites(self, changes: ChangeSet) -> tuple[ProposalSuite, ...]:
         return await find_suites(changes, self._access.find_affected, self._access.read_python())
 
-    async def _find_failing_suite(self, changes: ChangeSet) -> tuple[Suite, SuiteRun]:
+    async def _find_failing_suite(self, changes: ChangeSet) -> tuple[ProposalSuite, SuiteRun]:
         """Return the first suite with a failing test and its run on the text before a proposal, or the closest one."""
         suites = await self._find_suites(changes)
         first = suites[0], await self._runs.run_before(suites[0], changes)
@@ -172,7 +176,7 @@ class SuiteComparison:
                     return suite, before
         return first
 
-    async def _judge_or_skip(self, suite: Suite, changes: ChangeSet, demand: Demand) -> tuple[Outcome, bool]:
+    async def _judge_or_skip(self, suite: ProposalSuite, changes: ChangeSet, demand: Demand) -> tuple[Outcome, bool]:
         """Return what `_judge` returns, or why the tests of one suite cannot run."""
         try:
             return await self._judge(suite, changes, demand)
@@ -181,7 +185,7 @@ class SuiteComparison:
         except (OSError, TooLargeError) as error:
             return Outcome(CHECK, "skipped", reason=f"the tests could not run: {error}"), False
 
-    async def _judge(self, suite: Suite, changes: ChangeSet, demand: Demand) -> tuple[Outcome, bool]:
+    async def _judge(self, suite: ProposalSuite, changes: ChangeSet, demand: Demand) -> tuple[Outcome, bool]:
         """Return the outcome of one suite, and whether other tests of the project may say more."""
         runs = await self._runs.run_both(suite, changes, demand)
         after, note = runs.after, suite.runner.program_note
@@ -214,7 +218,7 @@ class SuiteComparison:
         still_failing = len(find_failing(after).keys() - runs.flaky)
         return Outcome(CHECK, "passed", reason=reason, extent=suite.extent, still_failing=still_failing), False
 
-    async def _find_evidence(self, suite: Suite, changes: ChangeSet, runs: Runs) -> _Evidence:
+    async def _find_evidence(self, suite: ProposalSuite, changes: ChangeSet, runs: Runs) -> _Evidence:
         """Return what shows that the tests ran the change, or why it does not."""
         after = runs.after
         repaired = runs.failing.keys() & (after.digest.passed_tests or frozenset())
@@ -244,7 +248,7 @@ class SuiteComparison:
             )
         return _Evidence(problem=f"no test runs the changed lines of {names}", can_widen=True)
 
-    async def _is_run_by_failing_tests(self, suite: Suite, changes: ChangeSet, after: SuiteRun) -> bool:
+    async def _is_run_by_failing_tests(self, suite: ProposalSuite, changes: ChangeSet, after: SuiteRun) -> bool:
         """Return whether a test that fails before and after a proposal runs a line that the proposal adds or changes.
 
         Such a test often fails in the same way because the new code does not do what it should: a function without a
@@ -267,13 +271,15 @@ class SuiteComparison:
         return False
 
 
-def _choose_demanded(must_pass: frozenset[str], suite: Suite, suites: Sequence[Suite]) -> frozenset[str]:
+def _choose_demanded(
+    must_pass: frozenset[str], suite: ProposalSuite, suites: Sequence[ProposalSuite]
+) -> frozenset[str]:
     """Return the tests of one suite among those that a proposal has to repair. The first suite has all unknown ones."""
     owners = {test.path: other for other in reversed(suites) for test in other.tests}
     return frozenset(test for test in must_pass if owners.get(test.partition("::")[0], suites[0]) is suite)
 
 
-def _combine(suites: Sequence[Suite], outcomes: Sequence[Outcome]) -> Outcome:
+def _combine(suites: Sequence[ProposalSuite], outcomes: Sequence[Outcome]) -> Outcome:
     """Return the outcome of several suites, none of which failed: tests of one of them must have run the change."""
     if len(outcomes) == 1:
         return outcomes[0]
@@ -291,12 +297,12 @@ def _combine(suites: Sequence[Suite], outcomes: Sequence[Outcome]) -> Outcome:
     return replace(passed[0], reason=reason, extent=", ".join(extents), still_failing=still_failing)
 
 
-def _name_suite(outcome: Outcome, suite: Suite, suites: Sequence[Suite]) -> Outcome:
+def _name_suite(outcome: Outcome, suite: ProposalSuite, suites: Sequence[ProposalSuite]) -> Outcome:
     """Return an outcome whose reason names its suite, if there are several."""
     return replace(outcome, reason=f"{suite.title}: {outcome.reason}") if len(suites) > 1 else outcome
 
 
-def _judge_incomplete(suite: Suite, runs: Runs, changes: ChangeSet) -> Outcome:
+def _judge_incomplete(suite: ProposalSuite, runs: Runs, changes: ChangeSet) -> Outcome:
     """Return the outcome of a run that says nothing about single tests: the proposal is to blame if it ran before."""
     before, after, note = runs.before, runs.after, suite.runner.program_note
     reason = find_first_error(after, note)
@@ -305,4 +311,4 @@ def _judge_incomplete(suite: Suite, runs: Runs, changes: ChangeSet) -> Outcome:
         return Outcome(CHECK, "skipped", reason=f"{reason}, with the present text, too")
     if not (after.result.exit_code or after.result.end in LIMITS):
         return Outcome(CHECK, "skipped", reason=f"{suite.runner.name} ran no test, and did not say why")
-    return Outcome(CHECK, "failed", (as_finding(Problem(reason), changes),), reason=reason)
+    return Outcome(CHECK, "failed", (as_finding(ToolProblem(reason), changes),), reason=reason)

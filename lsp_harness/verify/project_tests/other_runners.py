@@ -8,11 +8,22 @@ from pathlib import Path, PurePosixPath
 
 from lsp_harness.knowledge.project_python import find_project_folder, folders_up_to
 from lsp_harness.process.tool_run import find_tool
-from lsp_harness.verify.digest.runners.node_test import EVENTS_REPORTER
-from lsp_harness.verify.project_tests.node_patterns import as_name_patterns, read_patterns
-from lsp_harness.verify.project_tests.node_scripts import ScriptCommand, read_test_commands
-from lsp_harness.verify.project_tests.settings_files import as_mapping, read_json, read_settings_text, read_toml
-from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner, relative_folder
+from lsp_harness.verify.digest.node_test import EVENTS_REPORTER
+from lsp_harness.verify.project_tests.node_scripts import (
+    ScriptCommand,
+    as_name_patterns,
+    read_patterns,
+    read_test_commands,
+)
+from lsp_harness.verify.project_tests.suite_runner import (
+    Selection,
+    SuiteRunner,
+    as_mapping,
+    read_json,
+    read_settings_text,
+    read_toml,
+    relative_folder,
+)
 
 NODE_FOLDER = Path("node_modules") / ".bin"
 NODE_SUFFIXES = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")

@@ -15,8 +15,14 @@ from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.walk import walk
 from lsp_harness.knowledge.project_python import ProjectPython, find_project_folder, find_project_python
 from lsp_harness.verify.project_tests import line_evidence
-from lsp_harness.verify.project_tests.settings_files import as_mapping, read_settings_text, read_toml
-from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner, relative_folder
+from lsp_harness.verify.project_tests.suite_runner import (
+    Selection,
+    SuiteRunner,
+    as_mapping,
+    read_settings_text,
+    read_toml,
+    relative_folder,
+)
 
 PYTHON_MARKS = (
     "pyproject.toml",

@@ -1,6 +1,5 @@
 """The lines of proposed Python files that tests have run."""
 
-import ast
 import json
 import os
 import shutil
@@ -44,14 +43,6 @@ def _neighbours(change: Change) -> frozenset[int]:
         lines |= {max(1, line - 1), line}
         shift += len(edit.new) - (edit.end - edit.start)
     return frozenset(lines)
-
-
-def is_same_program(change: Change) -> bool:
-    """Return whether a change of a Python text leaves its syntax tree as it is, docstrings included."""
-    try:
-        return ast.dump(ast.parse(change.before.data)) == ast.dump(ast.parse(change.after.data))
-    except (SyntaxError, ValueError, RecursionError):
-        return False
 
 
 def write_startup(folder: Path) -> Path:

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsp_harness.text.wording import format_count
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.change import ChangeSet
+from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.finding import Finding, RelatedPlace
 from lsp_harness.verify.project_tests.confined_tests import SuiteRun
-from lsp_harness.verify.project_tests.emptied_tests import find_emptied_tests
-from lsp_harness.verify.project_tests.lost_tests import find_lost_tests
-from lsp_harness.verify.project_tests.suite_search import Suite
+from lsp_harness.verify.project_tests.lost_tests import find_emptied_tests, find_lost_tests
+from lsp_harness.verify.project_tests.suite_search import ProposalSuite
 
 MAX_FINDINGS = 12
 SLOW_TEST = "the test does not end within"
@@ -71,7 +70,7 @@ class Demand:
     must_pass: frozenset[str] = frozenset()
     wants_repairs: bool = False
     task: str = ""
-    emptied: tuple[Problem, ...] = field(default=())
+    emptied: tuple[ToolProblem, ...] = field(default=())
 
     @classmethod
     def of(
@@ -82,7 +81,7 @@ class Demand:
         emptied = tuple(problem for change in changes for problem in find_emptied_tests(change, task))
         return cls(files, must_pass, wants_repairs, task, emptied)
 
-    def find_broken(self, runs: Runs) -> list[Problem]:
+    def find_broken(self, runs: Runs) -> list[ToolProblem]:
         """Return the failures that count: new ones, and those that have to be repaired. Else tests that do not pass.
 
         Of a test file that could not be imported before, nobody knows which tests passed.
@@ -92,7 +91,7 @@ class Demand:
         """
         renamed = _find_renamed(runs)
 
-        def counts(problem: Problem) -> bool:
+        def counts(problem: ToolProblem) -> bool:
             failed = problem.failed_id
             if failed in runs.flaky and failed not in self.must_pass:
                 return False
@@ -150,7 +149,7 @@ def find_slow(run: SuiteRun) -> frozenset[str]:
     return frozenset(p.test for p in run.digest.problems if p.test and SLOW_TEST in p.message)
 
 
-def fails_by_time(before: SuiteRun, broken: Sequence[Problem]) -> bool:
+def fails_by_time(before: SuiteRun, broken: Sequence[ToolProblem]) -> bool:
     """Return whether a proposal fails only because tests are slow, and may be right.
 
     A proposal that does not end mostly fails as the text before it does. So fewer tests must fail than before, or none
@@ -162,7 +161,7 @@ def fails_by_time(before: SuiteRun, broken: Sequence[Problem]) -> bool:
     return len(slow) < len(find_failing(before)) or slow.isdisjoint(find_slow(before))
 
 
-def choose_shown(broken: Sequence[Problem], failing: Collection[str]) -> Sequence[Problem]:
+def choose_shown(broken: Sequence[ToolProblem], failing: Collection[str]) -> Sequence[ToolProblem]:
     """Return the failed tests to show. If there are too many, those that the proposal itself breaks come first."""
     if len(broken) <= MAX_FINDINGS:
         return broken
@@ -212,7 +211,7 @@ def describe_failures(run: SuiteRun, note: str) -> str:
     return f"{name}: {_shorten(message)}{explain_failure(message, note)}"
 
 
-def describe_result(suite: Suite, runs: Runs, evidence: str) -> str:
+def describe_result(suite: ProposalSuite, runs: Runs, evidence: str) -> str:
     """Return how many tests ran, what they ran, and what they leave open, in words.
 
     Args:
@@ -237,7 +236,7 @@ def describe_result(suite: Suite, runs: Runs, evidence: str) -> str:
     return "; ".join(parts)
 
 
-def as_finding(problem: Problem, changes: ChangeSet) -> Finding:
+def as_finding(problem: ToolProblem, changes: ChangeSet) -> Finding:
     """Return a failed test as a finding at the first change. Its place is in another file."""
     main = changes.main
     name = f"{problem.title} — " if problem.title else ""

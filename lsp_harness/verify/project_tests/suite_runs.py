@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from time import monotonic
 
-from lsp_harness.index.query.affected_tests import AffectedTest
-from lsp_harness.process.sandbox.confinement import Confinement
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.index.query.related_tests import AffectedTest
+from lsp_harness.process.sandbox.sandbox import Confinement, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.change import ChangeSet
+from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.project_tests import confined_tests
 from lsp_harness.verify.project_tests.baselines import Baselines
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun
@@ -26,7 +25,7 @@ from lsp_harness.verify.project_tests.run_judgement import (
     find_slow,
 )
 from lsp_harness.verify.project_tests.suite_runner import Selection
-from lsp_harness.verify.project_tests.suite_search import Suite, SuiteSkippedError
+from lsp_harness.verify.project_tests.suite_search import ProposalSuite, SuiteSkippedError
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest
 from lsp_harness.verify.project_tests.warm_suites import WarmSuites
 
@@ -94,11 +93,11 @@ class SuiteRuns:
         """End the warm process."""
         await self._warm.aclose()
 
-    async def run_before(self, suite: Suite, changes: ChangeSet) -> SuiteRun:
+    async def run_before(self, suite: ProposalSuite, changes: ChangeSet) -> SuiteRun:
         """Return the run of the tests on the texts before a proposal."""
         return await self._baselines.find((name_baseline(suite, changes), 0), lambda: self._ask_before(suite, changes))
 
-    async def run_both(self, suite: Suite, changes: ChangeSet, demand: Demand) -> Runs:
+    async def run_both(self, suite: ProposalSuite, changes: ChangeSet, demand: Demand) -> Runs:
         """Return the runs before and after a proposal.
 
         A warm process runs the tests first, because most proposals fail. Where its runs share a copy of the project,
@@ -128,13 +127,15 @@ class SuiteRuns:
             runs = await self._run_to_end(suite, texts, choice, runs)
         return runs
 
-    async def _run_to_end(self, suite: Suite, texts: Mapping[Path, bytes], choice: SuiteChoice, runs: Runs) -> Runs:
+    async def _run_to_end(
+        self, suite: ProposalSuite, texts: Mapping[Path, bytes], choice: SuiteChoice, runs: Runs
+    ) -> Runs:
         """Return runs of which the one after the proposal has all tests, however many fail."""
         after = await self._run_once(suite, texts, replace(choice, max_failures=0))
         return replace(runs, after=after) if after.is_complete else runs
 
     async def _run_after(
-        self, suite: Suite, changes: ChangeSet, demand: Demand, choice: SuiteChoice, known: Runs
+        self, suite: ProposalSuite, changes: ChangeSet, demand: Demand, choice: SuiteChoice, known: Runs
     ) -> Runs:
         before, texts = known.before, texts_after(changes)
         warm = await self._run_warm(suite, texts, choice)
@@ -161,7 +162,7 @@ class SuiteRuns:
 
     async def _confirm(
         self,
-        suite: Suite,
+        suite: ProposalSuite,
         changes: ChangeSet,
         runs: Runs,
         suspects: set[str],
@@ -193,7 +194,12 @@ class SuiteRuns:
         return replace(runs, flaky=runs.flaky | flaky)
 
     async def _run_again(
-        self, key: Hashable, suite: Suite, changes: ChangeSet, suspected: tuple[set[str], set[str]], choice: SuiteChoice
+        self,
+        key: Hashable,
+        suite: ProposalSuite,
+        changes: ChangeSet,
+        suspected: tuple[set[str], set[str]],
+        choice: SuiteChoice,
     ) -> tuple[set[str], int]:
         """Run tests again and again on both texts.
 
@@ -227,21 +233,21 @@ class SuiteRuns:
                 break
         return flaky, confirmed
 
-    async def _ask_before(self, suite: Suite, changes: ChangeSet) -> SuiteRun:
+    async def _ask_before(self, suite: ProposalSuite, changes: ChangeSet) -> SuiteRun:
         return await self._run_once(suite, texts_before(changes), SuiteChoice(suite.files, 0, self._limits))
 
-    async def _run_once(self, suite: Suite, texts: Mapping[Path, bytes], choice: SuiteChoice) -> SuiteRun:
+    async def _run_once(self, suite: ProposalSuite, texts: Mapping[Path, bytes], choice: SuiteChoice) -> SuiteRun:
         """Run tests in the warm process if there is one, because only it can end a single test that does not end."""
         return await self._run_warm(suite, texts, choice) or await self._run(suite, texts, choice)
 
     async def _run_unlimited(
-        self, suite: Suite, texts: Mapping[Path, bytes], choice: SuiteChoice, wanted: set[str]
+        self, suite: ProposalSuite, texts: Mapping[Path, bytes], choice: SuiteChoice, wanted: set[str]
     ) -> SuiteRun:
         """Run tests again without a limit for each test if some that should pass have reached it."""
         run = await self._run_once(suite, texts, choice)
         return await self._run(suite, texts, choice) if find_slow(run) & wanted else run
 
-    async def notices_errors(self, suite: Suite, changes: ChangeSet) -> bool:
+    async def notices_errors(self, suite: ProposalSuite, changes: ChangeSet) -> bool:
         """Return whether the tests notice an error in a changed file: if not, they do not run it."""
         for change in changes:
             texts = {**texts_after(changes), change.file: change.after.data + SYNTAX_ERROR}
@@ -254,7 +260,9 @@ class SuiteRuns:
                 return True
         return False
 
-    async def record_lines(self, suite: Suite, texts: Mapping[Path, bytes], file: Path) -> Mapping[str, TracedTest]:
+    async def record_lines(
+        self, suite: ProposalSuite, texts: Mapping[Path, bytes], file: Path
+    ) -> Mapping[str, TracedTest]:
         """Return the lines of a file that each test runs, or nothing without a warm process.
 
         Raises:
@@ -272,13 +280,13 @@ class SuiteRuns:
         wall_s = before.ms / 1000 * WALL_FACTOR + EXTRA_WALL_S
         return replace(self._limits, wall_s=min(self._limits.wall_s, wall_s))
 
-    def _take_slow_run(self, suite: Suite, changes: ChangeSet) -> bool:
+    def _take_slow_run(self, suite: ProposalSuite, changes: ChangeSet) -> bool:
         """Count a proposal that fails only by time, and return whether it may run without a limit for each test."""
         key = name_baseline(suite, changes)
         self._slow_runs[key] += 1
         return self._slow_runs[key] <= MAX_SLOW_RUNS
 
-    async def _run_slow(self, suite: Suite, changes: ChangeSet, slow: frozenset[str], runs: Runs) -> Runs:
+    async def _run_slow(self, suite: ProposalSuite, changes: ChangeSet, slow: frozenset[str], runs: Runs) -> Runs:
         """Return runs in which that before the proposal had no limit for each test either, if this matters.
 
         It matters if the proposal fails a test that only took too long before, or does not end itself.
@@ -294,11 +302,13 @@ class SuiteRuns:
         run = await self._run(suite, texts_before(changes), SuiteChoice(suite.files, 0, self._limits))
         return replace(runs, before=run, failing=find_failing(run) if run.is_complete else runs.failing)
 
-    async def _run(self, suite: Suite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun:
+    async def _run(self, suite: ProposalSuite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun:
         sandbox = await self._require_sandbox(suite)
         return await confined_tests.run_tests(suite.runner, suite.root, texts, selection, sandbox)
 
-    async def _run_warm(self, suite: Suite, texts: Mapping[Path, bytes], selection: SuiteChoice) -> SuiteRun | None:
+    async def _run_warm(
+        self, suite: ProposalSuite, texts: Mapping[Path, bytes], selection: SuiteChoice
+    ) -> SuiteRun | None:
         """Return the run in the warm process, or None if a process of its own can say more."""
         if suite.key in self._cold:
             return None
@@ -312,11 +322,11 @@ class SuiteRuns:
             return None
         return run
 
-    async def _find_worker(self, suite: Suite, selection: SuiteChoice) -> SuiteWorker | None:
+    async def _find_worker(self, suite: ProposalSuite, selection: SuiteChoice) -> SuiteWorker | None:
         sandbox = await self._require_sandbox(suite)
         return await self._warm.get(suite.runner, suite.root, sandbox, selection.limits)
 
-    async def _require_sandbox(self, suite: Suite) -> Sandbox:
+    async def _require_sandbox(self, suite: ProposalSuite) -> Sandbox:
         choice = self._access.choose_sandbox()
         if not choice.is_confined:
             raise SuiteSkippedError(f"tests run only in a sandbox, and none works here ({choice.problem_text})")
@@ -330,7 +340,7 @@ class SuiteRuns:
         return choice.sandbox
 
 
-def _ends_early(runs: Runs, broken: Sequence[Problem]) -> bool:
+def _ends_early(runs: Runs, broken: Sequence[ToolProblem]) -> bool:
     """Return whether the run after a proposal ended at failures that do not count, so that other tests are missing.
 
     A test with subtests fails several times, for example.
@@ -346,7 +356,7 @@ def _passes(run: SuiteRun, test: str, *, is_file: bool) -> bool:
     return is_file or run.digest.passed_tests is None or test in run.digest.passed_tests
 
 
-def name_baseline(suite: Suite, changes: ChangeSet) -> Hashable:
+def name_baseline(suite: ProposalSuite, changes: ChangeSet) -> Hashable:
     """Return everything that the run before a proposal depends on, without the other files on disk."""
     return suite.key, suite.files, " ".join(change.before.hash for change in changes)
 
@@ -361,7 +371,7 @@ def texts_after(changes: ChangeSet) -> dict[Path, bytes]:
     return {change.file: change.after.data for change in changes}
 
 
-def _list_lines(suite: Suite, changes: ChangeSet) -> Lines:
+def _list_lines(suite: ProposalSuite, changes: ChangeSet) -> Lines:
     if not suite.runner.records_lines:
         return {}
     python = (change for change in changes if change.file.suffix == ".py")

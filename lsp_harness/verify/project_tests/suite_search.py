@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from lsp_harness.errors import IndexIncomplete
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.walk import walk
-from lsp_harness.index.query.affected_tests import AffectedTest
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.index.query.related_tests import AffectedTest
+from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.project_tests import runner_registry
 from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 
@@ -31,7 +31,7 @@ class SuiteSkippedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class ProposalSuite:
     """The tests of a proposal.
 
     Attributes:
@@ -75,7 +75,7 @@ class Suite:
         return self.root, self.runner.name, self.runner.folder
 
 
-async def find_suites(changes: ChangeSet, find_affected: Find, python_setting: str = "") -> tuple[Suite, ...]:
+async def find_suites(changes: ChangeSet, find_affected: Find, python_setting: str = "") -> tuple[ProposalSuite, ...]:
     """Return the tests that can say something about a proposal, the closest ones first.
 
     The tests of one program in one folder are one suite: packages of a repository that use the changed one have
@@ -129,7 +129,7 @@ def _has_runner(root: Path, changes: ChangeSet, python_setting: str) -> bool:
 
 def _choose_suites(
     root: Path, changes: ChangeSet, found: Iterable[AffectedTest], python_setting: str
-) -> tuple[Suite, ...]:
+) -> tuple[ProposalSuite, ...]:
     runners: dict[PurePosixPath, SuiteRunner | None] = {}
     groups: dict[tuple[str, PurePosixPath], tuple[SuiteRunner, list[AffectedTest]]] = {}
 
@@ -158,7 +158,7 @@ def _choose_suites(
     if groups:
         ordered = sorted(groups.values(), key=lambda group: (min(test.hops for test in group[1]), -len(group[1])))
         suites = [
-            Suite(
+            ProposalSuite(
                 runner, root, tuple(sorted(tests, key=lambda test: (test.hops, test.path)))[:MAX_TEST_FILES], len(tests)
             )
             for runner, tests in ordered[:MAX_SUITES]
@@ -168,14 +168,14 @@ def _choose_suites(
     runner = find(changes.main.file.relative_to(root).as_posix())
     if runner is None:
         raise SuiteSkippedError(_NO_RUNNER.format(changes.main.file.name))
-    whole = list_whole_suite(Suite(runner, root, (), 0))
+    whole = list_whole_suite(ProposalSuite(runner, root, (), 0))
     if whole is None:
         paths = ", ".join(change.file.relative_to(root).as_posix() for change in changes)
         raise SuiteSkippedError(f"no test depends on {paths}, and the project has no other tests of {runner.name}")
     return (whole,)
 
 
-def list_whole_suite(suite: Suite) -> Suite | None:
+def list_whole_suite(suite: ProposalSuite) -> ProposalSuite | None:
     """Return a suite with all test files of its project, those that it has first, or None if there are no others.
 
     Tests may run a file that they do not import: by a command, by a name that is made while it runs, or from a folder

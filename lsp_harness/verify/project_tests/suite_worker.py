@@ -39,8 +39,7 @@ from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.project_tests import line_evidence
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, locate_paths
 from lsp_harness.verify.project_tests.hidden_files import list_private_paths
-from lsp_harness.verify.project_tests.project_copy import copy_project
-from lsp_harness.verify.project_tests.project_overlay import hide_home
+from lsp_harness.verify.project_tests.project_overlay import copy_project, hide_home
 from lsp_harness.verify.project_tests.project_view import list_view_folders, view_environment
 from lsp_harness.verify.project_tests.python_runners import pytest_options
 from lsp_harness.verify.project_tests.recorded_lines import name_lines, read_lines, startup_environment, write_startup

@@ -9,7 +9,7 @@ from time import monotonic
 
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
-from lsp_harness.verify.project_tests.project_copy import TooLargeError
+from lsp_harness.verify.project_tests.project_overlay import TooLargeError
 from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
 

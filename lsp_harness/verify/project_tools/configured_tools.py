@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lsp_harness.knowledge.project_python import find_environment
-from lsp_harness.verify.project_tools.project_tool_registry import PROJECT_TOOLS
-from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
+from lsp_harness.verify.project_tools.tools import PROJECT_TOOLS
+from lsp_harness.verify.types.checkers import TYPE_CHECKERS
 
 MAX_LISTED_FOLDERS = 500
 """Number of folders that are looked at below the workspace folder."""

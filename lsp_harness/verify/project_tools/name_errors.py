@@ -12,8 +12,7 @@ from pathlib import Path
 from lsp_harness.errors import HarnessError
 from lsp_harness.languages.language_table import find_language, find_language_of_file
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
 from lsp_harness.verify.finding_subject import find_names

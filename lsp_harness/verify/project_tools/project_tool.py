@@ -35,7 +35,7 @@ class ToolJob:
 
 
 class ProjectTool(ABC):
-    """A program that finds problems. There is one class for each, and its line in `project_tool_registry`.
+    """A program that finds problems. There is one class for each, and its line in `tools.PROJECT_TOOLS`.
 
     Attributes:
         name: Its name, for messages and `doctor`.

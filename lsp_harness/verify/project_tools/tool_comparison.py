@@ -12,22 +12,24 @@ from pathlib import Path
 from lsp_harness.disk.file_reading import UTF_8_BOM, read_file
 from lsp_harness.errors import FileError
 from lsp_harness.knowledge.project_python import find_environment, find_interpreter
-from lsp_harness.process.sandbox.confinement import Confinement
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import Confinement, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.process.scratch_folder import ScratchFolder
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Position
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.digest.digest import digest_output, read_last_line
-from lsp_harness.verify.digest.problem import SEVERITY_ORDER, Problem
+from lsp_harness.verify.digest.problem import SEVERITY_ORDER, ToolProblem
 from lsp_harness.verify.finding import Finding, Severity
 from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
 from lsp_harness.verify.project_tests.baselines import Baselines
-from lsp_harness.verify.project_tests.project_copy import TooLargeError
-from lsp_harness.verify.project_tests.project_overlay import ConfinedProgram, ProjectOverlay, write_scratch
+from lsp_harness.verify.project_tests.project_overlay import (
+    ConfinedProgram,
+    ProjectOverlay,
+    TooLargeError,
+    write_scratch,
+)
 from lsp_harness.verify.project_tools.new_findings import FileLeftOutError, NewFinding, NothingComparedError
 from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
 
@@ -116,7 +118,7 @@ class ToolComparison:
     def __init__(self, access: ToolAccess, limits: ResourceLimits | None = None) -> None:
         self.access = access
         self._limits = limits or ResourceLimits()
-        self._baselines = Baselines[tuple[Problem, ...]]()
+        self._baselines = Baselines[tuple[ToolProblem, ...]]()
         self._readings = Baselines[bool]()
         self._scratch: dict[tuple[str, Path], ScratchFolder] = {}
         self._replaced: dict[tuple[str, Path], set[Path]] = {}
@@ -200,7 +202,7 @@ class ToolComparison:
             raise NothingComparedError(objection)
         return _ToolUse(tool, program, root, folder, choice.sandbox, environment, tuple(users))
 
-    async def _require_reading(self, use: _ToolUse, changes: Sequence[Change], after: Sequence[Problem]) -> None:
+    async def _require_reading(self, use: _ToolUse, changes: Sequence[Change], after: Sequence[ToolProblem]) -> None:
         """Raise NothingComparedError if a tool, which chooses its files itself, does not read a changed file.
 
         A file is read if a syntax error in it is found. If there are errors elsewhere, the tool may have stopped there.
@@ -218,12 +220,12 @@ class ToolComparison:
                 reason += f", or comes after the error at {stop.place}: {stop.message}" if stop else ""
                 raise NothingComparedError(f"{use.tool.name} does not look at {name}, which {reason}")
 
-    async def _find_before(self, use: _ToolUse, changes: ChangeSet) -> tuple[Problem, ...]:
+    async def _find_before(self, use: _ToolUse, changes: ChangeSet) -> tuple[ToolProblem, ...]:
         key = use.tool.name, use.folder, tuple((change.file, change.before.hash) for change in changes), use.users
         texts = {change.file: change.before.data for change in changes}
         return await self._baselines.find(key, lambda: self._ask(use, texts))
 
-    async def _ask(self, use: _ToolUse, texts: Mapping[Path, bytes]) -> tuple[Problem, ...]:
+    async def _ask(self, use: _ToolUse, texts: Mapping[Path, bytes]) -> tuple[ToolProblem, ...]:
         """Return what a tool finds in a project with other contents of some files."""
         tool, folder = use.tool, use.folder
         try:
@@ -235,7 +237,7 @@ class ToolComparison:
             if tool.needs_files:
                 replaced = await asyncio.to_thread(self._replace, tool, folder, texts)
             overlay = ProjectOverlay(use.root, replaced, scratch, use.sandbox)
-            problems: list[Problem] = []
+            problems: list[ToolProblem] = []
             for command in tool.create_commands(job):
                 problems += await self._run(tool, overlay, command, job)
         except (OSError, TooLargeError) as error:
@@ -269,7 +271,7 @@ class ToolComparison:
 
     async def _run(
         self, tool: ProjectTool, overlay: ProjectOverlay, command: Sequence[str], job: ToolJob
-    ) -> tuple[Problem, ...]:
+    ) -> tuple[ToolProblem, ...]:
         environment = job.environment
         folders = (*tool.list_folders(job.program), *(_list_environment(environment) if environment else ()))
         if job.root != overlay.root:
@@ -297,7 +299,7 @@ class ToolComparison:
         return digest.problems
 
 
-def _locate(folder: Path, problem: Problem) -> Path:
+def _locate(folder: Path, problem: ToolProblem) -> Path:
     """Return the file of a problem, which a tool names from its own folder."""
     return Path(os.path.normpath(folder / problem.path))
 
@@ -318,7 +320,7 @@ def read_first_error(text: str) -> str:
 
 
 def _find_new(
-    folder: Path, changes: ChangeSet, before: Sequence[Problem], after: Sequence[Problem]
+    folder: Path, changes: ChangeSet, before: Sequence[ToolProblem], after: Sequence[ToolProblem]
 ) -> list[NewFinding]:
     """Return the problems that are new: in the changed texts by place and names, elsewhere by their words."""
     found: list[NewFinding] = []
@@ -342,11 +344,11 @@ def _find_new(
     return found
 
 
-def _words(problem: Problem) -> Problem:
+def _words(problem: ToolProblem) -> ToolProblem:
     return replace(problem, column=0)
 
 
-def _as_finding(problem: Problem, document: Document) -> Finding:
+def _as_finding(problem: ToolProblem, document: Document) -> Finding:
     """Return a problem as a finding about the word at its place."""
     # compilers and linters do not count a byte order mark, which is the first character of the text
     has_mark = problem.line == 1 and document.data.startswith(UTF_8_BOM)

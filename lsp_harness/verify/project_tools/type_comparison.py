@@ -13,8 +13,7 @@ from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.languages.language_table import find_language, find_language_of_file
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.finding_identity import find_new_findings, had_syntax_error
 from lsp_harness.verify.project_tools.new_findings import (
     Comparison,
@@ -24,11 +23,11 @@ from lsp_harness.verify.project_tools.new_findings import (
     join_comparisons,
 )
 from lsp_harness.verify.project_tools.project_tool import ProjectTool
-from lsp_harness.verify.project_tools.project_tool_registry import find_configured_tool
 from lsp_harness.verify.project_tools.tool_comparison import ToolComparison
+from lsp_harness.verify.project_tools.tools import find_configured_tool
 from lsp_harness.verify.types.checker_pool import CheckerPool
-from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
 from lsp_harness.verify.types.checker_session import CheckerSession
+from lsp_harness.verify.types.checkers import TYPE_CHECKERS
 from lsp_harness.verify.types.project_settings import find_configured_folder
 from lsp_harness.verify.types.type_gate import MAX_TEXT_BYTES, is_too_large
 

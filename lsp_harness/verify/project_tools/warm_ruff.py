@@ -16,8 +16,8 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import CANARY, CANARY_TTL_S, RUFF_SETTINGS_NAMES, Ruff, settings_options
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.verify.types.checker_session import CheckerSession
-from lsp_harness.verify.types.ruff_server import RuffServer
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.verify.types.checkers import RuffServer
+from lsp_harness.workspace.folder_stamps import ChangedFile
 
 Stamp = tuple[tuple[str, int, int], ...]
 
@@ -66,7 +66,7 @@ class WarmRuff(Ruff):
             self._stamps[file.parent] = stamp
             self._included_until_s.clear()
             names = (*RUFF_SETTINGS_NAMES, "pyproject.toml")
-            changes = [FileChange(folder / name, "changed") for folder in file.parents for name in names]
+            changes = [ChangedFile(folder / name, "changed") for folder in file.parents for name in names]
             session.record_file_changes(changes)
 
     async def _is_included(self, session: CheckerSession, document: Document) -> bool:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lsp_harness.text.document import Document
-from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
 from lsp_harness.verify.types.checker_session import CheckerSession
+from lsp_harness.verify.types.checkers import TYPE_CHECKERS
 from lsp_harness.verify.types.type_checker import TypeChecker
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 
 
 class _Key(NamedTuple):
@@ -93,7 +93,7 @@ class CheckerPool:
             for key, session in self._sessions.items()
         ]
 
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         """Tell all checkers which files were created, changed or deleted on disk."""
         for session in self._sessions.values():
             session.record_file_changes(changes)

@@ -16,17 +16,17 @@ from typing import Any, Literal
 from lsp_harness.config.load import trust_remedy
 from lsp_harness.errors import HarnessError
 from lsp_harness.languages.language_table import find_language
-from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.hidden_files import list_private_paths
-from lsp_harness.verify.types.conversation import Conversation
+from lsp_harness.verify.types.conversation import CheckerConversation
 from lsp_harness.verify.types.message_child import ChildFailed, Json
 from lsp_harness.verify.types.type_checker import Program, TypeChecker
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 
 State = Literal["off", "starting", "ready", "missing", "failed"]
 """The state of a session: `failed` means that it is not started again."""
@@ -90,7 +90,7 @@ class CheckerSession:
         self._now_s = now_s
         self._may_run_code = may_run_code
         self._choose_sandbox = choose_sandbox
-        self._conversation: Conversation | None = None
+        self._conversation: CheckerConversation | None = None
         self._starting: asyncio.Task[None] | None = None
         self._begun_s = 0.0
         self._is_warm = False
@@ -216,7 +216,7 @@ class CheckerSession:
         if conversation:
             self._close_later(conversation)
 
-    def _close_later(self, conversation: Conversation) -> None:
+    def _close_later(self, conversation: CheckerConversation) -> None:
         closing = asyncio.ensure_future(conversation.close())
         # the loop keeps only a weak reference to a task
         self._closings.add(closing)
@@ -318,7 +318,7 @@ class CheckerSession:
             self._conversation.forget_text(uri)
         self._answers.clear()
 
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         """Tell the checker which files were created, changed or deleted. For packages, it is started again."""
         self._answers.clear()
         if len(changes) > MAX_CHANGES or any(change.scope == "packages" for change in changes):

@@ -8,7 +8,7 @@ from pathlib import Path
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.types.message_child import Json, MessageChild
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 
 
 @dataclass(slots=True)
@@ -19,7 +19,7 @@ class SentText:
     document: Document
 
 
-class Conversation(ABC):
+class CheckerConversation(ABC):
     """A conversation with one checker. There is a subclass for each way in which checkers are asked.
 
     Args:
@@ -89,7 +89,7 @@ class Conversation(ABC):
         ...
 
     @abstractmethod
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         """Tell the checker which files were created, changed or deleted on disk."""
         ...
 
@@ -103,5 +103,5 @@ class Conversation(ABC):
     def _close_text(self, uri: str) -> None: ...
 
 
-Start = Callable[[Sequence[str], Path, Callable[[], Json]], Awaitable[Conversation]]
+Start = Callable[[Sequence[str], Path, Callable[[], Json]], Awaitable[CheckerConversation]]
 """Starts a command in a workspace folder, with a function that returns its settings. Raises as `MessageChild` does."""

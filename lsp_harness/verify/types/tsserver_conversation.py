@@ -13,9 +13,9 @@ from lsp_harness.text.edit import common_prefix_and_suffix
 from lsp_harness.text.position import Position, decode
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding, Severity
-from lsp_harness.verify.types.conversation import Conversation
+from lsp_harness.verify.types.conversation import CheckerConversation
 from lsp_harness.verify.types.message_child import Json, MessageChild, start_process
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 
 START_LIMIT_S = 20.0
 """How long tsserver may take for its first answer."""
@@ -58,7 +58,7 @@ class TsserverChild(MessageChild):
             self._refuse(message["request_seq"], f"it answered: {reason}")
 
 
-class TsserverConversation(Conversation):
+class TsserverConversation(CheckerConversation):
     """The documents of a tsserver, and its findings."""
 
     def __init__(self, child: TsserverChild) -> None:
@@ -66,7 +66,7 @@ class TsserverConversation(Conversation):
         self._child = child
 
     @classmethod
-    async def start(cls, argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> Conversation:
+    async def start(cls, argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> CheckerConversation:
         """Start a tsserver for a workspace folder."""
         child = TsserverChild(await start_process(argv, root))
         try:
@@ -92,7 +92,7 @@ class TsserverConversation(Conversation):
         answer = cast("Json", await self._child.request("projectInfo", arguments, limit_s) or {})
         return MADE_UP_PROJECT in str(answer.get("configFileName", ""))
 
-    def record_file_changes(self, changes: Sequence[FileChange]) -> None:
+    def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         """Let tsserver look at the folder again if files are new or gone. It watches the others by itself."""
         if any(change.kind != "changed" for change in changes):
             self._child.tell("reloadProjects", {})

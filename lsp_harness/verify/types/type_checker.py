@@ -34,7 +34,7 @@ class Program(NamedTuple):
 
 
 class TypeChecker(ABC):
-    """A program that reports type errors. There is one file for each, and its line in `checker_registry`.
+    """A program that reports type errors. There is one class for each, and its line in `checkers.TYPE_CHECKERS`.
 
     Attributes:
         name: Its name, by which a language names its checker (`LanguageSpec.type_checker`).

@@ -15,7 +15,7 @@ from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import CheckContext, CheckTools
-from lsp_harness.verify.check_registry import create_checks
+from lsp_harness.verify.checks import create_checks
 from lsp_harness.verify.ruff_linter import Ruff
 
 CONTEXT = CallContext("call-1")

@@ -14,9 +14,8 @@ from lsp_harness.kernel.tasks.task_request import ShellWork
 from lsp_harness.kernel.tasks.task_runner import run_program
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.landlock import Landlock
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.private_view import PrivateView
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 
 pytestmark = pytest.mark.process

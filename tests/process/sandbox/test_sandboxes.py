@@ -14,9 +14,8 @@ from lsp_harness.process.process_table import list_processes
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.confined_run import ConfinedResult, confined_environment, run_confined
 from lsp_harness.process.sandbox.landlock import Landlock
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.private_view import PrivateView
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import choose_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 

@@ -5,7 +5,7 @@ import pytest
 from lsp_harness.errors import UsageError
 from lsp_harness.verify.digest.digest import MAX_MESSAGE_CHARS, digest_output, read_last_line
 from lsp_harness.verify.digest.digest_result import Digest
-from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.digest.problem import ToolProblem
 from tests.verify.digest.conftest import digest_fixture, fixture
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -15,10 +15,10 @@ def test_errors_first_and_what_is_said_again_is_counted():
     result = Digest(
         "tool",
         (
-            Problem("unused", "a.py", 1, severity="warning", code="F401"),
-            Problem("broken", "b.py", 2, 3),
-            *(Problem("unused", "a.py", line, severity="warning", code="F401") for line in (4, 4, 5, 6, 7)),
-            Problem("nothing there", test="tests/test_a.py::test_a"),
+            ToolProblem("unused", "a.py", 1, severity="warning", code="F401"),
+            ToolProblem("broken", "b.py", 2, 3),
+            *(ToolProblem("unused", "a.py", line, severity="warning", code="F401") for line in (4, 4, 5, 6, 7)),
+            ToolProblem("nothing there", test="tests/test_a.py::test_a"),
         ),
     )
     assert result.lines(3) == [

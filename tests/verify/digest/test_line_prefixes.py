@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.verify.digest.digest import digest_output
-from lsp_harness.verify.digest.formats.line_prefixes import split_sources
+from lsp_harness.verify.digest.line_prefixes import split_sources
 from tests.verify.digest.conftest import digest_fixture, fixture
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.verify.digest.digest import digest_output
-from lsp_harness.verify.digest.runners.node_test import EVENTS_REPORTER
+from lsp_harness.verify.digest.node_test import EVENTS_REPORTER
 from tests.verify.digest.conftest import digest_fixture, digest_lines, fixture
 
 ADDS = "TEST FAIL: calc > add() > adds two numbers — "

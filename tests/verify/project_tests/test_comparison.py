@@ -8,16 +8,14 @@ from typing import Any
 import pytest
 
 from lsp_harness.harness.verdicts.verification_verbs import describe_verdict
-from lsp_harness.index.query.affected_tests import AffectedTest
+from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.process.sandbox.landlock import Landlock
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.private_view import PrivateView
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.finding import Outcome, Verdict
 from lsp_harness.verify.project_tests import (

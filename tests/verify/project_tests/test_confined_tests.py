@@ -8,12 +8,11 @@ import pytest
 
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.landlock import Landlock
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.private_view import PrivateView
-from lsp_harness.process.sandbox.sandbox import Sandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests
-from lsp_harness.verify.project_tests.project_copy import TooLargeError, copy_project
+from lsp_harness.verify.project_tests.project_overlay import TooLargeError, copy_project
 from lsp_harness.verify.project_tests.runner_registry import find_runner
 from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
 
@@ -179,7 +178,7 @@ def test_a_copy_leaves_out_what_is_ignored(root: Path, tmp_path: Path) -> None:
 
 
 def test_a_project_that_is_too_large_is_not_copied(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lsp_harness.verify.project_tests.project_copy.MAX_FILES", 2)
+    monkeypatch.setattr("lsp_harness.verify.project_tests.project_overlay.MAX_FILES", 2)
     with pytest.raises(TooLargeError, match="more than 2 files"):
         copy_project(root, tmp_path / "copy")
 

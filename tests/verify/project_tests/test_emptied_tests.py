@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.project_tests.emptied_tests import count_checks, find_emptied_tests
+from lsp_harness.verify.project_tests.lost_tests import count_checks, find_emptied_tests
 
 JAVASCRIPT = """\
 describe("totals", () => {

@@ -5,11 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.verify.project_tests.hidden_files import list_private_paths
-from lsp_harness.verify.project_tests.project_view import (
-    list_program_folders,
-    list_view_folders,
-    view_environment,
-)
+from lsp_harness.verify.project_tests.project_view import list_program_folders, list_view_folders, view_environment
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from lsp_harness.verify.digest.runners.node_test import EVENTS_REPORTER
+from lsp_harness.verify.digest.node_test import EVENTS_REPORTER
 from lsp_harness.verify.project_tests.runner_registry import find_runner
 from lsp_harness.verify.project_tests.suite_runner import Selection, SuiteRunner
 

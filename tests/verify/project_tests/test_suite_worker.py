@@ -186,6 +186,6 @@ async def test_a_proposal_for_an_imported_plug_in_is_refused(tmp_path: Path, san
 
 
 def test_the_checks_can_be_imported_without_pytest() -> None:
-    program = "import sys; sys.modules['pytest'] = None; import lsp_harness.verify.check_registry"
+    program = "import sys; sys.modules['pytest'] = None; import lsp_harness.verify.checks"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.stderr == ""

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.cli.doctor.doctor_installation import check_project_tools
-from lsp_harness.verify.project_tools import cargo_tools, mypy_tool
+from lsp_harness.verify.project_tools import tools
 
 
 def test_doctor_lists_the_configured_tools_and_those_that_are_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mypy_tool, "find_tool", lambda name: None)
-    monkeypatch.setattr(cargo_tools, "find_tool", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(tools, "find_tool", lambda name: None)
+    monkeypatch.setattr(tools, "find_tool", lambda name: f"/bin/{name}")
     assert list(check_project_tools(tmp_path)) == []
     (tmp_path / "mypy.ini").touch()
     (tmp_path / "Cargo.toml").write_text("[lints.clippy]\nall = 'warn'\n")

@@ -7,16 +7,13 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
-from lsp_harness.verify.project_tools import mypy_tool
-from lsp_harness.verify.project_tools.cargo_tools import CargoCheck
-from lsp_harness.verify.project_tools.eslint_tool import Eslint
-from lsp_harness.verify.project_tools.mypy_tool import Mypy
+from lsp_harness.verify.project_tools import tools
 from lsp_harness.verify.project_tools.project_tool import ToolJob
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, read_first_error
+from lsp_harness.verify.project_tools.tools import CargoCheck, Eslint, Mypy
 from lsp_harness.verify.project_tools.type_comparison import choose_checker
-from lsp_harness.verify.types import ty_checker
 from lsp_harness.verify.types.checker_pool import CheckerPool
-from lsp_harness.verify.types.pyright_checker import PyrightChecker
+from lsp_harness.verify.types.checkers import TY_VARIABLE, PyrightChecker
 from tests.support.installed_tools import need_node_modules, need_program
 from tests.support.real_checkers import REAL_TY
 from tests.verify.project_tools.workbench import Workbench
@@ -32,7 +29,7 @@ def no_active_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ty_checker.PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
 
 
 def use_files(bench: Workbench, *users: str, of: str = "") -> None:
@@ -102,7 +99,7 @@ def test_each_project_has_its_own_session(tmp_path: Path) -> None:
 
 
 def test_mypy_gets_the_interpreter_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mypy_tool, "find_tool", lambda name: "/usr/bin/mypy")
+    monkeypatch.setattr(tools, "find_tool", lambda name: "/usr/bin/mypy")
     write(tmp_path, {"backend/.venv/pyvenv.cfg": "", "backend/mypy.ini": "[mypy]\n"})
     python = tmp_path / "backend/.venv/bin/python"
     python.parent.mkdir()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.verify.types import ty_checker
+from lsp_harness.verify.types.checkers import TY_VARIABLE
 from tests.support.installed_tools import need_node_modules, need_program
 from tests.support.real_checkers import REAL_TY
 from tests.verify.project_tools.workbench import Workbench
@@ -34,7 +34,7 @@ def digest(root: Path) -> str:
 
 @pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
 async def test_python_by_ty(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ty_checker.PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     workbench.write(PYTHON)
     before = digest(workbench.root)
     assert await workbench.find_types({"shop/bill.py": GOOD_BILL}, "python") == []
@@ -47,7 +47,7 @@ async def test_python_by_ty(workbench: Workbench, monkeypatch: pytest.MonkeyPatc
 async def test_the_texts_of_a_proposal_are_judged_together(
     workbench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(ty_checker.PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     workbench.write(PYTHON)
     renamed = {name: text.replace("total", "add_up") for name, text in PYTHON.items() if "total" in text}
     assert await workbench.find_types(renamed, "python") == []

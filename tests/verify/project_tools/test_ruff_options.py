@@ -12,7 +12,7 @@ from lsp_harness.process.tool_run import find_tool
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
-from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
+from lsp_harness.verify.ruff_linter import Ruff, RuffFailed, RuffReport
 from lsp_harness.verify.types.checker_pool import CheckerPool
 
 pytestmark = pytest.mark.process
@@ -100,7 +100,7 @@ async def test_the_command_reports_and_never_mends(tmp_path: Path, settings: str
     assert file.read_text() == TEXT
 
 
-def _code(report: Report) -> str:
+def _code(report: RuffReport) -> str:
     return report.finding.code
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.project_tools.new_findings import NewFinding, NothingComparedError, join_comparisons

@@ -3,15 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lsp_harness.process.sandbox.confinement import Confinement
+from lsp_harness.process.sandbox.sandbox import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
-from lsp_harness.verify.change_set import ChangeSet
-from lsp_harness.verify.check import Check
-from lsp_harness.verify.check_runner import run_check
-from lsp_harness.verify.checks.types_check import TypesCheck
-from lsp_harness.verify.lint_check import LintCheck
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.check import Check, run_check
+from lsp_harness.verify.checks import LintCheck, TypesCheck
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from lsp_harness.verify.ruff_linter import Ruff

@@ -9,15 +9,14 @@ from typing import ClassVar
 
 import pytest
 
-from lsp_harness.process.sandbox.no_sandbox import NoSandbox
+from lsp_harness.process.sandbox.sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, machine_sandbox
 from lsp_harness.text.document import Document
 from lsp_harness.verify.types.checker_session import CheckerSession
-from lsp_harness.verify.types.conversation import Conversation
+from lsp_harness.verify.types.checkers import TyChecker, TypeScriptChecker
+from lsp_harness.verify.types.conversation import CheckerConversation
 from lsp_harness.verify.types.message_child import Json
-from lsp_harness.verify.types.ty_checker import TyChecker
 from lsp_harness.verify.types.type_checker import Program, TypeChecker
-from lsp_harness.verify.types.typescript_checker import TypeScriptChecker
 
 pytestmark = pytest.mark.process
 
@@ -33,7 +32,7 @@ class WritingChecker(TyChecker):
     def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
         return Program([sys.executable, "-c", WRITE], self._run)
 
-    async def _run(self, argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> Conversation:
+    async def _run(self, argv: Sequence[str], root: Path, settings: Callable[[], Json]) -> CheckerConversation:
         result = await asyncio.to_thread(subprocess.run, argv, cwd=root, check=False, capture_output=True)
         self.codes.append(result.returncode)
         raise OSError("it is no server")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 from tests.verify.types.conftest import Make
 from tests.verify.types.desk import wait_for
 
@@ -83,7 +83,7 @@ async def test_tsserver_is_told_of_closed_documents(make: Make):
     desk = make("tsserver")
     await desk.warm()
     await desk.check("<|>", "a")
-    desk.pool.record_file_changes([FileChange(Path("/elsewhere/b.py"), "changed")])
+    desk.pool.record_file_changes([ChangedFile(Path("/elsewhere/b.py"), "changed")])
     desk.pool.forget_document(desk.cursor("").document.uri)
     await wait_for(lambda: bool(desk.rows("close")))
     assert [row[0] for row in desk.rows()] == ["request", "request", "open", "change", "close"]

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.languages.language_table import find_language
-from lsp_harness.verify.types import gopls_checker, rust_analyzer_checker
-from lsp_harness.verify.types.checker_registry import TYPE_CHECKERS
+from lsp_harness.verify.types.checkers import GOPLS_VARIABLE, RUST_ANALYZER_VARIABLE, TYPE_CHECKERS
 
 
 @pytest.mark.parametrize(
     ("language", "variable", "arguments"),
-    [("go", gopls_checker.PROGRAM_VARIABLE, ["serve"]), ("rust", rust_analyzer_checker.PROGRAM_VARIABLE, [])],
+    [("go", GOPLS_VARIABLE, ["serve"]), ("rust", RUST_ANALYZER_VARIABLE, [])],
 )
 def test_a_checker_runs_only_if_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, variable: str, arguments: list[str]

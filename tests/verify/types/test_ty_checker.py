@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.text.document import Document
-from lsp_harness.verify.types import ty_checker
+from lsp_harness.verify.types import checkers
 from lsp_harness.verify.types.checker_pool import CheckerPool
-from lsp_harness.verify.types.ty_checker import PROGRAM_VARIABLE, TyChecker
+from lsp_harness.verify.types.checkers import TY_VARIABLE, TyChecker
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import settings
 from tests.support.real_checkers import REAL_TY
@@ -37,7 +37,7 @@ CASES = [
 
 @pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
 async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     (tmp_path / "other.py").write_text("class Shape:\n    name: str = ''\n")
     config = settings(completion={"type_gate_ms": 20_000})
     pool = CheckerPool()
@@ -53,7 +53,7 @@ async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pyt
         statuses.append(outcome.status)
     # a file that is written by another program
     (tmp_path / "other.py").write_text("class Shape:\n    title: str = ''\n")
-    pool.record_file_changes([FileChange(tmp_path / "other.py", "changed")])
+    pool.record_file_changes([ChangedFile(tmp_path / "other.py", "changed")])
     document = Document.from_text(uri, HEAD, language="python")
     [outcome] = await gate.check(Cursor(document, None, len(HEAD), "a.py"), ["Shape().name"])
     await gate.aclose()
@@ -64,7 +64,7 @@ async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
 async def test_ty_follows_modules_and_packages_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(PROGRAM_VARIABLE, REAL_TY)
+    monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     packages = tmp_path / ".venv/lib/python3.11/site-packages"
     packages.mkdir(parents=True)
     (tmp_path / ".venv/pyvenv.cfg").write_text("version = 3.11.0\nhome = /usr/bin\n")
@@ -80,21 +80,21 @@ async def test_ty_follows_modules_and_packages_that_come_and_go(tmp_path: Path, 
 
     counts = [await count()]
     (tmp_path / "made.py").write_text("VALUE = 1\n")
-    pool.record_file_changes([FileChange(tmp_path / "made.py", "created")])
+    pool.record_file_changes([ChangedFile(tmp_path / "made.py", "created")])
     counts.append(await count())
     (packages / "installed.py").write_text("NAME = 1\n")
-    pool.record_file_changes([FileChange(packages / "installed.py", "created", "packages")])
+    pool.record_file_changes([ChangedFile(packages / "installed.py", "created", "packages")])
     counts.append(await count())
     (tmp_path / "made.py").unlink()
-    pool.record_file_changes([FileChange(tmp_path / "made.py", "deleted")])
+    pool.record_file_changes([ChangedFile(tmp_path / "made.py", "deleted")])
     counts.append(await count())
     await pool.aclose()
     assert counts == [2, 1, 0, 1]
 
 
 def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
-    monkeypatch.setattr(ty_checker, "find_tool", lambda name: f"/usr/bin/{name}")
+    monkeypatch.delenv(TY_VARIABLE, raising=False)
+    monkeypatch.setattr(checkers, "find_tool", lambda name: f"/usr/bin/{name}")
 
     def command() -> list[str] | None:
         found = TyChecker().find_program(tmp_path, tmp_path / "a.py")
@@ -106,7 +106,7 @@ def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: p
     program.touch(mode=0o755)
     assert command() == [str(program), "server"]
     assert [*TyChecker().find_static_program().argv] == ["/usr/bin/ty", "server"]  # type: ignore[union-attr]
-    monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "none"))
+    monkeypatch.setenv(TY_VARIABLE, str(tmp_path / "none"))
     assert command() is None
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from lsp_harness.text.document import Document
 from lsp_harness.verify.types import checker_session
-from lsp_harness.workspace.folder_stamps import FileChange
+from lsp_harness.workspace.folder_stamps import ChangedFile
 from tests.verify.types.conftest import Make
 from tests.verify.types.desk import Desk, wait_for
 
@@ -202,7 +202,7 @@ async def test_the_same_text_is_not_checked_twice(desk: Desk):
     await desk.check("<|>", "a")
     await desk.check("<|>", "a")
     assert len(desk.rows("change")) == 1
-    desk.pool.record_file_changes([FileChange(Path("/elsewhere/b.py"), "changed")])
+    desk.pool.record_file_changes([ChangedFile(Path("/elsewhere/b.py"), "changed")])
     await desk.check("<|>", "b", "a")
     assert [row[1:] for row in desk.rows("change", "watched")] == [
         ["a.py", 2, "a"],

@@ -10,15 +10,15 @@ import pytest
 
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.types import typescript_checker
 from lsp_harness.verify.types.checker_pool import CheckerPool
-from lsp_harness.verify.types.type_gate import TypeGate
-from lsp_harness.verify.types.typescript_checker import (
-    PROGRAM_VARIABLE,
+from lsp_harness.verify.types.checkers import (
+    PACKAGE,
     TOO_FEW_ARGUMENTS,
+    TYPESCRIPT_VARIABLE,
     UNFINISHED_CALL,
     TypeScriptChecker,
 )
+from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import settings
@@ -47,7 +47,7 @@ CASES = [
 
 
 def gate_for(folder: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TypeGate, CheckerPool]:
-    monkeypatch.setenv(PROGRAM_VARIABLE, str(package))
+    monkeypatch.setenv(TYPESCRIPT_VARIABLE, str(package))
     (folder / "tsconfig.json").write_text('{"compilerOptions": {"strict": true, "skipLibCheck": true}}')
     (folder / "other.ts").write_text(
         "export interface Shape { name: string }\nexport function area(w: number, h: number) { return w * h; }\n"
@@ -115,7 +115,7 @@ def create_package(folder: Path, version: str) -> Path:
 
 
 def test_the_nearest_typescript_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
+    monkeypatch.delenv(TYPESCRIPT_VARIABLE, raising=False)
     root = tmp_path / "folder"
     file = root / "packages" / "a" / "a.ts"
     global_package = create_package(tmp_path / "global", "4.9.5")
@@ -135,13 +135,13 @@ def test_the_nearest_typescript_of_the_workspace_comes_first(tmp_path: Path, mon
     assert command() == ["/usr/bin/node", str(own / "lib" / "tsserver.js")]
     nearest = create_package(root / "packages" / "a", "7.0.2")
     assert command() == ["/usr/bin/node", str(nearest / "bin" / "tsc")]
-    monkeypatch.setenv(PROGRAM_VARIABLE, str(own))
+    monkeypatch.setenv(TYPESCRIPT_VARIABLE, str(own))
     assert command() == ["/usr/bin/node", str(own / "lib" / "tsserver.js")]
-    monkeypatch.setenv(PROGRAM_VARIABLE, "off")
+    monkeypatch.setenv(TYPESCRIPT_VARIABLE, "off")
     assert command() == []
-    monkeypatch.delenv(PROGRAM_VARIABLE)
+    monkeypatch.delenv(TYPESCRIPT_VARIABLE)
     (nearest / "package.json").write_text("{")
     assert command() == []
     del programs["node"]
     assert command() == []
-    assert typescript_checker.PACKAGE in TypeScriptChecker.install_hint
+    assert PACKAGE in TypeScriptChecker.install_hint

@@ -3,17 +3,16 @@
 from collections.abc import Callable, Iterator
 
 from lsp_harness.syntax.recovery.broken_text import BrokenText
-from lsp_harness.syntax.recovery.edits.angle_edits import closing_angles
-from lsp_harness.syntax.recovery.edits.block_word_edits import block_ends, else_if_words, misspelt_keywords
+from lsp_harness.syntax.recovery.edits.block_edits import block_ends, else_if_words, indentations, misspelt_keywords
 from lsp_harness.syntax.recovery.edits.bracket_edits import (
     body_openers,
     closers,
+    closing_angles,
+    closing_tags,
     openers,
     stray_brackets,
     swapped_brackets,
 )
-from lsp_harness.syntax.recovery.edits.indent_edits import indentations
-from lsp_harness.syntax.recovery.edits.jsx_edits import closing_tags
 from lsp_harness.syntax.recovery.edits.quote_edits import quotes
 from lsp_harness.syntax.recovery.edits.sign_edits import separators, surplus_signs, swapped_signs
 from lsp_harness.syntax.recovery.token_edit import Trial

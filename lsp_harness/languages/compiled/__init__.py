@@ -1,1 +1,0 @@
-"""Languages whose programs are compiled before they run."""

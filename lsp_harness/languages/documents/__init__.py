@@ -1,1 +1,0 @@
-"""Languages for data, markup, style sheets and prose."""

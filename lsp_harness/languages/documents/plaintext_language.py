@@ -1,6 +1,0 @@
-"""Text of no language. There is no grammar, so only single lines are known."""
-
-from lsp_harness.languages.language_spec import LanguageSpec
-from lsp_harness.text.code_lines import LineSyntax
-
-SPEC = LanguageSpec(id="plaintext", lines=LineSyntax(is_prose=True))

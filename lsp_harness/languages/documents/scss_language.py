@@ -1,6 +1,0 @@
-"""Style sheets of Sass. There is no grammar, so only single lines are known."""
-
-from lsp_harness.languages.language_spec import LanguageSpec
-from lsp_harness.text.code_lines import LineSyntax
-
-SPEC = LanguageSpec(id="scss", lines=LineSyntax(is_style_sheet=True))

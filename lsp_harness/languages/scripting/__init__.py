@@ -1,1 +1,0 @@
-"""Languages whose programs run without a compile step."""

@@ -1,1 +1,0 @@
-"""Observations that make an edit of one token more or less likely."""

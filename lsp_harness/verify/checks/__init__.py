@@ -1,1 +1,0 @@
-"""Checks that ask the programs of a project, or the model."""

@@ -1,1 +1,0 @@
-"""Readers of the output of programs that run tests, other than pytest, go and cargo."""
