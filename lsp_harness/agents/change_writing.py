@@ -9,7 +9,7 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import FileError, FileMissing, StaleDocument
 from lsp_harness.events.code_events import EditReverted
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import CheckpointCreated
 from lsp_harness.harness.edits.proposals import require_unchanged
 from lsp_harness.harness.services import Services

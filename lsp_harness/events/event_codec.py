@@ -1,7 +1,7 @@
-"""The form of events in the log, derived from the fields of their classes.
+"""The two forms of an event, which its class says: its data in the log, and the frame that clients receive.
 
-A field without a value (None) is left out. Decoding never fails: a field that is absent or has another type gets its
-default or an empty value, so that the log of an older or newer version can be read.
+In the log, a field without a value (None) is left out. Decoding never fails: a field that is absent or has another type
+gets its default or an empty value, so that the log of an older or newer version can be read.
 """
 
 import re
@@ -11,8 +11,15 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
-from lsp_harness.events.event_type import UNSAVED
-from lsp_harness.events.event_types import EVENT_CLASSES, SessionEvent, UnknownEvent, type_of
+from lsp_harness.events import code_events, event_type, model_events, plan_events, session_events, tool_events
+from lsp_harness.events.event_frames import Frame
+from lsp_harness.events.event_type import UNSAVED, SessionEvent, UnknownEvent, key_of, type_of
+from lsp_harness.wire.event import Event
+
+EVENT_MODULES = (code_events, model_events, plan_events, session_events, tool_events)
+"""The modules with events. Their import registers the classes."""
+EVENT_CLASSES = event_type.EVENT_CLASSES
+FRAMES = event_type.FRAMES
 
 Data = Mapping[str, Any]
 INTEGER = re.compile(r"-?[0-9]+")
@@ -28,6 +35,21 @@ def decode_event(type: str, data: Data) -> SessionEvent:
     """Return the event of a type and its data in the log."""
     cls = EVENT_CLASSES.get(type)
     return _decode_fields(cls, data) if cls else UnknownEvent(type, data)
+
+
+def encode_frame(event: Event, request_id: str | None = None) -> Frame | None:
+    """Return the frame of an event, or None if clients get none.
+
+    Args:
+        event: The event, or one that is not in the log (without `seq`).
+        request_id: The id that the client gave the request of the turn.
+    """
+    encoder = FRAMES.get(event.type)
+    if encoder is None:
+        return None
+    frame = encoder(event.data, event)
+    frame |= {"session_id": event.session_id, "seq": event.seq, "turn": event.turn}
+    return frame | ({"id": request_id} if request_id is not None else {})
 
 
 def _encode_fields(value: Any) -> dict[str, Any]:
@@ -59,11 +81,6 @@ def unsaved_keys(type: str) -> frozenset[str]:
     """Return the keys of a type of events that only listeners get, and the log does not."""
     cls = EVENT_CLASSES.get(type)
     return frozenset(key_of(field) for field in fields(cls) if UNSAVED in field.metadata) if cls else frozenset()
-
-
-def key_of(field: "Field[Any]") -> str:
-    """Return the key of a field in the log."""
-    return field.metadata.get("key", field.name)
 
 
 Decoder = Callable[[Any], Any]

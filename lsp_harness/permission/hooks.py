@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import HookDecision
 from lsp_harness.permission.glob_patterns import matches
 from lsp_harness.permission.hook import HOOK_EVENTS, Hook, HookAnswer, HookError, HookOutcome

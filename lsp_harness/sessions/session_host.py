@@ -12,13 +12,14 @@ from typing import Any, cast
 
 from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.events.event_codec import encode_frame
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.session_commands import COMMANDS
 from lsp_harness.sessions.session_opening import open_session
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import WIRE_VERSION, encode_frame
+from lsp_harness.wire.frame_lines import WIRE_VERSION
 from lsp_harness.wire.version import VERSION
 
 Frame = Mapping[str, Any]

@@ -14,35 +14,9 @@ from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from lsp_harness.wire import client_events as events
 
-EVENT_CLASSES: dict[str, type[events.ClientEvent]] = {
-    "session_start": events.SessionStart,
-    "user_message": events.UserMessage,
-    "turn_start": events.TurnStart,
-    "turn_stop": events.TurnStop,
-    "turn_complete": events.TurnComplete,
-    "text": events.TextDelta,
-    "thinking": events.ThinkingDelta,
-    "tool_output": events.ToolOutputDelta,
-    "tool_start": events.ToolStart,
-    "tool_end": events.ToolEnd,
-    "error": events.ErrorEvent,
-    "cost_update": events.CostUpdate,
-    "hook_decision": events.HookDecision,
-    "permission_request": events.PermissionRequest,
-    "state": events.StateChange,
-    "step": events.StepStart,
-    "candidate": events.CandidateEvent,
-    "verify": events.VerifyEvent,
-    "edit": events.EditEvent,
-    "task": events.TaskEvent,
-    "artifact": events.ArtifactEvent,
-    "checkpoint": events.CheckpointEvent,
-    "compaction": events.CompactionEvent,
-    "queue": events.QueueEvent,
-    "session": events.SessionChange,
-}
+PUBLIC_CLASSES: list[type[events.ClientEvent]] = [getattr(events, name) for name in events.__all__]
+EVENT_CLASSES: dict[str, type[events.ClientEvent]] = {cls.frame: cls for cls in PUBLIC_CLASSES if cls.frame}
 """Type of a frame → its class."""
-FRAME_TYPES: dict[type[events.ClientEvent], str] = {cls: name for name, cls in EVENT_CLASSES.items()}
 TYPE_ALIASES = {"ready": "session_start"}
 KEY_ALIASES = {"tool_name": "tool", "tool_input": "input", "is_error": "error"}
 """Key of an older program → the key of the field."""
@@ -74,7 +48,7 @@ def to_wire(event: events.ClientEvent) -> dict[str, Any]:
     if isinstance(event, events.UnknownEvent):
         return dict(event.raw)
     own = {field.name: getattr(event, field.name) for field in fields(event) if field.name not in ENVELOPE}
-    frame = {"type": FRAME_TYPES[type(event)], "session_id": event.session_id, "seq": event.seq, "turn": event.turn}
+    frame = {"type": event.frame, "session_id": event.session_id, "seq": event.seq, "turn": event.turn}
     if event.prompt_id is not None:
         frame["id"] = event.prompt_id
     details = own.pop("details", {})

@@ -18,7 +18,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_writing import open_for_append, write_all
 from lsp_harness.errors import UsageError
 from lsp_harness.events.event_codec import encode_event, unsaved_keys
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.files.secrets import may_contain_secret, redact
 from lsp_harness.kernel.log.log_reader import LOG_NAME
 from lsp_harness.kernel.log.session_lock import SessionLock
