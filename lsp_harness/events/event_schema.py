@@ -13,7 +13,8 @@ from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from lsp_harness.events.event_codec import EVENT_CLASSES
-from lsp_harness.events.event_type import UNSAVED, key_of
+from lsp_harness.events.event_type import UNSAVED
+from lsp_harness.text.json_reader import key_of
 from lsp_harness.wire.event import EVENT_VERSION
 
 Schema = dict[str, Any]

@@ -4,11 +4,12 @@ A time, a turn and a number are not part of an event: the log adds these in the 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, fields
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from lsp_harness.events.event_frames import FRAME_ONLY, Encoder, FrameForm
+from lsp_harness.text.json_reader import key_of
 
 UNSAVED = "unsaved"
 """The mark of a field, in its metadata, that only listeners get: the log has no place for secrets."""
@@ -63,8 +64,3 @@ class UnknownEvent(SessionEvent):
 def type_of(event: SessionEvent) -> str:
     """Return the type of an event in the log."""
     return event.type if isinstance(event, UnknownEvent) else _names[type(event)]
-
-
-def key_of(field: "Field[Any]") -> str:
-    """Return the key of a field in the log."""
-    return field.metadata.get("key", field.name)

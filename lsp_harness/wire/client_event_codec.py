@@ -6,12 +6,12 @@ older programs with keys in camelCase are read, too. Reading never fails: a fram
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from types import NoneType, UnionType
-from typing import Any, cast, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_type_hints
 
+from lsp_harness.text.json_reader import JsonReader, Read
 from lsp_harness.wire import client_events as events
 
 PUBLIC_CLASSES: list[type[events.ClientEvent]] = [getattr(events, name) for name in events.__all__]
@@ -22,6 +22,7 @@ KEY_ALIASES = {"tool_name": "tool", "tool_input": "input", "is_error": "error"}
 """Key of an older program → the key of the field."""
 ENVELOPE = {"session_id": "session_id", "seq": "seq", "turn": "turn", "prompt_id": "id"}
 """Field that all events have → its key on the wire."""
+READER = JsonReader()
 CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
@@ -94,38 +95,9 @@ def _required_fields(cls: type[events.ClientEvent]) -> frozenset[str]:
 
 
 @cache
-def _field_readers(cls: type[events.ClientEvent]) -> dict[str, Callable[[Any], Any]]:
+def _field_readers(cls: type[events.ClientEvent]) -> dict[str, Read]:
     hints = get_type_hints(cls)
-    return {field.name: _value_reader(hints[field.name]) for field in fields(cls) if field.name not in ENVELOPE}
-
-
-def _value_reader(kind: Any) -> Callable[[Any], Any]:
-    """Return a function that checks a JSON value and raises ValueError."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if kind is Any:
-        return lambda value: value
-    if origin is UnionType:
-        read = _value_reader(next(argument for argument in arguments if argument is not NoneType))
-        return lambda value: None if value is None else read(value)
-    if origin is tuple:
-        return _read_texts
-    if kind is float:
-        return lambda value: float(_check_type(value, int, float))
-    if origin is not None:
-        return lambda value: _check_type(value, dict)
-    return lambda value: _check_type(value, kind)
-
-
-def _check_type(value: Any, *kinds: type) -> Any:
-    if type(value) not in kinds:
-        raise ValueError(f"{value!r} has another type")
-    return value
-
-
-def _read_texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"{value!r} is not a list")  # noqa: TRY004 - as for every malformed value
-    return tuple(_check_type(item, str) for item in cast("list[Any]", value))
+    return {field.name: READER.reader(hints[field.name]) for field in fields(cls) if field.name not in ENVELOPE}
 
 
 def _snake_case(name: str) -> str:
