@@ -192,7 +192,7 @@ class SessionVerbs:
     async def interrupt(self, session_id: str) -> Any:
         """Stop the running turn of a session. Return whether there was one. A session that is not open has none."""
         opened = self.opened.get(self._find(self._require_id(session_id)))
-        return {"interrupted": opened is not None and opened.session.interrupt()}
+        return {"interrupted": opened is not None and opened.session.requests.interrupt()}
 
     def answer_question(self, request_id: str, fields: Mapping[str, Any]) -> None:
         """Give the answer to a question about a permission, whichever session has it.
