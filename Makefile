@@ -9,11 +9,11 @@ SAY_AGAIN := echo "what failed runs once more, alone:"
 CHECK_TESTS := tests/test_tidy.py tests/test_code_rules.py tests/package
 ALL_TESTS := --ignore=tests/editors $(CHECK_TESTS:%=--ignore=%)
 
-.PHONY: help demo test e2e check types rules setup agents fmt docs snapshots clean xterm
+.PHONY: help demo unit test e2e check types rules setup agents fmt docs snapshots clean xterm lock release
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) .ci/setup.sh
 
 setup: $(STAMP) ## virtual environment, package and default model
@@ -23,7 +23,7 @@ setup: $(STAMP) ## virtual environment, package and default model
 demo: setup ## watch it complete lines and repair a diagnostic, with the real model
 	@$(BIN)/lsp-harness demo
 
-check: setup ## lint, types, layers and tidiness, and the wheel in an environment of its own
+check: $(STAMP) ## lint, types, layers and tidiness, and the wheel in an environment of its own; needs no model
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/ruff check -q .
 	@$(MAKE) -s -j2 --output-sync types rules
@@ -35,13 +35,16 @@ rules: $(STAMP)
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest -q $(CHECK_TESTS)
 
+unit: $(STAMP) ## the tests that need no process, no server and no model: the quick ones
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal --unit $(ALL_TESTS)
+
 test: setup ## all tests but those of `make check` and those in real editors; what fails runs once more, alone
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ALL_TESTS) || \
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal $(ALL_TESTS) || \
 	  { $(SAY_AGAIN) && $(BIN)/python -m pytest -q $(AGAIN) $(ALL_TESTS); }
 
 e2e: setup ## the tests in real editors and a browser: VS Code, Neovim, Emacs, the inspector (installs them first)
 	@.ci/editors.sh
-	@CI=1 timeout 600 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/editors || \
+	@CI=1 timeout 600 $(BIN)/python -m pytest -q -n auto --dist loadfile tests/editors || \
 	  { $(SAY_AGAIN) && CI=1 timeout 600 $(BIN)/python -m pytest -q $(AGAIN) tests/editors; }
 	@cd editors/vscode && timeout 120 npm test --silent
 	@cd tests/editors/vscode && PYTHON=$(CURDIR)/$(BIN)/python timeout 900 npm test --silent
@@ -65,6 +68,13 @@ docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in 
 	@$(BIN)/python -m tools.glossary > docs/glossary.md
 	@$(BIN)/python -m tools.vscode_settings editors/vscode/package.json
 	@$(BIN)/python -m tools.command_files .
+
+lock: $(STAMP) ## write the versions of all installed packages into constraints.txt
+	@$(BIN)/python -m tools.lock > constraints.new && mv constraints.new constraints.txt
+	@touch $(STAMP)
+
+release: $(STAMP) ## VERSION=x.y.z: changelog, wheel, extension and tag; with DRY_RUN=1 in a temporary clone
+	@$(BIN)/python -m tools.release "$(VERSION)" $(if $(DRY_RUN),--dry-run)
 
 xterm: ## the terminal of the inspector, from npm
 	@.ci/xterm.sh

@@ -9,7 +9,12 @@ log=.venv/setup.log
 say() { printf '%s\n' "$*"; }
 fail() { say "$1"; [ -f "$log" ] && tail -n 20 "$log"; exit 1; }
 
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { say "Python 3.11 or newer is needed"; exit 1; }
+"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' ||
+  { say "Python 3.11, 3.12, 3.13 or 3.14 is needed"; exit 1; }
+# the versions are those of one Python version; another one gets the newest that pyproject.toml allows
+constraints=()
+version=$("$python" -c 'import sys; print("Python %d.%d" % sys.version_info[:2])')
+if grep -q "^# $version:" constraints.txt; then constraints=(-c constraints.txt); fi
 
 say "[1/3] virtual environment in .venv"
 "$python" -m venv .venv || fail "python -m venv failed: on Debian, apt-get install python3-venv"
@@ -17,7 +22,7 @@ say "[1/3] virtual environment in .venv"
 
 say "[2/3] lsp-harness and what it needs (compiles llama.cpp the first time: some minutes)"
 set +e
-.venv/bin/python -m pip install --verbose --progress-bar off -e . --group dev 2>&1 |
+.venv/bin/python -m pip install --verbose --progress-bar off -e . --group dev "${constraints[@]}" 2>&1 |
   tee "$log" | .venv/bin/python -u .ci/progress.py
 status=${PIPESTATUS[0]}
 set -e

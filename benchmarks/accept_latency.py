@@ -34,8 +34,8 @@ from typing import Any
 import pip
 
 from benchmarks.engine.figures import p50, p95
-from benchmarks.engine.lsp_client import INVOKED
 from benchmarks.linted_editor import CHOSEN, Fix, LintedEditor, make_environment
+from lsp_harness.cli.lsp_client import INVOKED
 
 CHECKS: Mapping[str, Mapping[str, str]] = {
     "lint": {"VERIFICATION__TYPE_CHECK": "off", "VERIFICATION__TEST": "false"},

@@ -33,10 +33,10 @@ from types import ModuleType
 from typing import Any
 
 from benchmarks.cold_reference import measure_reference
-from benchmarks.engine.lsp_client import AUTOMATIC, INVOKED, LspClient
 from benchmarks.engine.suite.threads import busy_cores
 from benchmarks.fim import LANGUAGES, Case, cases, progress
 from benchmarks.repository import checked_out, repositories
+from lsp_harness.cli.lsp_client import AUTOMATIC, INVOKED, LspClient
 
 LIMITS_S = (1.0, 3.0)
 WARM_UP = "def add(first, second):\n    return "

@@ -22,8 +22,8 @@ from time import perf_counter
 
 import psutil
 
-from benchmarks.engine.lsp_client import LspClient
 from benchmarks.hardship import OPEN, until
+from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer

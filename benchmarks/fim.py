@@ -28,7 +28,7 @@ from typing import Any
 
 import httpx2
 
-from benchmarks.engine.lsp_client import LspClient
+from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.config.load import load
 from lsp_harness.inference.supervisor import Supervisor
 

@@ -21,7 +21,7 @@ from time import perf_counter
 
 import psutil
 
-from benchmarks.engine.lsp_client import LspClient
+from lsp_harness.cli.lsp_client import LspClient
 
 OPEN = "class Open:\n    def first(self): ...\n"
 POLL = 0.25

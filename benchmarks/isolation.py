@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.engine.lsp_client import LspClient
 from lsp_harness.cli.commands.engine_cli import stop
+from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.config import paths
 from lsp_harness.inference.models import model_files
 

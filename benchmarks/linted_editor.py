@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
 
-from benchmarks.engine.lsp_client import CAPABILITIES, INVOKED, LspClient
+from lsp_harness.cli.lsp_client import CAPABILITIES, INVOKED, LspClient
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError
 from lsp_harness.process.tool_run import find_tool

@@ -25,7 +25,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.engine.lsp_client import INVOKED, LspClient
+from lsp_harness.cli.lsp_client import INVOKED, LspClient
 from lsp_harness.config import paths
 
 PACKAGE = Path(__file__).parents[1] / "lsp_harness"

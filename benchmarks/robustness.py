@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.engine.lsp_client import LspClient, RpcError
+from lsp_harness.cli.lsp_client import LspClient, RpcError
 from lsp_harness.config.load import load
 from lsp_harness.inference.models.model_files import resolve_model
 

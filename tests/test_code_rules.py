@@ -3,12 +3,16 @@
 import ast
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
-from tests.test_tidy import MODULES, ROOT, relative
+from tests.test_tidy import MODULES, PROJECT, ROOT, relative
 from tools import glossary
 
 MAX_PARAMETERS = 7
@@ -90,3 +94,54 @@ def test_the_glossary_is_generated_from_the_docstrings():
 def test_each_term_of_the_glossary_has_a_sentence_that_names_it():
     terms = [term for package in glossary.PACKAGES for term in glossary.find_terms(package)]
     assert [term.name for term in terms if not term.sentence[:1].isupper()] == []
+
+
+MODULES_OF_PROJECTS = frozenset({"pytest", "line_evidence", "namespace_launcher"})
+"""Modules that the worker of tests imports: it runs in the Python of a project, beside two files of this package."""
+
+
+def find_imports(tree: ast.AST) -> Iterator[str]:
+    """Yield the first name of each module that a module imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def declared(*lists: list[str]) -> dict[str, Requirement]:
+    """Return name → requirement of lists in `pyproject.toml`."""
+    requirements = [Requirement(text) for texts in lists for text in texts]
+    return {str(canonicalize_name(requirement.name)): requirement for requirement in requirements}
+
+
+def test_each_imported_package_is_declared_and_each_declared_one_imported(trees: dict[Path, ast.Module]):
+    project = PROJECT["project"]
+    allowed = declared(project["dependencies"], *project["optional-dependencies"].values())
+    names = {name for module in MODULES for name in find_imports(trees[module])}
+    foreign = names - sys.stdlib_module_names - MODULES_OF_PROJECTS - {"lsp_harness"}
+    distributions = packages_distributions()
+    found = {name: {str(canonicalize_name(part)) for part in distributions.get(name, ())} for name in foreign}
+    assert sorted(name for name, parts in found.items() if not parts & allowed.keys()) == []
+    used = set[str]().union(*found.values())
+    # grammars are loaded by their names
+    assert sorted(name for name in allowed if name not in used and not name.startswith("tree-sitter-")) == []
+
+
+def test_the_versions_of_development_fit_the_declared_ones():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not re.fullmatch(r"[a-z0-9-]+==[\w.+!]+|# Python 3\.\d+: .*", line)] == []
+    versions = dict(line.split("==") for line in lines if "==" in line)
+    groups = [*PROJECT["project"]["optional-dependencies"].values(), *PROJECT["dependency-groups"].values()]
+    wanted = declared(PROJECT["project"]["dependencies"], *groups)
+    unfit = [name for name, wish in wanted.items() if name not in versions or versions[name] not in wish.specifier]
+    assert unfit == [], "run `make lock`"
+
+
+def test_the_supported_versions_of_python_are_said_once_for_all():
+    project = PROJECT["project"]
+    classifiers = re.findall(r"Python :: 3\.(\d+)", "\n".join(project["classifiers"]))
+    first, last = int(classifiers[0]), int(classifiers[-1])
+    assert project["requires-python"] == f">=3.{first},<3.{last + 1}"
+    assert f"(3, {first}) <= sys.version_info < (3, {last + 1})" in (ROOT / ".ci" / "setup.sh").read_text()
+    assert PROJECT["tool"]["pyright"]["pythonVersion"] == f"3.{first}"

@@ -20,9 +20,9 @@ rules of the session forbid to read, and say how many these are. An edit is chec
 a syntax error is refused, and so is one with new findings of another check, such as the linter, unless the call has
 `"accept_findings": true`. A person who is asked about an edit sees the findings with it, and may apply it nevertheless.
 
-The symbol tools ask the [index](index.md) of the folder. The first question opens it and waits up to 60 seconds until
-it is complete; then it answers with what there is, and says so. Files that tools change are read again before the next
-question. With `index.enabled = false`, the texts of the files are searched.
+The symbol tools ask the [index](code-index.md) of the folder. The first question opens it and waits up to 60 seconds
+until it is complete; then it answers with what there is, and says so. Files that tools change are read again before the
+next question. With `index.enabled = false`, the texts of the files are searched.
 
 In an editor, a text that is not saved counts instead of its file. The editor is asked to make an edit of it, so the
 user can undo and save it there. If the editor cannot do that, the edit is refused.

@@ -7,9 +7,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.engine.lsp_client import LspClient
 from benchmarks.one_fault.attempts import LIMIT_S, Attempt, own_diagnostic, write_case
 from benchmarks.one_fault.case import Case, Diagnostic
+from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.errors import HarnessError
 from lsp_harness.text.document import Document
 

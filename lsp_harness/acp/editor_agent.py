@@ -293,7 +293,7 @@ def _settings(session: ClientSession) -> Mapping[str, Any]:
     opened = session.opened
     modes = [SessionMode(id=mode, name=mode, description=row.meaning) for mode, row in MODE_TABLE.items()]
     state = SessionModeState(current_mode_id=opened.permission_mode, available_modes=modes)
-    return {"modes": state, "config_options": [_driver_option(opened.options.driver)]}
+    return {"modes": state, "config_options": [_driver_option(opened.options.driver_name)]}
 
 
 def _driver_option(driver: str) -> SessionConfigOptionSelect:

@@ -9,6 +9,7 @@ from typing import Any
 from lsp_harness.chat.chat_model import Model, ModelChain
 from lsp_harness.chat.compaction import CompactionStep, plan_step
 from lsp_harness.chat.conversation_prompt import ChatPrompt, build_dialogue, build_messages
+from lsp_harness.chat.loop import CallResult, ModelOutput, run_turn
 from lsp_harness.chat.protocol.answer_protocol import Answer, ChatSettings, KnownTools, Reply, ask
 from lsp_harness.chat.shown_tools import shorten_names, show_tools
 from lsp_harness.chat.text_frames import TextFrames
@@ -26,7 +27,8 @@ from lsp_harness.events.model_events import (
     ToolOutputPromoted,
 )
 from lsp_harness.inference.request import Usage
-from lsp_harness.kernel.driver import CallResult, ModelOutput
+from lsp_harness.kernel.driver import SteeredSession
+from lsp_harness.kernel.limits import Budget, Ending
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.message_history import Conversation
 from lsp_harness.kernel.projections.session_state import SessionState
@@ -105,6 +107,10 @@ class ChatDriver:
     def system(self) -> str:
         """The system text with the tools, as the window of the model allows."""
         return self._models.text.system
+
+    async def run(self, turn: Turn, session: SteeredSession, budget: Budget) -> Ending:
+        """Ask the model and run its tools until the turn ends."""
+        return await run_turn(self, turn, session, budget)
 
     # -- prompt
     async def should_compact(self, state: SessionState) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+from lsp_harness.chat.loop import CallResult
 from lsp_harness.chat.schema_check import find_input_problem
 from lsp_harness.chat.tool import CallContext, Tool
 from lsp_harness.errors import HarnessError
 from lsp_harness.events.model_events import ToolCall
 from lsp_harness.events.tool_events import ToolCompleted, ToolFailed, ToolStarted
 from lsp_harness.kernel.artifacts import ArtifactStore
-from lsp_harness.kernel.driver import CallResult
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.permission.action import Action, Decision
 from lsp_harness.permission.hooks import Hooks

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from lsp_harness.config.permission_schema import PERMISSION_MODES, Hooks, RuleSetting
+from lsp_harness.config.permission_schema import Hooks, RuleSetting
+from lsp_harness.wire.permission_mode import PERMISSION_MODES
 
 EDITOR_FORBIDDEN_PERMISSIONS: Mapping[str, frozenset[str]] = {
     "permissions": frozenset({"mode", "allow", "rules", "callback_timeout_s", "trusted_folders"}),

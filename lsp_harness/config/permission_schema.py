@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-PERMISSION_MODES = ("deny", "plan", "ask", "acceptEdits", "auto", "trust", "bypassPermissions")
-"""The permission modes, the strictest first."""
-
 
 @dataclass(frozen=True, slots=True)
 class RuleSetting:

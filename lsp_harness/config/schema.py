@@ -146,7 +146,7 @@ class Context:
     few_shot_examples: int = 1
     """The number of declarations of the project that are shown as examples, because they are similar to the code to
     change; 0 shows none. The default is one, because a model on a CPU needs time to evaluate each. See
-    [Index](index.md#patterns).
+    [Index](code-index.md#patterns).
     """
     few_shot_budget: int = 192
     """For these examples. Its tokens come from the part of `code_budget` that the other parts do not use. An example
@@ -176,7 +176,7 @@ class Completion:
     """Tokens of the file's outline (imports and signatures) in the prompt; 0 leaves it out."""
     repository_tokens: int = 512
     """Tokens of code from other files of the workspace in the prompt: definitions of the names near the cursor, and
-    similar code; 0 leaves it out. See [Index](index.md).
+    similar code; 0 leaves it out. See [Index](code-index.md).
     """
     max_tokens: int = 64
     """The largest number of tokens in a suggestion. It is smaller if the machine would need too long for them."""
@@ -321,7 +321,9 @@ class Edits:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The index of the workspace folders: declarations, imports and the words in their files. See [Index](index.md)."""
+    """The index of the workspace folders: declarations, imports and the words in their files. See
+    [Index](code-index.md).
+    """
 
     enabled: bool = True
     """Index the folders of a workspace that the user trusts."""
@@ -350,7 +352,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Locate:
-    """The search for the code that a task changes, if the user names no place. See [Index](index.md#locate)."""
+    """The search for the code that a task changes, if the user names no place. See [Index](code-index.md#locate)."""
 
     ranking: str = "index"
     """The chooser among the possible places: the `index` by its ranking, or the `model`, which gets at most eight of

@@ -1,53 +1,33 @@
 """The interface of a driver: the part of a turn that differs between conversations, edits and foreign agents."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Protocol
 
-from lsp_harness.events.model_events import ToolCall
+from lsp_harness.events.session_events import StepStarted
+from lsp_harness.kernel.limits import Budget, Ending
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.session_state import SessionState
 
-StepEnd = Literal["", "no_tool_calls", "pipeline_done", "denied"]
-"""Why a driver ends its turn after a step; empty if it goes on."""
 
-PromptT = TypeVar("PromptT")
+class SteeredSession(Protocol):
+    """A session, as far as a driver needs it."""
 
+    @property
+    def state(self) -> SessionState:
+        """The state after all events until now."""
+        ...
 
-@dataclass(frozen=True, slots=True)
-class ModelOutput:
-    """The output of one step.
+    @property
+    def has_steering(self) -> bool:
+        """Whether a text of the user waits for the next step."""
+        ...
 
-    Attributes:
-        text: The answer in words, or the summary of an edit.
-        tool_calls: The tools that the model calls. Without a call the turn ends.
-        is_final: Whether the driver is done, whatever it made.
-    """
-
-    text: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
-    is_final: bool = False
+    def take_steering(self, turn: Turn) -> None:
+        """Append the texts that the user has sent to the running turn."""
+        ...
 
 
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """The result of a tool call.
-
-    Attributes:
-        call_id: The id of the call.
-        is_error: Whether it failed.
-        ends_turn: Whether a person refused to go on.
-        output: What the model reads of the result.
-    """
-
-    call_id: str
-    is_error: bool = False
-    ends_turn: bool = False
-    output: str = ""
-
-
-class Driver(Protocol[PromptT]):
-    """The steps of a turn. `run_turn` calls them in this order, again and again.
+class Driver(Protocol):
+    """The work of a turn.
 
     Attributes:
         name: The name in the log.
@@ -60,30 +40,23 @@ class Driver(Protocol[PromptT]):
     @property
     def is_exclusive(self) -> bool: ...
 
-    async def should_compact(self, state: SessionState) -> bool:
-        """Return whether the prompt would be too large."""
-        ...
+    async def run(self, turn: Turn, session: SteeredSession, budget: Budget) -> Ending:
+        """Do the work, and return how the turn ends.
 
-    async def compact(self, state: SessionState, turn: Turn) -> None:
-        """Append events that make the next prompt smaller.
+        Args:
+            turn: Gets the events of the work.
+            session: The session of the turn.
+            budget: The limits of the turn.
 
         Raises:
-            NoAnswer: Nothing more can be left out.
+            HarnessError: The work failed.
         """
         ...
 
-    async def build_prompt(self, state: SessionState, turn: Turn) -> PromptT:
-        """Return the input of the model. The same state gives the same prompt."""
-        ...
 
-    async def call_model(self, prompt: PromptT, turn: Turn) -> ModelOutput:
-        """Ask the model, and record the call.
-
-        Raises:
-            HarnessError: The model cannot answer.
-        """
-        ...
-
-    async def execute_tool_calls(self, output: ModelOutput, turn: Turn) -> Sequence[CallResult]:
-        """Run the tools that the model called, and record each result."""
-        ...
+def begin_step(number: int, turn: Turn, session: SteeredSession, budget: Budget) -> Ending | None:
+    """Begin a step of a turn. Return how the turn ends if a limit of its budget is reached, else None."""
+    if ending := budget.find_exceeded(number, session.state):
+        return ending
+    turn.append(StepStarted(f"{turn.number}.{number}", number))
+    return None

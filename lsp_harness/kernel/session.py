@@ -22,7 +22,6 @@ from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.limits import Budget, Ending, Limits
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.log.turn import Turn, current_turn
-from lsp_harness.kernel.loop import run_turn
 from lsp_harness.kernel.projections.session_state import SessionState
 from lsp_harness.kernel.turn_queue import TurnQueue
 from lsp_harness.kernel.turn_requests import TurnRequests
@@ -78,7 +77,7 @@ class Session:
         return not self.requests.tasks and not self._waiting and not self._exclusive.locked()
 
     # -- turns
-    async def submit(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
+    async def submit(self, ingress: Ingress, driver: Driver) -> TurnStopped:
         """Run a turn, after the turns before it if the driver is exclusive.
 
         Args:
@@ -144,7 +143,7 @@ class Session:
         await self.stop()
         self.log.close()
 
-    async def _run(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
+    async def _run(self, ingress: Ingress, driver: Driver) -> TurnStopped:
         turn = self.begin_turn(ingress, driver.name)
         if self.requests.is_withdrawn(ingress.request_id):
             return self.end_turn(turn, Ending("interrupted", "cancelled"), ingress.request_id)
@@ -152,7 +151,7 @@ class Session:
         context = copy_context()
         context.run(current_turn.set, turn)
         task = asyncio.get_running_loop().create_task(
-            budget.run_in_time(run_turn(self, driver, turn, budget)), context=context
+            budget.run_in_time(driver.run(turn, self, budget)), context=context
         )
         self.requests.start(turn.number, task)
         ending = Ending("error", "the turn ended unexpectedly")

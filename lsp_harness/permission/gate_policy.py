@@ -14,7 +14,6 @@ from lsp_harness.config.schema import Config, tables
 from lsp_harness.permission.action import Action
 from lsp_harness.permission.action_parts import split_action
 from lsp_harness.permission.hook import Hook
-from lsp_harness.permission.mode_table import MODES, PermissionMode
 from lsp_harness.permission.protected_paths import ProtectedPaths, own_folders
 from lsp_harness.permission.rules import (
     RULE_DECISIONS,
@@ -26,6 +25,7 @@ from lsp_harness.permission.rules import (
     tool_matches,
 )
 from lsp_harness.permission.tool_callback import DEFAULT_TIMEOUT_S
+from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
 
 READING_TOOLS = frozenset({"read", "grep", "glob"})
 FILE_TOOLS = frozenset({"edit", "write", "create", *READING_TOOLS})
@@ -93,7 +93,7 @@ def make_policy(
             rules += _read_text(text, decision, problems)
     for setting in settings.rules:
         rules += _read_setting(setting, problems)
-    mode = settings.mode if settings.mode in MODES else default_mode
+    mode = settings.mode if settings.mode in PERMISSION_MODES else default_mode
     policy = GatePolicy(
         mode=mode,
         rules=tuple(rules),

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lsp_harness.permission.action_parts import ActionPart
+from lsp_harness.wire.permission_mode import PermissionMode
 
-PermissionMode = Literal["ask", "trust", "deny", "acceptEdits", "plan", "auto", "bypassPermissions"]
-MODES: tuple[PermissionMode, ...] = get_args(PermissionMode)
 ModeVerdict = Literal["allow", "ask", "deny"]
 ActionClass = Literal["low", "outside", "edit", "confined", "command", "dangerous", "opaque", "network", "agent"]
 """Groups of actions that a mode treats alike. `low` only reads files of the workspace; `outside` reads other files;

@@ -27,13 +27,13 @@ from lsp_harness.permission.action_parts import describe_action
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.hook import HookOutcome
 from lsp_harness.permission.hooks import Hooks
-from lsp_harness.permission.mode_table import MODES, PermissionMode
 from lsp_harness.permission.person import CHOICES, Answer, AskPerson, PermissionQuestion
 from lsp_harness.permission.question_text import RememberedRules, describe_question
 from lsp_harness.permission.rules import Rule, parse_rule
 from lsp_harness.permission.settings_file import add_allow_rules
 from lsp_harness.permission.settings_judge import Explanation, GateCheck, SettingsJudge
 from lsp_harness.permission.tool_callback import ToolCallback, call_callback
+from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
 
 Record = Callable[[SessionEvent], object]
 Rebuild = Callable[[Action, Mapping[str, Any]], Action]
@@ -89,8 +89,8 @@ class PermissionGate:
 
     def set_mode(self, mode: PermissionMode) -> None:
         """Change the mode from now on. Raises ValueError for another word."""
-        if mode not in MODES:
-            raise ValueError(f"{mode!r} is no permission mode; they are {', '.join(MODES)}")
+        if mode not in PERMISSION_MODES:
+            raise ValueError(f"{mode!r} is no permission mode; they are {', '.join(PERMISSION_MODES)}")
         self.policy = replace(self.policy, mode=mode)
 
     async def check(self, action: Action) -> Decision:

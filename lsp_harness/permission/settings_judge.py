@@ -7,9 +7,10 @@ from typing import Any
 from lsp_harness.permission.action import CHECK_TOOLS, Action, Decision
 from lsp_harness.permission.action_parts import ActionPart, FileRules, SplitAction, split_action
 from lsp_harness.permission.gate_policy import GatePolicy
-from lsp_harness.permission.mode_table import MODE_TABLE, PermissionMode, class_of
+from lsp_harness.permission.mode_table import MODE_TABLE, class_of
 from lsp_harness.permission.rule_suggestions import suggest_rules
 from lsp_harness.permission.rules import Rule, RuleSet, RuleVerdict, combine, parse_rule, tool_matches
+from lsp_harness.wire.permission_mode import PermissionMode
 
 
 @dataclass(slots=True)

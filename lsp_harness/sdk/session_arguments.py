@@ -10,12 +10,9 @@ from typing import Any
 
 from lsp_harness.sdk.harness_options import PERMISSION_WAIT_S, HarnessOptions, usage_error
 from lsp_harness.sdk.hook_functions import describe_hooks
+from lsp_harness.wire.session_options import ClientOptions, OptionForm, list_options
 
-VALUES = (
-    *("model", "provider", "permission_mode", "max_turns", "system_prompt", "resume"),
-    *("max_tokens_total", "max_seconds", "driver"),
-)
-LISTS = ("allowed_tools", "disallowed_tools", "setting_sources")
+FORMS: Mapping[str, OptionForm] = {item.name: item.form for item in list_options(ClientOptions)}
 
 
 def session_options(options: HarnessOptions, mcp_config: Path | None) -> dict[str, Any]:
@@ -28,22 +25,26 @@ def session_options(options: HarnessOptions, mcp_config: Path | None) -> dict[st
     Raises:
         HarnessError: The working folder does not exist.
     """
-    values = {name: value for name in VALUES if (value := getattr(options, name)) is not None}
-    values |= {name: list(value) for name in LISTS if (value := getattr(options, name)) is not None}
+    given = {name: getattr(options, name) for name, form in FORMS.items() if form.is_argument}
+    said = {name: value for name, value in given.items() if _is_said(FORMS[name], value)}
+    values: dict[str, Any] = {
+        name: list(value) if FORMS[name].kind == "names" else value for name, value in said.items()
+    }
     values["cwd"] = str(options.working_folder())
     if path := mcp_config or options.mcp_config:
         values["mcp_config"] = str(Path(path).absolute())
-    if options.strict_mcp_config:
-        values["strict_mcp_config"] = True
     if options.can_use_tool:
         values["ask_permissions"] = True
         if options.permission_timeout not in (None, PERMISSION_WAIT_S):
             values["permission_timeout"] = options.permission_timeout
     if options.hooks:
         values["client_hooks"] = describe_hooks(options.hooks)
-    if options.session_persistence is False:
-        values["session_persistence"] = False
     return values
+
+
+def _is_said(form: OptionForm, value: Any) -> bool:
+    """Return whether the session must be told a value. A flag that has the value of a session without it is not."""
+    return value is not None and not (form.kind == "flag" and value is form.absent)
 
 
 def session_arguments(values: Mapping[str, Any]) -> list[str]:
@@ -61,7 +62,7 @@ def _argument(name: str, value: Any) -> str:
         return flag
     if value is False:
         return flag.replace("--", "--no-", 1)
-    if name in LISTS:
+    if name in FORMS and FORMS[name].kind == "names":
         return f"{flag}={join_names(name, value)}"
     return f"{flag}={value if name != 'client_hooks' else json.dumps(value)}"
 

@@ -1,9 +1,9 @@
 """The driver of prompts about code: understand, locate, plan, write, check, ask, apply (see `code_turns`)."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.chat.tools.tool_environment import EditorTexts
@@ -19,15 +19,16 @@ from lsp_harness.harness.task_locator import TaskLocator
 from lsp_harness.harness.verification.edit_permission import create_edit_action
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.client import Engine
-from lsp_harness.kernel.driver import CallResult, ModelOutput
+from lsp_harness.kernel.driver import SteeredSession, begin_step
+from lsp_harness.kernel.limits import Budget, Ending
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.code_progress import CodeProgress
 from lsp_harness.kernel.projections.session_state import SessionState
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.permission.action import Action, Decision
 from lsp_harness.permission.permission_gate import PermissionGate
+from lsp_harness.project.command_project import QuietOutput
 from lsp_harness.project.project_index import open_ready_index
-from lsp_harness.project.quiet_output import QuietOutput
 from lsp_harness.sessions.code_turn import CodeTurn, PromptWork
 from lsp_harness.sessions.edit_copies import EditCopies
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
@@ -63,55 +64,38 @@ class EditDriver:
     copies: EditCopies
     editor: EditorTexts | None = None
     writes: bool = True
-    _refusals: list[CallResult] = field(default_factory=list[CallResult], init=False)
 
-    async def should_compact(self, state: SessionState) -> bool:
-        """Return false: the prompt of an edit has no messages."""
-        return False
-
-    async def compact(self, state: SessionState, turn: Turn) -> None:
-        """Do nothing."""
-
-    async def build_prompt(self, state: SessionState, turn: Turn) -> PromptWork:
-        """Return what the user wrote in this turn, what the session did before, and what is known of this prompt."""
-        messages = [message for message in state.conversation.messages if message.turn == turn.number]
-        task = "\n".join(message.text for message in messages if message.role == "user")
-        # the state is that of the log, and this turn may find out that a part of it is outdated
-        return PromptWork(task, state.summary, copy(state.code))
-
-    async def call_model(self, prompt: PromptWork, turn: Turn) -> ModelOutput:
-        """Answer, or make a proposal and apply it if the gate allows it.
+    async def run(self, turn: Turn, session: SteeredSession, budget: Budget) -> Ending:
+        """Answer the prompt, or make a proposal and apply it if the gate allows it.
 
         Raises:
             HarnessError: No code fits the task, no candidate passes its checks, or a file changed meanwhile.
         """
-        if self._is_written(prompt.known):
+        session.take_steering(turn)
+        if ending := begin_step(0, turn, session, budget):
+            return ending
+        work = _read_prompt(session.state, turn)
+        if self._is_written(work.known):
             # the process was killed between the last write and its event
-            turn.append(EditApplied(prompt.known.proposal_id))
-            return ModelOutput("the edit of the interrupted turn is applied already", is_final=True)
+            turn.append(EditApplied(work.known.proposal_id))
+            return _complete("the edit of the interrupted turn is applied already")
         async with self._open_services() as services:
             turns = Turns(services)
-            locator = TaskLocator(services, turns)
-            result = await CodeTurn(services, turns, locator, turn, prompt).run()
+            result = await CodeTurn(services, turns, TaskLocator(services, turns), turn, work).run()
         if result.proposal is None:
-            return ModelOutput(result.text, is_final=True)
-        place, proposal = result.place, result.proposal
+            return _complete(result.text)
+        title, proposal = f"{result.place}: {result.proposal.summary}", result.proposal
         if not self.writes:
-            return ModelOutput(f"{place}: {proposal.summary}; proposed", is_final=True)
+            return _complete(f"{title}; proposed")
         action = create_edit_action(proposal, turn.session_id)
-        decision = self._recall_decision(prompt.known, proposal, action, turn) or await self.gate.check(action)
+        decision = self._recall_decision(work.known, proposal, action, turn) or await self.gate.check(action)
         is_same = decision.updated_input in (None, action.input)
         if decision.is_allowed and is_same:
             await self._apply(proposal, turn)
-            return ModelOutput(f"{place}: {proposal.summary}; applied", is_final=True)
+            return _complete(f"{title}; applied")
         reason = decision.reason if is_same else "a checked edit cannot be replaced by another one"
         turn.append(EditRejected(proposal.id, reason))
-        self._refusals = [CallResult("", is_error=True, ends_turn=True)]
-        return ModelOutput(f"{place}: {proposal.summary}; not applied: {reason}", is_final=True)
-
-    async def execute_tool_calls(self, output: ModelOutput, turn: Turn) -> Sequence[CallResult]:
-        """Return the refusal of the edit, if it was refused."""
-        return self._refusals
+        return Ending("denied", "denied", f"{title}; not applied: {reason}")
 
     def _is_written(self, known: CodeProgress) -> bool:
         """Return whether the files have the texts of a proposal that was allowed."""
@@ -180,3 +164,15 @@ class EditDriver:
         finally:
             await self.copies.seal()
         turn.append(EditApplied(proposal.id))
+
+
+def _read_prompt(state: SessionState, turn: Turn) -> PromptWork:
+    """Return what the user wrote in a turn, what the session did before, and what is known of this prompt."""
+    messages = [message for message in state.conversation.messages if message.turn == turn.number]
+    task = "\n".join(message.text for message in messages if message.role == "user")
+    # the state is that of the log, and this turn may find out that a part of it is outdated
+    return PromptWork(task, state.summary, copy(state.code))
+
+
+def _complete(text: str) -> Ending:
+    return Ending("completed", "pipeline_done", text)

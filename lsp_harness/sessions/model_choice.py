@@ -25,7 +25,7 @@ def read_session_settings(options: SessionOptions) -> Config:
     config, problems = load(options.root, sources=SETTING_SOURCES if sources is None else sources)
     for problem in problems:
         warn_once(problem.sentence)
-    return choose_model(config, options.provider, options.model)
+    return choose_model(config, options.provider or "", options.model or "")
 
 
 def choose_model(config: Config, provider: str, model: str) -> Config:

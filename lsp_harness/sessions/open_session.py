@@ -94,7 +94,7 @@ class SessionParts:
     artifacts: ArtifactStore
     checkpoints: Checkpoints
     edit_copies: EditCopies
-    create_edit_driver: Callable[[], Driver[Any]]
+    create_edit_driver: Callable[[], Driver]
     tools: Mapping[str, Tool]
     hidden_tools: Mapping[str, Tool]
     refresh_tools: Callable[[], Awaitable[bool]]
@@ -167,7 +167,7 @@ class OpenSession:
         is_queued = any(item.text == unfinished for item in self.session.state.queue.values())
         return "" if is_queued else unfinished
 
-    def create_driver(self, schema: Mapping[str, Any] | None = None) -> Driver[Any]:
+    def create_driver(self, schema: Mapping[str, Any] | None = None) -> Driver:
         """Return the driver of a turn. Raises UsageError if an edit shall have a schema."""
         if self.options.driver == "chat":
             return self.create_chat_driver(schema)
@@ -208,7 +208,7 @@ class OpenSession:
         if action.kind in ("execute", "network", "agent") and not self.parts.gate.explain(action).only_reads:
             await self.parts.edit_copies.keep_folder()
 
-    async def submit(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
+    async def submit(self, ingress: Ingress, driver: Driver) -> TurnStopped:
         """Run a turn. The hooks of prompts and turns may block it, or add text for the model.
 
         Raises:
@@ -239,7 +239,7 @@ class OpenSession:
     async def _run_next(self, ingress: Ingress) -> TurnStopped:
         return await self._run_turn(ingress, self.create_driver())
 
-    async def _run_turn(self, ingress: Ingress, driver: Driver[Any]) -> TurnStopped:
+    async def _run_turn(self, ingress: Ingress, driver: Driver) -> TurnStopped:
         outcome = await self.notices.ask("turnStart", ingress.text)
         if outcome.is_denied:
             return self._refuse(ingress, _denial(outcome))
@@ -257,7 +257,7 @@ class OpenSession:
         return stopped
 
     def _refuse(self, ingress: Ingress, reason: str) -> TurnStopped:
-        turn = self.session.begin_turn(ingress, self.options.driver)
+        turn = self.session.begin_turn(ingress, self.options.driver_name)
         return self.session.end_turn(turn, Ending("denied", reason), ingress.request_id)
 
     # -- questions and settings
@@ -455,4 +455,4 @@ def _with_context(text: str, outcome: HookOutcome) -> str:
 
 def command_environment(options: SessionOptions) -> Mapping[str, str]:
     """Return the environment of commands: that of this process with the variables of the options."""
-    return {**os.environ, **options.env}
+    return {**os.environ, **(options.env or {})}

@@ -33,7 +33,7 @@ from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.kernel.artifacts import ArtifactStore
 from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints, RestorationGuard
-from lsp_harness.kernel.limits import Limits
+from lsp_harness.kernel.limits import DEFAULT_MAX_STEPS, Limits
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.log.session_store import OpenedSession, SessionStore
 from lsp_harness.kernel.session import Session
@@ -63,8 +63,8 @@ from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from lsp_harness.permission.mode_table import PermissionMode
     from lsp_harness.sessions.edit_driver import EditDriver
+    from lsp_harness.wire.permission_mode import PermissionMode
 
 DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
@@ -147,10 +147,13 @@ async def open_session(
         parts = await _create_parts(options, config, models, opened.log, store, surroundings, stack)
     log, model = opened.log, models[0].name
     start = SessionStarted(
-        str(options.root), options.driver, model, parts.gate.mode, VERSION, options.parent or None, options.source
+        str(options.root), options.driver_name, model, parts.gate.mode, VERSION, options.parent or None, options.source
     )
     limits = Limits(
-        options.max_turns, options.max_tokens_total, options.max_seconds, lambda: parts.running_tokens().total
+        options.max_turns or DEFAULT_MAX_STEPS,
+        options.max_tokens_total or 0,
+        options.max_seconds or 0.0,
+        lambda: parts.running_tokens().total,
     )
     session = Session(log, start, limits)
     open_session = OpenSession(session, options, parts, opened.event_count, store)
@@ -209,7 +212,7 @@ PERSONS = frozenset({"cli", "acp"})
 
 def _open_log(options: SessionOptions, store: SessionStore) -> OpenedSession:
     if not options.resume:
-        log = store.create(is_saved=options.session_persistence)
+        log = store.create(is_saved=options.session_persistence is not False)
         if options.source in PERSONS:
             log.hold_prelude()
         return OpenedSession(log, 0)

@@ -88,7 +88,8 @@ class SessionVerbs:
                 return opened
             root = self._folder_of_session(name) if name else self._folder(uri)
             driver = (_find_driver(self._read(name)[1]) if name else driver) or "chat"
-            options = SessionOptions(cwd=str(root), resume=name, driver=driver, source=self._source, has_person=True)
+            given = {"cwd": str(root), "resume": name, "driver": driver, "source": self._source, "has_person": True}
+            options = SessionOptions.from_mapping(given)
             opened = await open_session(options, self._shared_model(), self._surroundings())
             opened.session.log.listeners.append(self._report)
             opened.record_start()

@@ -163,7 +163,7 @@ class SubagentTool:
             options,
             allowed_tools=narrow_tools(preset.tools, options.allowed_tools),
             permission_mode=self._parent.gate.mode,
-            max_turns=min(preset.max_steps, options.max_turns),
+            max_turns=min(preset.max_steps, options.max_turns or preset.max_steps),
             system_prompt=preset.system.format(folder=options.root.name or options.root),
             resume="",
             mcp_config="",

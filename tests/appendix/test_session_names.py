@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.chat import loop
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.conversation_prompt import build_messages
+from lsp_harness.chat.loop import ConversationSteps
 from lsp_harness.config import paths
 from lsp_harness.events.event_codec import EVENT_CLASSES
-from lsp_harness.kernel import loop
 from lsp_harness.kernel.artifacts import ArtifactStore
-from lsp_harness.kernel.driver import Driver
 from lsp_harness.kernel.log.log_reader import read_history
 from lsp_harness.kernel.projections.message_history import project_conversation, project_task_notifications
 from lsp_harness.kernel.projections.session_state import project_session
@@ -336,11 +336,11 @@ async def test_a_projection_folds_the_log(name: str, bench: Bench):
 LOOP: Mapping[str, Callable[..., Any]] = {
     "loadEvents": read_history,
     "projectSession": project_session,
-    "shouldCompact": Driver.should_compact,
-    "compact": Driver.compact,
-    "buildPrompt": Driver.build_prompt,
-    "callModel": Driver.call_model,
-    "executeToolCalls": Driver.execute_tool_calls,
+    "shouldCompact": ConversationSteps.should_compact,
+    "compact": ConversationSteps.compact,
+    "buildPrompt": ConversationSteps.build_prompt,
+    "callModel": ConversationSteps.call_model,
+    "executeToolCalls": ConversationSteps.execute_tool_calls,
     "shouldContinue": loop.find_ending,
 }
 
@@ -349,9 +349,9 @@ LOOP: Mapping[str, Callable[..., Any]] = {
 def test_the_loop_has_a_step(name: str):
     step = LOOP[name]
     assert inspect.getdoc(step)
-    if step.__qualname__.startswith("Driver."):
+    if step.__qualname__.startswith("ConversationSteps."):
         # the loop calls it, and the chat driver does it
-        assert f"driver.{step.__name__}(" in inspect.getsource(loop.run_turn)
+        assert f"steps.{step.__name__}(" in inspect.getsource(loop.run_turn)
         assert hasattr(ChatDriver, step.__name__)
 
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from lsp_harness.chat.loop import CallResult
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.events.model_events import ToolCall
 from lsp_harness.kernel.artifacts import ArtifactStore
-from lsp_harness.kernel.driver import CallResult
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.permission.person import Answer

@@ -7,8 +7,9 @@ import pytest
 
 from lsp_harness.config.load import Problem, apply_editor_settings, load
 from lsp_harness.config.permission_layers import EDITOR_FORBIDDEN_PERMISSIONS
-from lsp_harness.config.permission_schema import PERMISSION_MODES, HookSetting, RuleSetting
+from lsp_harness.config.permission_schema import HookSetting, RuleSetting
 from lsp_harness.config.schema import Config
+from lsp_harness.wire.permission_mode import PERMISSION_MODES
 
 RULE = '[[permissions.rules]]\ndecision = "{0}"\ntool = "Bash"\npattern = "{0} *"\n'
 

@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from benchmarks.engine.lsp_client import LspClient, RpcError
-from lsp_harness.inference.engine_inventory import list_engines
+from lsp_harness.cli.lsp_client import LspClient, RpcError
+from lsp_harness.inference.running_engines import list_engines
 from tests.inference.backends.test_remote import llama
 from tests.support.server import Reply, serving
 from tests.support.tiny import texts

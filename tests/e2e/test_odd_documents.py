@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from benchmarks.engine.lsp_client import LspClient, RpcError
+from lsp_harness.cli.lsp_client import LspClient, RpcError
 from tests.support.user_home import open_home
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -74,7 +74,7 @@ async def test_an_edit_behind_a_form_feed_and_a_line_separator_lands_where_the_c
 
 
 @pytest.mark.parametrize("text", ["\0binary\0" * 100, "x = 1\n" * 900_000], ids=["binary", "5 MB"])
-async def test_what_is_no_text_or_too_large_gets_an_empty_list(client: LspClient, tmp_path: Path, text: str):
+async def test_a_document_that_is_no_text_or_too_large_gets_an_empty_list(client: LspClient, tmp_path: Path, text: str):
     uri = client.open(tmp_path / "big.py", text, "python")
 
     assert await complete(client, uri, 0, 0) == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.lsp_client import LspClient, RpcError
+from lsp_harness.cli.lsp_client import LspClient, RpcError
 
 SOURCE = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return "
 

@@ -9,15 +9,13 @@ import pytest
 
 from lsp_harness.harness.verification import verifier as verifier_module
 from lsp_harness.harness.verification.edit_permission import CheckPermission
-from lsp_harness.harness.verification.gated_ruff import LINT
-from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
+from lsp_harness.harness.verification.verifier import LINT, CheckSupply, create_verifier
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.kernel.log.turn import Turn, current_turn
 from lsp_harness.permission.action import SUITE_TOOL, Action
 from lsp_harness.permission.hook import Hook
 from lsp_harness.permission.hooks import Hooks
-from lsp_harness.permission.mode_table import MODES, PermissionMode
 from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.permission.person import Answer, Choice, PermissionQuestion
 from lsp_harness.process.sandbox.landlock import Landlock
@@ -27,6 +25,7 @@ from lsp_harness.verify.change import Change
 from lsp_harness.verify.change_set import ChangeSet
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.types.checker_pool import CheckerPool
+from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
 from tests.permission.gates import policy
 
 SOURCE = "def one():\n    return 1\n"
@@ -94,7 +93,7 @@ async def test_tests_of_a_trusted_folder_run_without_a_question(closed: None, tm
     assert set(hook.tools) == {SUITE_TOOL}
 
 
-@pytest.mark.parametrize("mode", [mode for mode in MODES if mode not in ("deny", "plan")])
+@pytest.mark.parametrize("mode", [mode for mode in PERMISSION_MODES if mode not in ("deny", "plan")])
 async def test_no_mode_allows_tests_of_a_folder_that_is_not_trusted(
     mode: PermissionMode, closed: None, tmp_path: Path
 ) -> None:

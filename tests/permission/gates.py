@@ -8,11 +8,11 @@ from typing import Any
 from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.permission.action import Action
 from lsp_harness.permission.gate_policy import GatePolicy
-from lsp_harness.permission.mode_table import PermissionMode
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.person import Answer, PermissionQuestion
 from lsp_harness.permission.protected_paths import ProtectedPaths
 from lsp_harness.permission.rules import Rule, parse_rule
+from lsp_harness.wire.permission_mode import PermissionMode
 
 DENIED = ("rm *", "curl *", "wget *", "git push *", "ssh *", "dd *", "chmod *", "npm publish *")
 

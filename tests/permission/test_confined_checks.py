@@ -12,7 +12,6 @@ from lsp_harness.permission.action import SUITE_TOOL, Action
 from lsp_harness.permission.gate_policy import make_policy
 from lsp_harness.permission.hook import Hook
 from lsp_harness.permission.hooks import Hooks
-from lsp_harness.permission.mode_table import MODES, PermissionMode
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.person import Answer
 from lsp_harness.process.sandbox.confinement import Confinement
@@ -20,6 +19,7 @@ from lsp_harness.process.sandbox.no_sandbox import NoSandbox
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
+from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
 from tests.harness.tools import settings
 from tests.permission.gates import Recorder, ScriptedPerson, bash, policy, rules
 
@@ -55,7 +55,7 @@ def preparing(decision: str, **more: Any) -> Hooks:
 ALLOWING: tuple[PermissionMode, ...] = ("ask", "trust", "acceptEdits", "auto", "bypassPermissions")
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", PERMISSION_MODES)
 async def test_modes_that_change_something_allow_a_check_in_a_sandbox(tmp_path: Path, mode: PermissionMode) -> None:
     decision = await Gate(policy(tmp_path, mode)).check(check_in(SandboxChoice(Closed()), tmp_path))
     assert (decision.is_allowed, decision.by) == (mode in ALLOWING, "mode")

@@ -14,9 +14,9 @@ from lsp_harness.events.tool_events import PermissionDecided, PermissionRequeste
 from lsp_harness.permission.action import LINT_TOOL, Action
 from lsp_harness.permission.hook import Hook
 from lsp_harness.permission.hooks import Hooks
-from lsp_harness.permission.mode_table import MODES, PermissionMode
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.person import Answer
+from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
 from tests.permission.gates import Recorder, ScriptedPerson, bash, edit, fetch, policy, read, rules
 
 
@@ -350,7 +350,7 @@ async def test_the_matrix_of_modes_actions_and_rules(tmp_path: Path, golden_upda
     root = tmp_path / "project"
     root.mkdir()
     lines = ["# mode | rules | action | decision | who decided", ""]
-    for mode, (name, active) in itertools.product(MODES, RULES.items()):
+    for mode, (name, active) in itertools.product(PERMISSION_MODES, RULES.items()):
         gate = Gate(policy(root, mode, active), person=ScriptedPerson([Answer("once")] * 20))  # type: ignore[arg-type]
         for title, action in matrix_actions(root).items():
             decision = await gate.check(action)
@@ -361,7 +361,7 @@ async def test_the_matrix_of_modes_actions_and_rules(tmp_path: Path, golden_upda
     assert file.read_text() == text
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", PERMISSION_MODES)
 async def test_the_linter_is_allowed_without_a_question_in_every_mode(tmp_path: Path, mode: PermissionMode) -> None:
     lint, recorder = Action(LINT_TOOL, "execute", argv=("ruff", "check", "--no-cache", "-")), Recorder()
     person = ScriptedPerson([])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.permission.mode_table import PermissionMode
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
+from lsp_harness.wire.permission_mode import PermissionMode
 from tests.permission.gates import bash, policy
 from tests.permission.small_project import make_project
 

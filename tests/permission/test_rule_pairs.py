@@ -11,9 +11,9 @@ from typing import cast
 import pytest
 
 from lsp_harness.permission.action import Action, ActionKind
-from lsp_harness.permission.mode_table import PermissionMode
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.rules import Rule, RuleDecision, parse_rule
+from lsp_harness.wire.permission_mode import PermissionMode
 from tests.permission.gates import bash, policy
 
 PAIRS = (Path(__file__).parent / "rule_pairs.txt").read_text(encoding="utf-8").splitlines()

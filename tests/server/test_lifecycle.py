@@ -12,7 +12,7 @@ from tests.server.conftest import Spawn
 from tests.support.lsp import Editor, ResponseError
 
 
-async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
+async def test_a_client_with_everything_is_advertised_all_capabilities(spawn: Spawn):
     editor = await spawn(None)
 
     result = await editor.initialize("vscode")
@@ -226,9 +226,9 @@ async def test_each_capability_is_answered_for(spawn: Spawn):
         },
     )
     offered = {
-        feature.METHOD
+        feature.method
         for feature in FEATURES
-        if feature.METHOD.startswith(("textDocument/", "workspace/exe", "codeAction/"))
+        if feature.method.startswith(("textDocument/", "workspace/exe", "codeAction/"))
     }
 
     for method in sorted(offered - {f"textDocument/did{event}" for event in ("Open", "Change", "Close")}):

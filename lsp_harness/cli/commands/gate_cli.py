@@ -16,9 +16,9 @@ from lsp_harness.errors import UsageError
 from lsp_harness.permission.action import Action, ActionKind
 from lsp_harness.permission.action_parts import ActionPart
 from lsp_harness.permission.gate_policy import READING_TOOLS, make_policy
-from lsp_harness.permission.mode_table import PermissionMode
 from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.permission.settings_judge import Explanation
+from lsp_harness.wire.permission_mode import PermissionMode
 
 ASKS_EXIT_CODE = 3
 app = cyclopts.App(name="gate", help="Show what the permission gate decides about a command or a file.")

@@ -3,15 +3,16 @@
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from lsp_harness.errors import UsageError
 from lsp_harness.permission.client_hooks import ClientHook, read_client_hooks
 from lsp_harness.sessions.session_options import SessionOptions
+from lsp_harness.wire.session_options import Option, OptionKind, list_options
 
 MAX_SCHEMA_BYTES = 1_000_000
 UNATTENDED_MODE = "plan"
@@ -24,73 +25,17 @@ class SchemaError(UsageError):
     exit_code = 2
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True)
-class SessionFlags:
-    """The options of a session on the command line."""
+FLAG_TYPES: Mapping[OptionKind, Any] = {"count": int, "seconds": float, "flag": bool}
+"""Kind of an option → the type of its flag. Other kinds are texts, which `_read_value` reads."""
 
-    session: Annotated[
-        str | None,
-        Parameter(
-            ("--session", "-s", "--resume"),
-            help="Continue this session: its name, or the beginning or end of that of a session of this folder.",
-        ),
-    ] = None
-    provider: Annotated[
-        str,
-        Parameter(
-            ("--provider", "-p"),
-            help="Where the model runs: local, a service such as openai, an address, or scripted:FILE for tests.",
-        ),
-    ] = ""
-    model: Annotated[
-        str, Parameter(("--model", "-m"), help="A GGUF file, a model of the catalogue, or provider/model.")
-    ] = ""
-    fallback_model: Annotated[str, Parameter(help="The model to use if the first one cannot be reached.")] = ""
-    permission_mode: Annotated[
-        str,
-        Parameter(
-            help="ask, trust, deny, acceptEdits, plan, auto or bypassPermissions. The default is that of the settings, "
-            "else ask in a conversation, trust for one prompt in a terminal, and plan for one without a terminal."
-        ),
-    ] = ""
-    allowed_tools: Annotated[
-        str | None, Parameter(help="The only tools that may be called, with commas. An empty text allows none.")
-    ] = None
-    disallowed_tools: Annotated[str, Parameter(help="Tools that may not be called, with commas.")] = ""
-    max_turns: Annotated[
-        int, Parameter(("--max-turns", "--max-steps"), help="The largest number of model calls for one prompt.")
-    ] = 20
-    max_tokens_total: Annotated[int, Parameter(help="The largest number of tokens of the session; 0 is no limit.")] = 0
-    max_seconds: Annotated[float, Parameter(help="The longest time for one prompt; 0 is no limit.")] = 0.0
-    system_prompt: Annotated[str | None, Parameter(help="A text that replaces the system prompt.")] = None
-    cwd: Annotated[str, Parameter(help="The working folder.")] = ""
-    setting_sources: Annotated[
-        str | None,
-        Parameter(help="The files of settings to read: user, project, local, with commas. An empty text reads none."),
-    ] = None
-    mcp_config: Annotated[str, Parameter(help="A JSON file with more MCP servers.")] = ""
-    strict_mcp_config: Annotated[bool, Parameter(negative="", help="Use only the MCP servers of --mcp-config.")] = False
-    ask_permissions: Annotated[
-        bool, Parameter(negative="", help="Ask the client about every action. For programs, with `session`.")
-    ] = False
-    permission_timeout: Annotated[
-        float, Parameter(help="Seconds in which the client must answer such a question; 0 is that of the settings.")
-    ] = 0.0
+
+@dataclass(frozen=True)
+class CommandFlags:
+    """The flags of a command that are no options of its session."""
+
     permission_prompt_tool: Annotated[
         str, Parameter(help="`stdio`: the client answers questions about permissions. For programs, with `session`.")
     ] = ""
-    client_hooks: Annotated[
-        str, Parameter(help="The functions of the client that are hooks, as JSON. For programs, with `session`.")
-    ] = ""
-    json_schema: Annotated[str, Parameter(help="A JSON schema of the answer, or a file with it.")] = ""
-    no_session_persistence: Annotated[bool, Parameter(negative="", help="Do not save the session.")] = False
-    driver: Annotated[
-        str, Parameter(help="chat: a conversation with tools. code: each prompt is one checked edit of the code.")
-    ] = "chat"
-    bare: Annotated[bool, Parameter(negative="", help="Use no settings, hooks, skills and MCP servers of files.")] = (
-        False
-    )
     debug: Annotated[bool, Parameter(negative="", help="Show details on standard error.")] = False
 
     def options(self, source: str, *, has_person: bool = False) -> SessionOptions:
@@ -105,35 +50,78 @@ class SessionFlags:
         """
         if self.permission_prompt_tool not in ("", "stdio"):
             raise UsageError(f"--permission-prompt-tool can be stdio, not {self.permission_prompt_tool!r}")
-        if self.session is not None and not self.session.strip():
+        values = {item.name: _read_value(item, getattr(self, _flag_field(item))) for item in FLAG_OPTIONS}
+        if values["resume"] is not None and not values["resume"].strip():
             raise UsageError("--session is empty; name a session, or leave the option out to begin one")
+        is_alone = source == "cli" and not (has_person or sys.stdin.isatty())
         return SessionOptions(
-            model=self.model,
-            provider=self.provider,
-            fallback_model=self.fallback_model,
-            permission_mode=self.permission_mode,
-            default_mode=UNATTENDED_MODE if source == "cli" and not (has_person or sys.stdin.isatty()) else "",
-            allowed_tools=split_list(self.allowed_tools),
-            disallowed_tools=split_list(self.disallowed_tools) or (),
-            max_turns=self.max_turns,
-            max_tokens_total=self.max_tokens_total,
-            max_seconds=self.max_seconds,
-            system_prompt=self.system_prompt,
-            cwd=self.cwd,
-            resume=self.session or "",
-            setting_sources=split_list(self.setting_sources),
-            mcp_config=self.mcp_config,
-            strict_mcp_config=self.strict_mcp_config,
-            json_schema=read_schema(self.json_schema) if self.json_schema else None,
-            session_persistence=not self.no_session_persistence,
-            ask_permissions=self.ask_permissions,
-            permission_timeout=self.permission_timeout,
-            client_hooks=_read_hooks(self.client_hooks) if self.client_hooks else (),
-            driver=self.driver,
-            bare=self.bare,
+            **values,
+            default_mode=UNATTENDED_MODE if is_alone else "",
             source=source,
             has_person=has_person or self.permission_prompt_tool == "stdio",
         )
+
+
+def _flag_field(item: Option) -> str:
+    """Return the name of the field of a flag."""
+    return f"no_{item.name}" if _turns_off(item) else item.name
+
+
+def _turns_off(item: Option) -> bool:
+    """Return whether the flag of an option turns the option off."""
+    return any(name.startswith("--no-") for name in item.form.flags)
+
+
+def _make_field(item: Option) -> tuple[str, Any, Any]:
+    """Return the name, the type and the default of the field of a flag."""
+    form = item.form
+    parameter = Parameter(form.flags or None, help=form.help, negative="" if form.kind == "flag" else None)
+    if form.kind == "flag":
+        return _flag_field(item), Annotated[bool, parameter], field(default=False)
+    default = form.absent if form.kind in FLAG_TYPES else None
+    type = FLAG_TYPES.get(form.kind, str)
+    return item.name, Annotated[type if default is not None else type | None, parameter], field(default=default)
+
+
+def _read_value(item: Option, value: Any) -> Any:
+    """Return the value of an option for the value of its flag.
+
+    Raises:
+        UsageError: The text of a list of hooks or of a JSON schema is not valid.
+    """
+    if _turns_off(item):
+        return not value
+    match item.form.kind:
+        case "names":
+            return split_list(value)
+        case "schema":
+            return read_schema(value) if value else None
+        case "hooks":
+            return _read_hooks(value) if value else ()
+        case _:
+            return value
+
+
+FLAG_OPTIONS = tuple(item for item in list_options(SessionOptions) if item.form.is_flag)
+if TYPE_CHECKING:
+
+    @dataclass(frozen=True)
+    class SessionFlags(CommandFlags):
+        """The options of a session on the command line (see `ClientOptions`)."""
+
+        def __init__(self, **values: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    SessionFlags = Parameter(name="*")(
+        make_dataclass(
+            "SessionFlags",
+            [_make_field(item) for item in FLAG_OPTIONS],
+            bases=(CommandFlags,),
+            namespace={"__doc__": "The options of a session on the command line.", "__module__": __name__},
+            frozen=True,
+        )
+    )
 
 
 def split_list(text: str | None) -> tuple[str, ...] | None:

@@ -1,11 +1,11 @@
 """The driver of turns that change code. The table of states decides every step; the model only fills gaps."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from lsp_harness.kernel.driver import CallResult, ModelOutput
+from lsp_harness.kernel.driver import SteeredSession, begin_step
+from lsp_harness.kernel.limits import Budget, Ending
 from lsp_harness.kernel.log.turn import Turn
-from lsp_harness.kernel.projections.session_state import SessionState
 
 ResultT = TypeVar("ResultT")
 
@@ -31,22 +31,11 @@ class CodeDriver(Generic[ResultT]):
         """The result of the task. A turn that did not raise has one."""
         return self._results[0]
 
-    async def should_compact(self, state: SessionState) -> bool:
-        """Return false: each prompt of a task has a budget of its own."""
-        return False
-
-    async def compact(self, state: SessionState, turn: Turn) -> None:
-        """Do nothing."""
-
-    async def build_prompt(self, state: SessionState, turn: Turn) -> None:
-        """Return nothing: the task builds one prompt for each round of candidates."""
-
-    async def call_model(self, prompt: None, turn: Turn) -> ModelOutput:
-        """Run the task."""
+    async def run(self, turn: Turn, session: SteeredSession, budget: Budget) -> Ending:
+        """Run the task as the only step of the turn."""
+        session.take_steering(turn)
+        if ending := begin_step(0, turn, session, budget):
+            return ending
         result = await self._run(turn)
         self._results.append(result)
-        return ModelOutput(self._describe(result), is_final=True)
-
-    async def execute_tool_calls(self, output: ModelOutput, turn: Turn) -> Sequence[CallResult]:
-        """Return no results, because a task calls no tools."""
-        return ()
+        return Ending("completed", "pipeline_done", self._describe(result))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.cli.sessions.chat_cli import Conversation
+from lsp_harness.cli.sessions.chat_cli import TerminalConversation
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.cli.sessions.session_client import SessionNotOpened
 from lsp_harness.cli.sessions.session_flags import SessionFlags
@@ -46,7 +46,7 @@ class Person:
 
 def talk(provider: str, *lines: str | None, **flags: Any) -> tuple[int, Person]:
     person = Person(*lines)
-    code = asyncio.run(Conversation(SessionFlags(provider=provider, **flags), person).run())
+    code = asyncio.run(TerminalConversation(SessionFlags(provider=provider, **flags), person).run())
     assert person.lines == []
     return code, person
 
@@ -73,7 +73,7 @@ def test_an_edit_is_shown_and_applied_after_a_yes(shell: Shell, script: Script, 
     assert "Apply? [y/n · s = for this session, a = always] " in person.questions
     assert "  - x = 1\n  + x = 2\n" in capsys.readouterr().out
     # whoever refuses wants the model to stop
-    assert decisions() == [("edit", "deny person")]
+    assert decisions() == [("lint", "allow mode"), ("edit", "deny person")]
     talk(script(edit, "done"), "make it two", "y", permission_mode="ask")
     assert (shell.folder / "a.py").read_text() == "x = 2\n"
 
@@ -93,7 +93,7 @@ def test_a_command_is_allowed_once_for_the_session_or_always(shell: Shell, scrip
 def test_a_person_is_asked_unless_the_settings_say_otherwise(shell: Shell, script: Script):
     create = tool_call("create", path="a.py", text="x = 1\n")
     talk(script(create), "go", "n")
-    assert decisions() == [("create", "deny person")]
+    assert decisions() == [("lint", "allow mode"), ("create", "deny person")]
     shell.file("lsp-harness.local.toml", '[permissions]\nmode = "plan"\n')
     talk(script(create, "I cannot"), "go")
     assert decisions() == [("create", "deny mode")]
@@ -173,7 +173,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_conversation(
     person = Person("slow", "quick")
 
     async def run() -> int:
-        conversation = Conversation(SessionFlags(provider=provider), person)
+        conversation = TerminalConversation(SessionFlags(provider=provider), person)
         task = asyncio.ensure_future(conversation.run())
         while "thinking" not in (out := capsys.readouterr().out):
             assert out is not None
@@ -273,11 +273,13 @@ def test_only_an_explicit_yes_is_a_yes_and_only_a_no_loses_the_work(
 def test_no_answer_is_a_no(shell: Shell, script: Script):
     call = tool_call("bash", command="touch made", execution="inline")
     person = Person("go")
-    assert asyncio.run(Conversation(SessionFlags(provider=script(call), permission_mode="ask"), person).run()) == 0
+    assert (
+        asyncio.run(TerminalConversation(SessionFlags(provider=script(call), permission_mode="ask"), person).run()) == 0
+    )
     assert decisions() == [("bash", "deny person")]
 
 
-def test_what_no_rule_can_allow_is_not_remembered(shell: Shell, script: Script):
+def test_a_command_that_no_rule_can_allow_is_not_remembered(shell: Shell, script: Script):
     call = tool_call("bash", command="curl x | sh", execution="inline")
     _, person = talk(script(call), "go", "a", "s", "n", permission_mode="ask")
     assert person.questions[1:4] == ["Allow? [y/n] "] * 3
