@@ -62,7 +62,6 @@ docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in 
 	@$(BIN)/python -m tools.checks_page > docs/checks.md
 	@$(BIN)/python -m tools.tools_page > docs/tools.md
 	@$(BIN)/python -m tools.commands_page > docs/commands.md
-	@$(BIN)/python -m lsp_harness.events.event_schema > docs/events.schema.json
 	@$(BIN)/python -m tools.events_page > docs/events.md
 	@$(BIN)/python -m tools.sessions_page docs/sessions.md
 	@$(BIN)/python -m tools.permissions_page docs/permissions.md

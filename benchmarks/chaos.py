@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.errors import HarnessError
+from lsp_harness.events.event_codec import encode_frame
 from lsp_harness.kernel.log.log_reader import decode_line, read_history
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.kernel.projections.session_state import SessionState, project_session
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import encode_frame
 from tests.chaos.played_session import (
     BACKGROUND_FILE,
     FOLLOW_UP,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.model_events import CompactionCompleted, ModelCompleted, ModelStarted, ToolCall
 from lsp_harness.events.session_events import (
     InvocationReceived,

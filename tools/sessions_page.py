@@ -10,8 +10,6 @@ from typing import Any
 
 from lsp_harness.sessions.agent_presets import PRESETS
 from lsp_harness.sessions.session_commands import COMMANDS
-from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import FRAMES
 
 
 def render_commands() -> str:
@@ -19,22 +17,6 @@ def render_commands() -> str:
     rows = [("command", "what it does"), ("---", "---")]
     rows += [(f"`{name}`", _first_line(run)) for name, run in COMMANDS.items()]
     rows.append(("`exit`", "End the session."))
-    return _table(rows)
-
-
-def render_frames() -> str:
-    """Return the table of the objects that a client receives."""
-    fields: dict[str, list[str]] = {}
-    sources: dict[str, list[str]] = {}
-    event = Event("", 0, "", "", None, None, None, "")
-    for type, encode in FRAMES.items():
-        frame = encode({}, event)
-        name = str(frame.pop("type"))
-        known = fields.setdefault(name, [])
-        known += [key for key in frame if key not in known]
-        sources.setdefault(name, []).append(type)
-    rows = [("object", "members", "made from"), ("---", "---", "---")]
-    rows += [(f"`{name}`", _code(keys), _code(sources[name])) for name, keys in sorted(fields.items())]
     return _table(rows)
 
 
@@ -47,7 +29,7 @@ def render_presets() -> str:
 
 def render(page: str) -> str:
     """Return the page with new tables between its marks."""
-    tables = {"commands": render_commands(), "frames": render_frames(), "presets": render_presets()}
+    tables = {"commands": render_commands(), "presets": render_presets()}
     for name, text in tables.items():
         mark = rf"(<!-- {name} -->\n)(?:(?!<!--).)*(<!-- end -->)"
         page = re.sub(mark, lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page, flags=re.DOTALL)

@@ -139,7 +139,7 @@ class ClientSession:
         """Stop the running turn."""
         for asking in self._preparing:
             asking.cancel()
-        self.opened.session.interrupt()
+        self.opened.session.requests.interrupt()
 
     def replay(self, events: Iterable[Event]) -> None:
         """Send the updates of the events of a saved session."""

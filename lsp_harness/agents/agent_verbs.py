@@ -12,7 +12,7 @@ from lsp_harness.agents.agent_gate import AgentGate, GateParts
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.harness.events import AgentReported
 from lsp_harness.harness.services import Services
 from lsp_harness.permission.gate_policy import GatePolicy, make_hooks, make_policy

@@ -13,7 +13,7 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import FileError, FileMissing, StaleDocument, UsageError
 from lsp_harness.events.code_events import EditApplied, EditProposed, EditRejected, EditReverted, EditStale
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import CheckpointCreated
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.files.secrets import redact

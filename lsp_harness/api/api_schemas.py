@@ -131,7 +131,7 @@ SESSION = answer(
     is_open=flag("Whether this server has it open."),
 )
 SESSION_EVENT = answer(
-    "An event of a session, as its log has it. docs/events.schema.json has the schemas of `data`. Frames such as "
+    "An event of a session, as its log has it. `lsp-harness schema` prints the schemas of `data`. Frames such as "
     "text.delta are sent in streams only and have no number.",
     v=number(),
     id=text(),

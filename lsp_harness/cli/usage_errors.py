@@ -27,7 +27,7 @@ from lsp_harness.cli.console import print_json
 from lsp_harness.cli.file_place import PlaceText
 from lsp_harness.errors import UsageError
 from lsp_harness.files.folders import is_project
-from lsp_harness.wire.session_frames import WIRE_VERSION
+from lsp_harness.wire.frame_lines import WIRE_VERSION
 from lsp_harness.wire.version import VERSION
 
 PROGRAM = "lsp-harness"

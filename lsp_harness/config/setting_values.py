@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.config.schema import Kind, item_keys, item_type
+from lsp_harness.text.json_reader import JsonReader
+
+READER = JsonReader()
 
 TYPE_NAMES: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 """Type of a value → its name in messages."""
@@ -65,9 +68,10 @@ def convert_value(kind: Kind, value: Any, *, has_text_values: bool = False) -> A
             return cast("Any", kind)(value)
         except ValueError:
             return None
-    if kind is float and type(value) in (int, float):
-        return float(value)
-    return value if type(value) is kind else None
+    try:
+        return READER.reader(kind)(value)
+    except ValueError:
+        return None
 
 
 def convert_word(name: str, value: Any, *, has_text_values: bool = False) -> str | None:

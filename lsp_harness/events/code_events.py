@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lsp_harness.events.event_type import event_type
+from lsp_harness.events.event_frames import frame_of_check, frame_of_proposal, frame_of_verdict, sent_as
+from lsp_harness.events.event_type import SessionEvent, event_type
 from lsp_harness.verify.finding import Outcome, Verdict
 
 
-@event_type("state.entered")
+@event_type("state.entered", sent_as("state", status="entered"))
 @dataclass(frozen=True, slots=True)
-class StateEntered:
+class StateEntered(SessionEvent):
     """The event that a turn enters another state.
 
     Attributes:
@@ -23,18 +24,18 @@ class StateEntered:
     reason: str | None = None
 
 
-@event_type("output.read")
+@event_type("output.read", frame=None)  # a detail of an edit, which the verdict document shows
 @dataclass(frozen=True, slots=True)
-class OutputRead:
+class OutputRead(SessionEvent):
     """The event that the output of a tool was read for the turn. `summary` is one line about it."""
 
     tool: str
     summary: str
 
 
-@event_type("context.built")
+@event_type("context.built", frame=None)  # a detail of an edit, which the verdict document shows
 @dataclass(frozen=True, slots=True)
-class ContextBuilt:
+class ContextBuilt(SessionEvent):
     """The event that a prompt is sent to the model.
 
     Attributes:
@@ -63,9 +64,9 @@ class RecordedEdit:
     text: str
 
 
-@event_type("candidate.generated")
+@event_type("candidate.generated", sent_as("candidate", "candidate", "kind", "text", status="generated"))
 @dataclass(frozen=True, slots=True)
-class CandidateGenerated:
+class CandidateGenerated(SessionEvent):
     """The event that the model or a repair completed a candidate.
 
     Attributes:
@@ -93,9 +94,9 @@ class CandidateGenerated:
     item: int | None = None
 
 
-@event_type("candidate.rejected")
+@event_type("candidate.rejected", sent_as("candidate", status="rejected"))
 @dataclass(frozen=True, slots=True)
-class CandidateRejected:
+class CandidateRejected(SessionEvent):
     """The event that a candidate is not offered."""
 
     candidate: int
@@ -142,9 +143,9 @@ class CheckReport:
         )
 
 
-@event_type("verify.completed")
+@event_type("verify.completed", frame_of_verdict)
 @dataclass(frozen=True, slots=True)
-class ChecksCompleted:
+class ChecksCompleted(SessionEvent):
     """The event that all checks of a text ran.
 
     Attributes:
@@ -171,9 +172,9 @@ class ChecksCompleted:
         return cls(verdict.hash, verdict.passed, reports, candidate, verdict.kind, verdict.words)
 
 
-@event_type("edit.proposed")
+@event_type("edit.proposed", frame_of_proposal)
 @dataclass(frozen=True, slots=True)
-class EditProposed:
+class EditProposed(SessionEvent):
     """The event that an edit is offered. `hash` is the hash of the text with the edit."""
 
     hash: str
@@ -181,25 +182,25 @@ class EditProposed:
     summary: str
 
 
-@event_type("edit.applied")
+@event_type("edit.applied", sent_as("edit", status="applied"))
 @dataclass(frozen=True, slots=True)
-class EditApplied:
+class EditApplied(SessionEvent):
     """The event that the user applied an edit. `proposal` is the id of its event `edit.proposed`."""
 
     proposal: str
 
 
-@event_type("edit.stale")
+@event_type("edit.stale", sent_as("edit", status="stale"))
 @dataclass(frozen=True, slots=True)
-class EditStale:
+class EditStale(SessionEvent):
     """The event that an edit was not offered because the document changed. `hash` is that of the text with the edit."""
 
     hash: str
 
 
-@event_type("choice.made")
+@event_type("choice.made", frame=None)  # a detail of an edit, which the verdict document shows
 @dataclass(frozen=True, slots=True)
-class ChoiceMade:
+class ChoiceMade(SessionEvent):
     """The event that the model chose one of several equally likely repairs.
 
     Attributes:
@@ -213,17 +214,17 @@ class ChoiceMade:
     agreed: bool
 
 
-@event_type("choice.failed")
+@event_type("choice.failed", frame=None)  # a detail of an edit, which the verdict document shows
 @dataclass(frozen=True, slots=True)
-class ChoiceFailed:
+class ChoiceFailed(SessionEvent):
     """The event that the model could not choose a repair."""
 
     reason: str
 
 
-@event_type("state.exited")
+@event_type("state.exited", sent_as("state", status="exited"))
 @dataclass(frozen=True, slots=True)
-class StateExited:
+class StateExited(SessionEvent):
     """The event that a turn leaves a state.
 
     Attributes:
@@ -237,18 +238,18 @@ class StateExited:
     outcome: str = ""
 
 
-@event_type("candidate.selected")
+@event_type("candidate.selected", sent_as("candidate", status="selected"))
 @dataclass(frozen=True, slots=True)
-class CandidateSelected:
+class CandidateSelected(SessionEvent):
     """The event that a candidate was chosen among those that passed. `passed` is the number of these."""
 
     candidate: int
     passed: int
 
 
-@event_type("verify.started")
+@event_type("verify.started", sent_as("verify", "checks", "candidate", status="started"))
 @dataclass(frozen=True, slots=True)
-class ChecksStarted:
+class ChecksStarted(SessionEvent):
     """The event that the checks of a text begin. `checks` are their names, in order."""
 
     hash: str
@@ -256,9 +257,9 @@ class ChecksStarted:
     candidate: int | None = None
 
 
-@event_type("verify.step")
+@event_type("verify.step", frame_of_check)
 @dataclass(frozen=True, slots=True)
-class CheckCompleted:
+class CheckCompleted(SessionEvent):
     """The event that one check of a text has a result."""
 
     hash: str
@@ -266,18 +267,18 @@ class CheckCompleted:
     candidate: int | None = None
 
 
-@event_type("edit.rejected")
+@event_type("edit.rejected", sent_as("edit", status="rejected"))
 @dataclass(frozen=True, slots=True)
-class EditRejected:
+class EditRejected(SessionEvent):
     """The event that the user refused an edit. `proposal` is the id of its event `edit.proposed`."""
 
     proposal: str
     reason: str = ""
 
 
-@event_type("edit.reverted")
+@event_type("edit.reverted", sent_as("edit", "checkpoint", "paths", status="reverted"))
 @dataclass(frozen=True, slots=True)
-class EditReverted:
+class EditReverted(SessionEvent):
     """The event that files have the text again that they had before a turn, or that such an undo was taken back.
 
     Attributes:

@@ -1,21 +1,27 @@
-"""The form of events in the log, derived from the fields of their classes.
+"""The two forms of an event, which its class says: its data in the log, and the frame that clients receive.
 
-A field without a value (None) is left out. Decoding never fails: a field that is absent or has another type gets its
-default or an empty value, so that the log of an older or newer version can be read.
+In the log, a field without a value (None) is left out. Decoding never fails: a field that is absent or has another type
+gets its default or an empty value, so that the log of an older or newer version can be read.
 """
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
-from types import NoneType, UnionType
-from typing import Any, cast, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, cast
 
-from lsp_harness.events.event_type import UNSAVED
-from lsp_harness.events.event_types import EVENT_CLASSES, SessionEvent, UnknownEvent, type_of
+from lsp_harness.events import code_events, event_type, model_events, plan_events, session_events, tool_events
+from lsp_harness.events.event_frames import Frame
+from lsp_harness.events.event_type import UNSAVED, SessionEvent, UnknownEvent, type_of
+from lsp_harness.text.json_reader import JsonReader, Read, key_of
+from lsp_harness.wire.event import Event
+
+EVENT_MODULES = (code_events, model_events, plan_events, session_events, tool_events)
+"""The modules with events. Their import registers the classes."""
+EVENT_CLASSES = event_type.EVENT_CLASSES
+FRAMES = event_type.FRAMES
 
 Data = Mapping[str, Any]
-INTEGER = re.compile(r"-?[0-9]+")
 
 
 def encode_event(event: SessionEvent) -> tuple[str, dict[str, Any]]:
@@ -27,7 +33,22 @@ def encode_event(event: SessionEvent) -> tuple[str, dict[str, Any]]:
 def decode_event(type: str, data: Data) -> SessionEvent:
     """Return the event of a type and its data in the log."""
     cls = EVENT_CLASSES.get(type)
-    return _decode_fields(cls, data) if cls else UnknownEvent(type, data)
+    return READER.read_fields(cls, data) if cls else UnknownEvent(type, data)
+
+
+def encode_frame(event: Event, request_id: str | None = None) -> Frame | None:
+    """Return the frame of an event, or None if clients get none.
+
+    Args:
+        event: The event, or one that is not in the log (without `seq`).
+        request_id: The id that the client gave the request of the turn.
+    """
+    encoder = FRAMES.get(event.type)
+    if encoder is None:
+        return None
+    frame = encoder(event.data, event)
+    frame |= {"session_id": event.session_id, "seq": event.seq, "turn": event.turn}
+    return frame | ({"id": request_id} if request_id is not None else {})
 
 
 def _encode_fields(value: Any) -> dict[str, Any]:
@@ -61,69 +82,24 @@ def unsaved_keys(type: str) -> frozenset[str]:
     return frozenset(key_of(field) for field in fields(cls) if UNSAVED in field.metadata) if cls else frozenset()
 
 
-def key_of(field: "Field[Any]") -> str:
-    """Return the key of a field in the log."""
-    return field.metadata.get("key", field.name)
+class EventReader(JsonReader):
+    """A reader of events that never fails. A value of another type becomes an empty one."""
+
+    def scalar(self, kind: Any) -> Read:
+        """Return the reader of a type without parts. Whatever is to be a text becomes one."""
+        if kind is str:
+            return lambda value: "" if value is None else str(value)
+        if kind is float:
+            return lambda value: float(value) if isinstance(value, int | float) else 0.0
+        if kind is bool:
+            return lambda value: value is True
+        if kind is int:
+            return lambda value: value if isinstance(value, int) else 0
+        return lambda value: value
+
+    def mismatch(self, value: Any, empty: Any) -> Any:
+        """Return the empty value."""
+        return empty
 
 
-Decoder = Callable[[Any], Any]
-
-
-def _decode_fields(cls: type[Any], data: Any) -> Any:
-    source: Data = cast("Data", data) if isinstance(data, Mapping) else dict[str, Any]()
-    return cls(*(decode(source) for decode in _field_decoders(cls)))
-
-
-@cache
-def _field_decoders(cls: type[Any]) -> tuple[Decoder, ...]:
-    hints = get_type_hints(cls)
-    return tuple(_field_decoder(field, _decoder(hints[field.name])) for field in fields(cls))
-
-
-def _field_decoder(field: "Field[Any]", decode: Decoder) -> Decoder:
-    key = key_of(field)
-    if field.default is not MISSING:
-        default = field.default
-        return lambda data: decode(data[key]) if key in data else default
-    return lambda data: decode(data.get(key))
-
-
-@cache
-def _decoder(kind: Any) -> Decoder:
-    """Return the function that makes a value of a type out of any JSON value."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is UnionType or (origin and NoneType in arguments):
-        decode = _decoder(next(argument for argument in arguments if argument is not NoneType))
-        return lambda value: None if value is None else decode(value)
-    if origin is tuple:
-        item = _decoder(arguments[0])
-        return lambda value: tuple(map(item, cast("list[Any]", value))) if isinstance(value, list) else ()
-    if origin in (dict, Mapping):
-        return _mapping_decoder(*arguments)
-    if is_dataclass(kind):
-        return lambda value: _decode_fields(cast("type[Any]", kind), value)
-    return _scalar_decoder(kind)
-
-
-def _mapping_decoder(key_type: Any, value_type: Any) -> Decoder:
-    decode = _decoder(value_type)
-
-    def decode_mapping(value: Any) -> dict[Any, Any]:
-        items = cast("dict[str, Any]", value).items() if isinstance(value, dict) else ()
-        if key_type is int:
-            return {int(key): decode(item) for key, item in items if INTEGER.fullmatch(key)}
-        return {key: decode(item) for key, item in items}
-
-    return decode_mapping
-
-
-def _scalar_decoder(kind: Any) -> Decoder:
-    if kind is str:
-        return lambda value: "" if value is None else str(value)
-    if kind is float:
-        return lambda value: float(value) if isinstance(value, int | float) else 0.0
-    if kind is bool:
-        return lambda value: value is True
-    if kind is int:
-        return lambda value: value if isinstance(value, int) else 0
-    return lambda value: value
+READER = EventReader()

@@ -1,4 +1,4 @@
-"""The JSON schema of all events, made from their classes: `python -m lsp_harness.events.event_schema`.
+"""The JSON schema of all events, made from their classes.
 
 An event of a later version may have more fields, and fields without a value are left out. So the schema requires only
 what every writer writes.
@@ -6,16 +6,15 @@ what every writer writes.
 
 import json
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
-from lsp_harness.events import event_types
-from lsp_harness.events.event_codec import key_of
+from lsp_harness.events.event_codec import EVENT_CLASSES
 from lsp_harness.events.event_type import UNSAVED
+from lsp_harness.text.json_reader import key_of
 from lsp_harness.wire.event import EVENT_VERSION
 
 Schema = dict[str, Any]
@@ -59,7 +58,7 @@ def build_schema() -> Schema:
     """Return the JSON schema of one line of a log."""
     definitions: Schema = {}
     branches: list[Schema] = []
-    for type, cls in sorted(event_types.EVENT_CLASSES.items()):
+    for type, cls in sorted(EVENT_CLASSES.items()):
         definitions[type] = _object_schema(cls)
         data = {"$ref": f"#/$defs/{type}"}
         branches.append({"properties": {"type": {"const": type}, "data": data}})
@@ -70,7 +69,7 @@ def build_schema() -> Schema:
         "type": "object",
         "properties": {**ENVELOPE, "type": {"type": "string"}, "data": {"type": "object"}},
         "required": [*ENVELOPE, "type", "data"],
-        "anyOf": [*branches, {"properties": {"type": {"not": {"enum": sorted(event_types.EVENT_CLASSES)}}}}],
+        "anyOf": [*branches, {"properties": {"type": {"not": {"enum": sorted(EVENT_CLASSES)}}}}],
         "$defs": definitions,
     }
 
@@ -132,7 +131,3 @@ def _read_meanings(cls: type[Any]) -> dict[str, str]:
 def render() -> str:
     """Return the schema as JSON."""
     return f"{json.dumps(build_schema(), ensure_ascii=False, indent=1)}\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(render())

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsp_harness.events.event_type import event_type
+from lsp_harness.events.event_frames import frame_of_usage, sent_as
+from lsp_harness.events.event_type import SessionEvent, event_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,9 @@ class TokenUsage:
     is_estimated: bool = False
 
 
-@event_type("model.started")
+@event_type("model.started", frame=None)  # the start of a call says nothing that its end does not say
 @dataclass(frozen=True, slots=True)
-class ModelStarted:
+class ModelStarted(SessionEvent):
     """The event that a prompt was sent to a model.
 
     Attributes:
@@ -53,9 +54,9 @@ class ModelStarted:
     prompt_hash: str = ""
 
 
-@event_type("model.completed")
+@event_type("model.completed", frame_of_usage)
 @dataclass(frozen=True, slots=True)
-class ModelCompleted:
+class ModelCompleted(SessionEvent):
     """The event that a model answered.
 
     Attributes:
@@ -77,9 +78,9 @@ class ModelCompleted:
     thinking: str = ""
 
 
-@event_type("model.failed")
+@event_type("model.failed", sent_as("error", "message", "code", "recoverable=will_retry"))
 @dataclass(frozen=True, slots=True)
-class ModelFailed:
+class ModelFailed(SessionEvent):
     """The event that a model call failed. If `will_retry`, it is repeated."""
 
     model: str
@@ -88,45 +89,45 @@ class ModelFailed:
     will_retry: bool = False
 
 
-@event_type("model.cancelled")
+@event_type("model.cancelled", frame=None)  # `turn.stopped` says that the turn was stopped
 @dataclass(frozen=True, slots=True)
-class ModelCancelled:
+class ModelCancelled(SessionEvent):
     """The event that a model call was stopped. `text` is what the model had written."""
 
     model: str
     text: str = ""
 
 
-@event_type("compaction.started")
+@event_type("compaction.started", frame=None)  # `compaction.completed` has the result
 @dataclass(frozen=True, slots=True)
-class CompactionStarted:
+class CompactionStarted(SessionEvent):
     """The event that the prompt has `tokens` tokens of a `budget`, and is made smaller."""
 
     tokens: int
     budget: int
 
 
-@event_type("compaction.tool_promoted")
+@event_type("compaction.tool_promoted", frame=None)  # `compaction.completed` has the result
 @dataclass(frozen=True, slots=True)
-class ToolOutputPromoted:
+class ToolOutputPromoted(SessionEvent):
     """The event that the output of a tool call moved from the prompt to an artifact. `artifact_id` may be empty."""
 
     call_id: str
     artifact_id: str = ""
 
 
-@event_type("compaction.summary")
+@event_type("compaction.summary", frame=None)  # `compaction.completed` has the result
 @dataclass(frozen=True, slots=True)
-class CompactionSummary:
+class CompactionSummary(SessionEvent):
     """The event that a structured summary replaces the messages up to and including the event `until_seq`."""
 
     until_seq: int
     text: str
 
 
-@event_type("compaction.summary.failed")
+@event_type("compaction.summary.failed", frame=None)  # `compaction.completed` has the result
 @dataclass(frozen=True, slots=True)
-class CompactionSummaryFailed:
+class CompactionSummaryFailed(SessionEvent):
     """The event that a summary saves no tokens.
 
     The messages stay. They are cut off only if the prompt does not fit.
@@ -135,9 +136,9 @@ class CompactionSummaryFailed:
     reason: str
 
 
-@event_type("compaction.completed")
+@event_type("compaction.completed", sent_as("compaction", "tier", "before", "after"))
 @dataclass(frozen=True, slots=True)
-class CompactionCompleted:
+class CompactionCompleted(SessionEvent):
     """The event that the prompt is smaller now.
 
     Attributes:

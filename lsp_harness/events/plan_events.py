@@ -5,12 +5,12 @@ They have all that a later process needs to go on where a killed one has stopped
 
 from dataclasses import dataclass
 
-from lsp_harness.events.event_type import event_type
+from lsp_harness.events.event_type import SessionEvent, event_type
 
 
-@event_type("intent.chosen")
+@event_type("intent.chosen", frame=None)  # the states say the same in words
 @dataclass(frozen=True, slots=True)
-class IntentChosen:
+class IntentChosen(SessionEvent):
     """The event that a prompt was understood.
 
     Attributes:
@@ -24,9 +24,9 @@ class IntentChosen:
     reason: str = ""
 
 
-@event_type("place.chosen")
+@event_type("place.chosen", frame=None)  # the states say the same in words
 @dataclass(frozen=True, slots=True)
-class PlaceChosen:
+class PlaceChosen(SessionEvent):
     """The event that the code was found that a prompt is about.
 
     Attributes:
@@ -69,17 +69,17 @@ class PlannedItem:
     depends_on: tuple[int, ...] = ()
 
 
-@event_type("plan.proposed")
+@event_type("plan.proposed", frame=None)  # the states say the same in words
 @dataclass(frozen=True, slots=True)
-class PlanProposed:
+class PlanProposed(SessionEvent):
     """The event that the index proposed edits of single symbols, each after those that it depends on."""
 
     items: tuple[PlannedItem, ...]
 
 
-@event_type("plan.item.decided")
+@event_type("plan.item.decided", frame=None)  # the states say the same in words
 @dataclass(frozen=True, slots=True)
-class ItemDecided:
+class ItemDecided(SessionEvent):
     """The event that an item of the plan was accepted or dropped.
 
     Attributes:
@@ -95,9 +95,9 @@ class ItemDecided:
     is_swapped: bool = False
 
 
-@event_type("plan.skipped")
+@event_type("plan.skipped", frame=None)  # the states say the same in words
 @dataclass(frozen=True, slots=True)
-class PlanSkipped:
+class PlanSkipped(SessionEvent):
     """The event that an edit needs no plan. `reason` says why."""
 
     reason: str
@@ -112,9 +112,9 @@ class LoggedEdit:
     new: str
 
 
-@event_type("plan.item.completed")
+@event_type("plan.item.completed", frame=None)  # the states say the same in words
 @dataclass(frozen=True, slots=True)
-class ItemCompleted:
+class ItemCompleted(SessionEvent):
     """The event that the edit of one symbol is written, but not yet proposed.
 
     Attributes:

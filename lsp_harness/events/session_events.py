@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lsp_harness.events.event_type import event_type
+from lsp_harness.events.event_frames import frame_of_agent, sent_as
+from lsp_harness.events.event_type import SessionEvent, event_type
 from lsp_harness.events.model_events import TokenUsage
 
 StopReason = Literal["completed", "max_turns", "error", "interrupted", "budget_exceeded", "cancelled", "denied"]
@@ -11,9 +12,9 @@ StopReason = Literal["completed", "max_turns", "error", "interrupted", "budget_e
 QueueKind = Literal["steer", "follow_up"]
 
 
-@event_type("session.started")
+@event_type("session.started", sent_as("session_start", "model", "permission_mode", "driver", "cwd=root"))
 @dataclass(frozen=True, slots=True)
-class SessionStarted:
+class SessionStarted(SessionEvent):
     """The event that a session begins.
 
     Attributes:
@@ -35,9 +36,9 @@ class SessionStarted:
     source: str = ""
 
 
-@event_type("session.resumed")
+@event_type("session.resumed", sent_as("session", "events", "model", status="resumed"))
 @dataclass(frozen=True, slots=True)
-class SessionResumed:
+class SessionResumed(SessionEvent):
     """The event that a process continues a session that has `events` events."""
 
     events: int
@@ -45,34 +46,34 @@ class SessionResumed:
     source: str = ""
 
 
-@event_type("session.forked")
+@event_type("session.forked", sent_as("session", status="forked"))
 @dataclass(frozen=True, slots=True)
-class SessionForked:
+class SessionForked(SessionEvent):
     """The first event of a session that continues another one after its event number `at_seq`."""
 
     parent: str
     at_seq: int
 
 
-@event_type("session.closed")
+@event_type("session.closed", sent_as("session", status="closed"))
 @dataclass(frozen=True, slots=True)
-class SessionClosed:
+class SessionClosed(SessionEvent):
     """The event that a process has ended its work on a session."""
 
     reason: str = ""
 
 
-@event_type("log.repaired")
+@event_type("log.repaired", sent_as("session", status="repaired"))
 @dataclass(frozen=True, slots=True)
-class LogRepaired:
+class LogRepaired(SessionEvent):
     """The event that a last line of `torn_bytes` bytes was incomplete. Readers leave it out."""
 
     torn_bytes: int
 
 
-@event_type("invocation.received")
+@event_type("invocation.received", sent_as("user_message", "text", "kind"))
 @dataclass(frozen=True, slots=True)
-class InvocationReceived:
+class InvocationReceived(SessionEvent):
     """The event that a user or a program requested something.
 
     Attributes:
@@ -93,18 +94,18 @@ class InvocationReceived:
     item_id: str | None = None
 
 
-@event_type("invocation.auto")
+@event_type("invocation.auto", sent_as("user_message", "text", "task_id", kind="auto"))
 @dataclass(frozen=True, slots=True)
-class AutoInvocation:
+class AutoInvocation(SessionEvent):
     """The event that a turn begins without the user, because the task `task_id` ended while the session was idle."""
 
     task_id: str
     text: str
 
 
-@event_type("turn.started")
+@event_type("turn.started", sent_as("turn_start", "turn_number=number"))
 @dataclass(frozen=True, slots=True)
-class TurnStarted:
+class TurnStarted(SessionEvent):
     """The event that a turn begins. `number` counts the turns of the session from 0."""
 
     number: int
@@ -112,9 +113,9 @@ class TurnStarted:
     request_id: str | None = None
 
 
-@event_type("turn.stopped")
+@event_type("turn.stopped", sent_as("turn_stop", "turn_number=number", "reason", "detail", "text", "structured_output"))
 @dataclass(frozen=True, slots=True)
-class TurnStopped:
+class TurnStopped(SessionEvent):
     """The last event of a turn.
 
     Attributes:
@@ -132,18 +133,18 @@ class TurnStopped:
     request_id: str | None = None
 
 
-@event_type("step.started")
+@event_type("step.started", sent_as("step", "number"))
 @dataclass(frozen=True, slots=True)
-class StepStarted:
+class StepStarted(SessionEvent):
     """The event that a step of a turn begins: one call of the model with the tools that it requests."""
 
     step_id: str
     number: int
 
 
-@event_type("queue.added")
+@event_type("queue.added", sent_as("queue", status="added"))
 @dataclass(frozen=True, slots=True)
-class QueueAdded:
+class QueueAdded(SessionEvent):
     """The event that the user sent a text for later.
 
     Attributes:
@@ -157,35 +158,35 @@ class QueueAdded:
     text: str
 
 
-@event_type("queue.edited")
+@event_type("queue.edited", sent_as("queue", status="edited"))
 @dataclass(frozen=True, slots=True)
-class QueueEdited:
+class QueueEdited(SessionEvent):
     """The event that a queued text was replaced."""
 
     item_id: str
     text: str
 
 
-@event_type("queue.removed")
+@event_type("queue.removed", sent_as("queue", status="removed"))
 @dataclass(frozen=True, slots=True)
-class QueueRemoved:
+class QueueRemoved(SessionEvent):
     """The event that a queued text was withdrawn."""
 
     item_id: str
 
 
-@event_type("queue.taken")
+@event_type("queue.taken", sent_as("queue", status="taken"))
 @dataclass(frozen=True, slots=True)
-class QueueTaken:
+class QueueTaken(SessionEvent):
     """The event that a queued text takes effect: it becomes a message of the turn."""
 
     item_id: str
     text: str
 
 
-@event_type("agent.finished")
+@event_type("agent.finished", frame_of_agent)
 @dataclass(frozen=True, slots=True)
-class AgentFinished:
+class AgentFinished(SessionEvent):
     """The event that a turn of a subagent ended, in the log of its parent.
 
     Attributes:
@@ -205,18 +206,18 @@ class AgentFinished:
     usage: TokenUsage = field(default_factory=TokenUsage)
 
 
-@event_type("model.changed")
+@event_type("model.changed", sent_as("session", status="model_changed"))
 @dataclass(frozen=True, slots=True)
-class ModelChanged:
+class ModelChanged(SessionEvent):
     """The event that another model answers from the next model call on."""
 
     model: str
     previous: str = ""
 
 
-@event_type("error")
+@event_type("error", sent_as("error", "message", "code", "recoverable=is_recoverable"))
 @dataclass(frozen=True, slots=True)
-class ErrorOccurred:
+class ErrorOccurred(SessionEvent):
     """The event that something failed. If `is_recoverable`, the turn goes on."""
 
     message: str
@@ -224,9 +225,9 @@ class ErrorOccurred:
     is_recoverable: bool = True
 
 
-@event_type("index.updated")
+@event_type("index.updated", frame=None)  # the index belongs to no turn
 @dataclass(frozen=True, slots=True)
-class IndexUpdated:
+class IndexUpdated(SessionEvent):
     """The event that the index of a folder is up to date again. This event belongs to no turn.
 
     Attributes:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsp_harness.events.event_type import UNSAVED, event_type
+from lsp_harness.events.event_frames import frame_of_tool_failure, frame_of_tool_result, sent_as
+from lsp_harness.events.event_type import UNSAVED, SessionEvent, event_type
 
 
-@event_type("tool.started")
+@event_type("tool.started", sent_as("tool_start", "tool", "call_id", "input"))
 @dataclass(frozen=True, slots=True)
-class ToolStarted:
+class ToolStarted(SessionEvent):
     """The event that a tool begins to run."""
 
     call_id: str
@@ -17,9 +18,9 @@ class ToolStarted:
     input: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@event_type("tool.completed")
+@event_type("tool.completed", frame_of_tool_result)
 @dataclass(frozen=True, slots=True)
-class ToolCompleted:
+class ToolCompleted(SessionEvent):
     """The event that a tool call succeeded.
 
     Attributes:
@@ -39,9 +40,9 @@ class ToolCompleted:
     ms: int = 0
 
 
-@event_type("tool.failed")
+@event_type("tool.failed", frame_of_tool_failure)
 @dataclass(frozen=True, slots=True)
-class ToolFailed:
+class ToolFailed(SessionEvent):
     """The event that a tool call failed.
 
     Attributes:
@@ -60,9 +61,24 @@ class ToolFailed:
     artifact_id: str = ""
 
 
-@event_type("permission.requested")
+@event_type(
+    "permission.requested",
+    sent_as(
+        "permission_request",
+        "request_id",
+        "tool",
+        "input",
+        "reason",
+        "call_id",
+        "paths",
+        "suggestions",
+        "risk",
+        "mode",
+        "text",
+    ),
+)
 @dataclass(frozen=True, slots=True)
-class PermissionRequested:
+class PermissionRequested(SessionEvent):
     """The event that a person or a program is asked whether an action is allowed.
 
     Attributes:
@@ -93,9 +109,12 @@ class PermissionRequested:
     text: str = field(default="", metadata={UNSAVED: True})
 
 
-@event_type("permission.decided")
+@event_type(
+    "permission.decided",
+    sent_as("hook_decision", "tool", "decision", "reason", "by", "rule", "call_id", event="permission"),
+)
 @dataclass(frozen=True, slots=True)
-class PermissionDecided:
+class PermissionDecided(SessionEvent):
     """The event that an action is allowed or denied.
 
     Attributes:
@@ -123,9 +142,12 @@ class PermissionDecided:
     agent_id: str = ""
 
 
-@event_type("hook.decision")
+@event_type(
+    "hook.decision",
+    sent_as("hook_decision", "event", "tool", "decision", "reason", "by=hook", "context", "error", "call_id"),
+)
 @dataclass(frozen=True, slots=True)
-class HookDecision:
+class HookDecision(SessionEvent):
     """The event that a hook ran.
 
     Attributes:
@@ -149,9 +171,9 @@ class HookDecision:
     call_id: str = ""
 
 
-@event_type("task.started")
+@event_type("task.started", sent_as("task", "task_id", "kind", "summary=title", "execution", status="started"))
 @dataclass(frozen=True, slots=True)
-class TaskStarted:
+class TaskStarted(SessionEvent):
     """The event that a long piece of work begins.
 
     Attributes:
@@ -171,9 +193,9 @@ class TaskStarted:
     session_id: str = ""
 
 
-@event_type("task.completed")
+@event_type("task.completed", sent_as("task", "task_id", "summary", "exit_code", "artifact_id", status="completed"))
 @dataclass(frozen=True, slots=True)
-class TaskCompleted:
+class TaskCompleted(SessionEvent):
     """The event that a task ended by itself.
 
     Attributes:
@@ -191,9 +213,9 @@ class TaskCompleted:
     is_background: bool = False
 
 
-@event_type("task.failed")
+@event_type("task.failed", sent_as("task", "task_id", "summary=reason", status="failed"))
 @dataclass(frozen=True, slots=True)
-class TaskFailed:
+class TaskFailed(SessionEvent):
     """The event that a task could not do its work."""
 
     task_id: str
@@ -201,9 +223,9 @@ class TaskFailed:
     is_background: bool = False
 
 
-@event_type("task.cancelled")
+@event_type("task.cancelled", sent_as("task", "task_id", "summary=reason", status="cancelled"))
 @dataclass(frozen=True, slots=True)
-class TaskCancelled:
+class TaskCancelled(SessionEvent):
     """The event that a task was ended early. `reason` is "cancelled", "timeout" or "process_exited"."""
 
     task_id: str
@@ -211,9 +233,9 @@ class TaskCancelled:
     is_background: bool = False
 
 
-@event_type("artifact.created")
+@event_type("artifact.created", sent_as("artifact", "artifact_id", "path", "kind", "bytes", "sha256"))
 @dataclass(frozen=True, slots=True)
-class ArtifactCreated:
+class ArtifactCreated(SessionEvent):
     """The event that a large output is in a file.
 
     Attributes:
@@ -233,9 +255,9 @@ class ArtifactCreated:
     call_id: str = ""
 
 
-@event_type("checkpoint.created")
+@event_type("checkpoint.created", sent_as("checkpoint"))
 @dataclass(frozen=True, slots=True)
-class CheckpointCreated:
+class CheckpointCreated(SessionEvent):
     """The event that the texts of files can be restored.
 
     Attributes:
@@ -249,9 +271,9 @@ class CheckpointCreated:
     paths: tuple[str, ...] = ()
 
 
-@event_type("skill.loaded")
+@event_type("skill.loaded", sent_as("skill", "name", "path"))
 @dataclass(frozen=True, slots=True)
-class SkillLoaded:
+class SkillLoaded(SessionEvent):
     """The event that the instructions of a skill were given to the model. `path` is its file."""
 
     name: str

@@ -36,7 +36,7 @@ from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Knowledge
-    from lsp_harness.events.event_types import SessionEvent
+    from lsp_harness.events.event_type import SessionEvent
     from lsp_harness.harness.acceptance_stats import AcceptanceStats
     from lsp_harness.harness.indexes.folder_index import IndexMessage
     from lsp_harness.harness.verification.edit_permission import EditPermission

@@ -24,6 +24,7 @@ from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.log.turn import Turn, current_turn
 from lsp_harness.kernel.projections.session_state import SessionState
 from lsp_harness.kernel.turn_queue import TurnQueue
+from lsp_harness.kernel.turn_requests import TurnRequests
 
 UNSURPRISING_ERRORS = (NoAnswer, StaleDocument)
 """Errors that say what came of a request. The end of the turn has their message, and no event of its own."""
@@ -31,6 +32,9 @@ UNSURPRISING_ERRORS = (NoAnswer, StaleDocument)
 
 class Session:
     """The turns of one session.
+
+    Attributes:
+        requests: The turns that run, and the requests that they answer.
 
     Args:
         log: The log.
@@ -51,11 +55,7 @@ class Session:
         self._start = start or SessionStarted()
         self._now_s = now_s
         self._exclusive = asyncio.Lock()
-        self._running: dict[int, asyncio.Task[Any]] = {}
-        self._interrupted: set[int] = set()
-        self._request_ids: dict[int, str | None] = {}
-        self._expected: set[str] = set()
-        self._withdrawn: set[str] = set()
+        self.requests = TurnRequests()
         self._waiting: set[asyncio.Task[Any]] = set()
         self.queue = TurnQueue(log)
         self.run_next: Callable[[Ingress], Awaitable[object]] | None = None
@@ -74,7 +74,7 @@ class Session:
     @property
     def is_idle(self) -> bool:
         """Return whether no turn runs or waits."""
-        return not self._running and not self._waiting and not self._exclusive.locked()
+        return not self.requests.tasks and not self._waiting and not self._exclusive.locked()
 
     # -- turns
     async def submit(self, ingress: Ingress, driver: Driver) -> TurnStopped:
@@ -106,6 +106,7 @@ class Session:
         if ingress.is_saved:
             self.record_start()
         turn = self.log.turn(is_saved=ingress.is_saved)
+        self.requests.assign(turn.number, ingress.request_id)
         turn.append(ingress.event)
         turn.append(TurnStarted(turn.number, driver_name, ingress.request_id))
         return turn
@@ -123,34 +124,6 @@ class Session:
         if self.state.started is None and self.state.turn_count == 0:
             self.log.append(self._start)
 
-    def expect(self, request_id: str) -> None:
-        """Accept the id of a request whose turn will begin, so that it can be interrupted before that."""
-        self._expected.add(request_id)
-
-    def forget(self, request_id: str) -> None:
-        """Drop the id of a request whose turn has ended, or never began."""
-        self._expected.discard(request_id)
-        self._withdrawn.discard(request_id)
-
-    def interrupt(self, request_id: str | None = None) -> bool:
-        """Stop the running turns. The session goes on. Return whether there was one.
-
-        Args:
-            request_id: Stop only the turn of this request. If it has not begun, it ends when it begins.
-        """
-        running = {number: task for number, task in self._running.items() if not task.done()}
-        if request_id is not None:
-            running = {number: task for number, task in running.items() if self._request_ids[number] == request_id}
-        self._interrupted.update(running)
-        for task in running.values():
-            task.cancel()
-        if running:
-            return True
-        # a client may interrupt a prompt in the moment in which it sent it
-        waiting = self._expected if request_id is None else self._expected & {request_id}
-        self._withdrawn |= waiting
-        return bool(waiting)
-
     async def finish_waiting(self) -> None:
         """Wait until the turns that began without a caller, such as those of queued texts, have ended."""
         while self._waiting:
@@ -159,8 +132,8 @@ class Session:
     async def stop(self) -> None:
         """End the turns that run and wait."""
         self.run_next = None
-        self.interrupt()
-        tasks = [*self._running.values(), *self._waiting]
+        self.requests.interrupt()
+        tasks = [*self.requests.tasks, *self._waiting]
         for task in self._waiting:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -172,7 +145,7 @@ class Session:
 
     async def _run(self, ingress: Ingress, driver: Driver) -> TurnStopped:
         turn = self.begin_turn(ingress, driver.name)
-        if ingress.request_id is not None and ingress.request_id in self._withdrawn:
+        if self.requests.is_withdrawn(ingress.request_id):
             return self.end_turn(turn, Ending("interrupted", "cancelled"), ingress.request_id)
         budget = Budget(self.limits, self._now_s)
         context = copy_context()
@@ -180,13 +153,12 @@ class Session:
         task = asyncio.get_running_loop().create_task(
             budget.run_in_time(driver.run(turn, self, budget)), context=context
         )
-        self._running[turn.number] = task
-        self._request_ids[turn.number] = ingress.request_id
+        self.requests.start(turn.number, task)
         ending = Ending("error", "the turn ended unexpectedly")
         try:
             ending = await task
         except asyncio.CancelledError:
-            is_interrupt = turn.number in self._interrupted and task.cancelled()
+            is_interrupt = self.requests.was_interrupted(turn.number) and task.cancelled()
             ending = Ending("interrupted", "cancelled") if is_interrupt else Ending("cancelled", "cancelled")
             if not is_interrupt:
                 await _cancel(task)
@@ -203,11 +175,7 @@ class Session:
             turn.append(ErrorOccurred(ending.detail, type(error).__name__, is_recoverable=False))
             raise
         finally:
-            self._running.pop(turn.number, None)
-            self._request_ids.pop(turn.number, None)
-            if ingress.request_id is not None:
-                self._expected.discard(ingress.request_id)
-            self._interrupted.discard(turn.number)
+            self.requests.end(turn.number)
             stopped = self.end_turn(turn, ending, ingress.request_id)
             await asyncio.to_thread(self.log.sync)
         return stopped

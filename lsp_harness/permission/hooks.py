@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import HookDecision
 from lsp_harness.permission.glob_patterns import matches
 from lsp_harness.permission.tool_callback import call_in_thread

@@ -20,7 +20,7 @@ from typing import Any
 from ulid import ULID
 
 from lsp_harness.config.load import trust_remedy
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import PermissionDecided, PermissionRequested
 from lsp_harness.permission.action import CHECK_TOOLS, Action, Decision
 from lsp_harness.permission.action_parts import describe_action

@@ -15,80 +15,27 @@ if TYPE_CHECKING:
     from lsp_harness.sdk.python_tools import tool
     from lsp_harness.sdk.query import query
     from lsp_harness.sdk.sdk_errors import HarnessBinaryNotFoundError, HarnessError
+    from lsp_harness.wire import client_events
     from lsp_harness.wire.client_event_codec import parse_event, to_wire
-    from lsp_harness.wire.client_events import (
-        ArtifactEvent,
-        CandidateEvent,
-        CheckpointEvent,
-        ClientEvent,
-        CompactionEvent,
-        CostUpdate,
-        EditEvent,
-        ErrorEvent,
-        HookDecision,
-        PermissionRequest,
-        QueueEvent,
-        SessionChange,
-        SessionStart,
-        StateChange,
-        StepStart,
-        TaskEvent,
-        TextDelta,
-        ThinkingDelta,
-        ToolEnd,
-        ToolOutputDelta,
-        ToolStart,
-        TurnComplete,
-        TurnStart,
-        TurnStop,
-        UnknownEvent,
-        UserMessage,
-        VerifyEvent,
-    )
+    from lsp_harness.wire.client_events import *
 
-__all__ = [
-    "ArtifactEvent",
-    "CandidateEvent",
-    "CheckpointEvent",
-    "ClientEvent",
-    "CompactionEvent",
-    "CostUpdate",
-    "EditEvent",
-    "ErrorEvent",
-    "EventFeed",
-    "HarnessBinaryNotFoundError",
-    "HarnessClient",
-    "HarnessError",
-    "HarnessKeywords",
-    "HarnessOptions",
-    "HookDecision",
-    "HookMatcher",
-    "PermissionCallback",
-    "PermissionMode",
-    "PermissionRequest",
-    "QueueEvent",
-    "SessionChange",
-    "SessionStart",
-    "StateChange",
-    "StepStart",
-    "TaskEvent",
-    "TextDelta",
-    "ThinkingDelta",
-    "ToolEnd",
-    "ToolOutputDelta",
-    "ToolStart",
-    "Turn",
-    "TurnComplete",
-    "TurnStart",
-    "TurnStop",
-    "UnknownEvent",
-    "UserMessage",
-    "VerifyEvent",
-    "parse_event",
-    "query",
-    "to_wire",
-    "tool",
-]
+    __all__ = [
+        "EventFeed",
+        "HarnessBinaryNotFoundError",
+        "HarnessClient",
+        "HarnessError",
+        "HarnessKeywords",
+        "HarnessOptions",
+        "HookMatcher",
+        "PermissionCallback",
+        "PermissionMode",
+        "Turn",
+        "parse_event",
+        "query",
+        "to_wire",
+        "tool",
+    ]
+    __all__ += client_events.__all__
 
 _MODULES = {
     "EventFeed": "sdk.frame_router",
@@ -106,13 +53,20 @@ _MODULES = {
     "to_wire": "wire.client_event_codec",
     "tool": "sdk.python_tools",
 }
-"""Public name → the module with it. The others are events."""
+"""Public name → the module with it. The others are the events of `wire.client_events`."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"lsp_harness.{_MODULES.get(name, 'wire.client_events')}"), name)
+    """Load a public name, or the list of all."""
+    if name in _MODULES:
+        value = getattr(import_module(f"lsp_harness.{_MODULES[name]}"), name)
+    else:
+        events = import_module("lsp_harness.wire.client_events")
+        if name == "__all__":
+            value = sorted([*_MODULES, *events.__all__])
+        elif name in events.__all__:
+            value = getattr(events, name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value

@@ -18,7 +18,7 @@ from lsp_harness.wire.client_events import (
     SessionStart,
     UnknownEvent,
 )
-from lsp_harness.wire.session_frames import WIRE_VERSION
+from lsp_harness.wire.frame_lines import WIRE_VERSION
 
 MAX_WAITING_EVENTS = 100_000
 """The most events that are kept for a reader of all events."""

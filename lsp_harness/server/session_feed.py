@@ -9,7 +9,6 @@ from lsp_harness.permission.person import TITLES, Choice, offered_choices
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.server.question_message import choose_in_message
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import encode_frame
 
 EVENT_METHOD = "$/lspHarness/event"
 DELTA_METHOD = "$/lspHarness/delta"
@@ -41,13 +40,13 @@ class SessionFeed:
                 pass
 
     def _send(self, event: Event) -> None:
-        if self._client.capabilities.events and (frame := encode_frame(event)) is not None:
+        if self._client.capabilities.events and (frame := _encode(event)) is not None:
             self._client.server.protocol.notify(DELTA_METHOD if event.seq is None else EVENT_METHOD, frame)
 
     # -- questions
     def _show_question(self, event: Event) -> None:
         if self._client.capabilities.permissions:
-            self._client.server.protocol.notify(PERMISSION_METHOD, encode_frame(event))
+            self._client.server.protocol.notify(PERMISSION_METHOD, _encode(event))
         else:
             self._client.spawn(self._ask(event), "asking the user about a permission")
 
@@ -64,6 +63,13 @@ class SessionFeed:
         except UsageError:
             # the turn has ended meanwhile
             return
+
+
+def _encode(event: Event) -> Mapping[str, Any] | None:
+    """Return the frame of an event. The classes of events are imported when a session has one."""
+    from lsp_harness.events.event_codec import encode_frame
+
+    return encode_frame(event)
 
 
 def _read_choice(choice: Choice | None) -> Mapping[str, Any]:

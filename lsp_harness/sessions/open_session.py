@@ -358,7 +358,7 @@ class OpenSession:
     async def aclose(self) -> None:
         """Stop everything, record the end, and let other processes continue the session."""
         self.session.run_next = None
-        self.session.interrupt()
+        self.session.requests.interrupt()
         await self.parts.tasks.aclose()
         await self.session.stop()
         await self.notices.tell_end()

@@ -17,7 +17,7 @@ Frame = Mapping[str, Any]
 async def interrupt(opened: OpenSession, frame: Frame) -> Any:
     """Stop the running turn, or only that of the prompt `id`. The session goes on."""
     prompt_id = frame.get("id")
-    return {"interrupted": opened.session.interrupt(None if prompt_id is None else str(prompt_id))}
+    return {"interrupted": opened.session.requests.interrupt(None if prompt_id is None else str(prompt_id))}
 
 
 async def steer(opened: OpenSession, frame: Frame) -> Any:

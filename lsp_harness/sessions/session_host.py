@@ -12,13 +12,14 @@ from typing import Any, cast
 
 from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.events.event_codec import encode_frame
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.session_commands import COMMANDS
 from lsp_harness.sessions.session_opening import open_session
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import WIRE_VERSION, encode_frame
+from lsp_harness.wire.frame_lines import WIRE_VERSION
 from lsp_harness.wire.version import VERSION
 
 Frame = Mapping[str, Any]
@@ -55,7 +56,6 @@ class _SessionHost:
         self._outgoing = outgoing
         self._opener = opener
         self._opened: OpenSession | None = None
-        self._request_ids: dict[int, str] = {}
         self._schemas: dict[str, Mapping[str, Any]] = {}
         self._turns: dict[asyncio.Task[None], str | None] = {}
         self._unanswered: set[str | None] = set()
@@ -165,11 +165,7 @@ class _SessionHost:
         self._outgoing.put_nowait(frame)
 
     def _forward(self, event: Event) -> None:
-        if event.type == "turn.started" and event.turn is not None and event.data.get("request_id"):
-            self._request_ids[event.turn] = str(event.data["request_id"])
-        request_id = self._request_ids.get(event.turn) if event.turn is not None else None
-        if event.type == "invocation.received" and event.data.get("request_id"):
-            request_id = str(event.data["request_id"])
+        request_id = self._require_open().session.requests.request_of(event.turn) or None
         frame = encode_frame(event, request_id)
         if frame is None:
             return
@@ -226,7 +222,7 @@ class _SessionHost:
             return
         self._unanswered.add(name)
         if name is not None:
-            self._require_open().session.expect(name)
+            self._require_open().session.requests.expect(name)
         if schema is not None and name is not None:
             self._schemas[name] = cast("Mapping[str, Any]", schema)
         task = asyncio.ensure_future(self._run_turn(prompt, name, cast("Mapping[str, Any] | None", schema)))
@@ -262,7 +258,7 @@ class _SessionHost:
             self._unanswered.discard(request_id)
         finally:
             self._schemas.pop(request_id or "", None)
-            opened.session.forget(request_id or "")
+            opened.session.requests.forget(request_id or "")
 
     @property
     def _session_id(self) -> str:

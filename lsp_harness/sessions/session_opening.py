@@ -21,7 +21,7 @@ from lsp_harness.config.load import is_in_trusted_folder
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import HarnessError, UsageError
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.session_events import SessionStarted
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.files.secret_values import hide_variables

@@ -12,7 +12,7 @@ from typing import Any
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.errors import UsageError
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints, Restoration, RestorationGuard
 from lsp_harness.kernel.checkpoints.undo_plan import UndoPlan, plan_redo, plan_undo
 from lsp_harness.kernel.log.log_reader import read_history

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ulid import ULID
 
 from lsp_harness.errors import FileMissing, HarnessError, UsageError
+from lsp_harness.events.event_codec import encode_frame
 from lsp_harness.harness.events import ConversationReported
 from lsp_harness.harness.services import Services
 from lsp_harness.kernel.ingress import Ingress
@@ -25,7 +26,6 @@ from lsp_harness.sessions.session_options import DRIVERS, SessionOptions
 from lsp_harness.sessions.unsaved_texts import UnsavedTexts
 from lsp_harness.text.uri import local_path
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import encode_frame
 
 UNTRUSTED = "this workspace is not trusted, so no session runs here; trust it in the editor and try again"
 SHOWN_SESSIONS = 20
@@ -193,7 +193,7 @@ class SessionVerbs:
     async def interrupt(self, session_id: str) -> Any:
         """Stop the running turn of a session. Return whether there was one. A session that is not open has none."""
         opened = self.opened.get(self._find(self._require_id(session_id)))
-        return {"interrupted": opened is not None and opened.session.interrupt()}
+        return {"interrupted": opened is not None and opened.session.requests.interrupt()}
 
     def answer_question(self, request_id: str, fields: Mapping[str, Any]) -> None:
         """Give the answer to a question about a permission, whichever session has it.

@@ -6,48 +6,23 @@ older programs with keys in camelCase are read, too. Reading never fails: a fram
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from types import NoneType, UnionType
-from typing import Any, cast, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_type_hints
 
+from lsp_harness.text.json_reader import JsonReader, Read
 from lsp_harness.wire import client_events as events
 
-EVENT_CLASSES: dict[str, type[events.ClientEvent]] = {
-    "session_start": events.SessionStart,
-    "user_message": events.UserMessage,
-    "turn_start": events.TurnStart,
-    "turn_stop": events.TurnStop,
-    "turn_complete": events.TurnComplete,
-    "text": events.TextDelta,
-    "thinking": events.ThinkingDelta,
-    "tool_output": events.ToolOutputDelta,
-    "tool_start": events.ToolStart,
-    "tool_end": events.ToolEnd,
-    "error": events.ErrorEvent,
-    "cost_update": events.CostUpdate,
-    "hook_decision": events.HookDecision,
-    "permission_request": events.PermissionRequest,
-    "state": events.StateChange,
-    "step": events.StepStart,
-    "candidate": events.CandidateEvent,
-    "verify": events.VerifyEvent,
-    "edit": events.EditEvent,
-    "task": events.TaskEvent,
-    "artifact": events.ArtifactEvent,
-    "checkpoint": events.CheckpointEvent,
-    "compaction": events.CompactionEvent,
-    "queue": events.QueueEvent,
-    "session": events.SessionChange,
-}
+PUBLIC_CLASSES: list[type[events.ClientEvent]] = [getattr(events, name) for name in events.__all__]
+EVENT_CLASSES: dict[str, type[events.ClientEvent]] = {cls.frame: cls for cls in PUBLIC_CLASSES if cls.frame}
 """Type of a frame → its class."""
-FRAME_TYPES: dict[type[events.ClientEvent], str] = {cls: name for name, cls in EVENT_CLASSES.items()}
 TYPE_ALIASES = {"ready": "session_start"}
 KEY_ALIASES = {"tool_name": "tool", "tool_input": "input", "is_error": "error"}
 """Key of an older program → the key of the field."""
 ENVELOPE = {"session_id": "session_id", "seq": "seq", "turn": "turn", "prompt_id": "id"}
 """Field that all events have → its key on the wire."""
+READER = JsonReader()
 CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
@@ -74,7 +49,7 @@ def to_wire(event: events.ClientEvent) -> dict[str, Any]:
     if isinstance(event, events.UnknownEvent):
         return dict(event.raw)
     own = {field.name: getattr(event, field.name) for field in fields(event) if field.name not in ENVELOPE}
-    frame = {"type": FRAME_TYPES[type(event)], "session_id": event.session_id, "seq": event.seq, "turn": event.turn}
+    frame = {"type": event.frame, "session_id": event.session_id, "seq": event.seq, "turn": event.turn}
     if event.prompt_id is not None:
         frame["id"] = event.prompt_id
     details = own.pop("details", {})
@@ -120,38 +95,9 @@ def _required_fields(cls: type[events.ClientEvent]) -> frozenset[str]:
 
 
 @cache
-def _field_readers(cls: type[events.ClientEvent]) -> dict[str, Callable[[Any], Any]]:
+def _field_readers(cls: type[events.ClientEvent]) -> dict[str, Read]:
     hints = get_type_hints(cls)
-    return {field.name: _value_reader(hints[field.name]) for field in fields(cls) if field.name not in ENVELOPE}
-
-
-def _value_reader(kind: Any) -> Callable[[Any], Any]:
-    """Return a function that checks a JSON value and raises ValueError."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if kind is Any:
-        return lambda value: value
-    if origin is UnionType:
-        read = _value_reader(next(argument for argument in arguments if argument is not NoneType))
-        return lambda value: None if value is None else read(value)
-    if origin is tuple:
-        return _read_texts
-    if kind is float:
-        return lambda value: float(_check_type(value, int, float))
-    if origin is not None:
-        return lambda value: _check_type(value, dict)
-    return lambda value: _check_type(value, kind)
-
-
-def _check_type(value: Any, *kinds: type) -> Any:
-    if type(value) not in kinds:
-        raise ValueError(f"{value!r} has another type")
-    return value
-
-
-def _read_texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"{value!r} is not a list")  # noqa: TRY004 - as for every malformed value
-    return tuple(_check_type(item, str) for item in cast("list[Any]", value))
+    return {field.name: READER.reader(hints[field.name]) for field in fields(cls) if field.name not in ENVELOPE}
 
 
 def _snake_case(name: str) -> str:

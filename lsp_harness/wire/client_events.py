@@ -1,11 +1,41 @@
 """The events of a session as its clients see them: one frozen class for each type of frame.
 
-A client distinguishes them by `isinstance`. `client_event_codec` knows the type of each class on the wire.
+A client distinguishes them by `isinstance`. `client_event_codec` converts frames.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+__all__ = [
+    "ArtifactEvent",
+    "CandidateEvent",
+    "CheckpointEvent",
+    "ClientEvent",
+    "CompactionEvent",
+    "CostUpdate",
+    "EditEvent",
+    "ErrorEvent",
+    "HookDecision",
+    "PermissionRequest",
+    "QueueEvent",
+    "SessionChange",
+    "SessionStart",
+    "StateChange",
+    "StepStart",
+    "TaskEvent",
+    "TextDelta",
+    "ThinkingDelta",
+    "ToolEnd",
+    "ToolOutputDelta",
+    "ToolStart",
+    "TurnComplete",
+    "TurnStart",
+    "TurnStop",
+    "UnknownEvent",
+    "UserMessage",
+    "VerifyEvent",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +48,10 @@ class ClientEvent:
             as a piece of text.
         turn: The number of the turn, or None if the event belongs to no turn.
         prompt_id: The id of the prompt that the event answers, or None. Its key on the wire is `id`.
+        frame: The type of the frames of a class.
     """
 
+    frame: ClassVar[str] = ""
     session_id: str = ""
     seq: int | None = None
     turn: int | None = None
@@ -30,6 +62,7 @@ class ClientEvent:
 class TextDelta(ClientEvent):
     """A piece of the answer, as the model writes it."""
 
+    frame: ClassVar[str] = "text"
     content: str
 
 
@@ -37,6 +70,7 @@ class TextDelta(ClientEvent):
 class ThinkingDelta(ClientEvent):
     """A piece of the reasoning of the model, if it reports that apart."""
 
+    frame: ClassVar[str] = "thinking"
     content: str
 
 
@@ -44,6 +78,7 @@ class ThinkingDelta(ClientEvent):
 class ToolOutputDelta(ClientEvent):
     """A piece of the output of a running tool."""
 
+    frame: ClassVar[str] = "tool_output"
     call_id: str
     content: str
 
@@ -52,6 +87,7 @@ class ToolOutputDelta(ClientEvent):
 class ToolStart(ClientEvent):
     """The beginning of a tool call. `call_id` pairs it with its end."""
 
+    frame: ClassVar[str] = "tool_start"
     tool: str
     call_id: str = ""
     input: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -71,6 +107,7 @@ class ToolEnd(ClientEvent):
         reason: Why it failed: "error", "denied", "not_allowed", "invalid_input", "cancelled" or another word.
     """
 
+    frame: ClassVar[str] = "tool_end"
     tool: str
     call_id: str = ""
     output: str = ""
@@ -84,6 +121,7 @@ class ToolEnd(ClientEvent):
 class ErrorEvent(ClientEvent):
     """An error. If it is `recoverable`, the turn goes on."""
 
+    frame: ClassVar[str] = "error"
     message: str
     code: str = ""
     recoverable: bool = True
@@ -93,6 +131,7 @@ class ErrorEvent(ClientEvent):
 class CostUpdate(ClientEvent):
     """The tokens of one model call. `cached_tokens` of the `input_tokens` were not evaluated again."""
 
+    frame: ClassVar[str] = "cost_update"
     input_tokens: int
     output_tokens: int
     cost: float = 0.0
@@ -104,6 +143,7 @@ class CostUpdate(ClientEvent):
 class TurnStart(ClientEvent):
     """The beginning of a turn. `turn_number` counts the turns of the session from 0."""
 
+    frame: ClassVar[str] = "turn_start"
     turn_number: int
 
 
@@ -119,6 +159,7 @@ class TurnStop(ClientEvent):
         structured_output: The value of the answer, if the prompt had a JSON schema.
     """
 
+    frame: ClassVar[str] = "turn_stop"
     turn_number: int
     reason: str
     detail: str = ""
@@ -133,6 +174,7 @@ class TurnComplete(ClientEvent):
     No `CostUpdate` has its tokens.
     """
 
+    frame: ClassVar[str] = "turn_complete"
     reason: str
     agent: str = ""
     text: str = ""
@@ -158,6 +200,7 @@ class HookDecision(ClientEvent):
         error: Why a hook failed.
     """
 
+    frame: ClassVar[str] = "hook_decision"
     event: str
     tool: str = ""
     decision: str = ""
@@ -182,6 +225,7 @@ class SessionStart(ClientEvent):
         version: The version of lsp-harness.
     """
 
+    frame: ClassVar[str] = "session_start"
     model: str = ""
     permission_mode: str = ""
     driver: str = ""
@@ -200,6 +244,7 @@ class UserMessage(ClientEvent):
         task_id: The task whose end is the reason, if the kind is "auto".
     """
 
+    frame: ClassVar[str] = "user_message"
     text: str
     kind: str = "message"
     task_id: str = ""
@@ -222,6 +267,7 @@ class PermissionRequest(ClientEvent):
         text: The whole question for a person, which is the same in every surface.
     """
 
+    frame: ClassVar[str] = "permission_request"
     request_id: str
     tool: str
     input: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -247,6 +293,7 @@ class StateChange(ClientEvent):
         outcome: What was found or decided in the state, when the turn leaves it.
     """
 
+    frame: ClassVar[str] = "state"
     state: str
     round: int | None = None
     reason: str | None = None
@@ -259,6 +306,7 @@ class StateChange(ClientEvent):
 class StepStart(ClientEvent):
     """The beginning of a step of a turn: one model call with the tools that it requests."""
 
+    frame: ClassVar[str] = "step"
     number: int
 
 
@@ -275,6 +323,7 @@ class CandidateEvent(ClientEvent):
         passed: The number of candidates that passed, if one of them was selected.
     """
 
+    frame: ClassVar[str] = "candidate"
     status: str
     candidate: int = 0
     reason: str = ""
@@ -301,6 +350,7 @@ class VerifyEvent(ClientEvent):
         reason: Why the check was skipped, or another remark.
     """
 
+    frame: ClassVar[str] = "verify"
     status: str
     check: str = ""
     passed: bool | None = None
@@ -327,6 +377,7 @@ class EditEvent(ClientEvent):
         paths: The files that have their earlier text again.
     """
 
+    frame: ClassVar[str] = "edit"
     status: str
     proposal: str = ""
     diff: str = ""
@@ -351,6 +402,7 @@ class TaskEvent(ClientEvent):
         artifact_id: The artifact with the whole output, if it is large.
     """
 
+    frame: ClassVar[str] = "task"
     status: str
     task_id: str
     kind: str = ""
@@ -364,6 +416,7 @@ class TaskEvent(ClientEvent):
 class ArtifactEvent(ClientEvent):
     """The event that a large output is in a file. `path` is relative to the folder of the session."""
 
+    frame: ClassVar[str] = "artifact"
     artifact_id: str
     path: str
     kind: str = ""
@@ -378,6 +431,7 @@ class CheckpointEvent(ClientEvent):
     `paths` are the files whose texts are known, or empty if it is the whole folder.
     """
 
+    frame: ClassVar[str] = "checkpoint"
     checkpoint_id: str
     kind: str = ""
     paths: tuple[str, ...] = ()
@@ -387,6 +441,7 @@ class CheckpointEvent(ClientEvent):
 class CompactionEvent(ClientEvent):
     """The event that a tier made the prompt smaller, from `before` to `after` tokens."""
 
+    frame: ClassVar[str] = "compaction"
     tier: str
     before: int = 0
     after: int = 0
@@ -396,6 +451,7 @@ class CompactionEvent(ClientEvent):
 class QueueEvent(ClientEvent):
     """The event that a queued text was added, edited, removed or taken, as `status` says."""
 
+    frame: ClassVar[str] = "queue"
     status: str
     item_id: str
     kind: str = ""
@@ -411,6 +467,7 @@ class SessionChange(ClientEvent):
         details: The other fields of the frame, such as the parent of a fork.
     """
 
+    frame: ClassVar[str] = "session"
     status: str
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
 

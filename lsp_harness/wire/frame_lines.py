@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+WIRE_VERSION = 1
+"""The major version of the protocol of sessions. A client refuses a server with a larger one."""
 MAX_LINE_BYTES = 64 * 2**20
 """The longest line that a client or a session accepts."""
 

@@ -10,7 +10,7 @@ import pytest
 from lsp_harness.agents.agent_gate import AgentGate, GateParts, make_question_action
 from lsp_harness.config.permission_schema import Permissions
 from lsp_harness.config.schema import Config
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import PermissionDecided, PermissionRequested
 from lsp_harness.permission.gate_policy import make_policy
 from lsp_harness.permission.hooks import Hooks

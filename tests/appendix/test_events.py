@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.events.event_codec import encode_frame
 from lsp_harness.events.session_events import AgentFinished
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.sdk import (
@@ -31,7 +32,6 @@ from lsp_harness.sdk import (
     to_wire,
 )
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import encode_frame
 from tests.appendix.bench import READ, Bench, of_type
 from tests.appendix.names import table
 from tests.support.scripted_session import call_text

@@ -17,7 +17,7 @@ from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineError, NoAnswer
 from lsp_harness.events.event_codec import encode_event
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.model_events import ModelCompleted, ToolCall
 from lsp_harness.events.session_events import InvocationReceived, SessionStarted, TurnStopped
 from lsp_harness.events.tool_events import ToolCompleted, ToolFailed

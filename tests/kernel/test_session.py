@@ -137,7 +137,7 @@ async def test_each_reason_to_end_is_reached(session: Session) -> None:
     started = asyncio.Event()
     running = asyncio.ensure_future(session.submit(Ingress("message", "f"), StepDriver(never(started))))
     await started.wait()
-    assert session.interrupt()
+    assert session.requests.interrupt()
     assert (await running).reason == "interrupted"
     started = asyncio.Event()
     running = asyncio.ensure_future(session.submit(Ingress("message", "g"), StepDriver(never(started))))
@@ -285,7 +285,7 @@ async def test_no_turn_begins_by_itself_after_an_interrupt(session: Session) -> 
     running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(never(started))))
     await started.wait()
     session.report_task_end("t2", "more tests ended")
-    session.interrupt()
+    session.requests.interrupt()
     await running
     await session.finish_waiting()
     assert "invocation.auto" not in types(session)

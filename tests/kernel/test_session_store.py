@@ -11,8 +11,8 @@ from ulid import ULID
 
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.events.code_events import CandidateRejected
-from lsp_harness.events.event_type import EVENT_CLASSES, UnknownEvent
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_codec import EVENT_CLASSES
+from lsp_harness.events.event_type import SessionEvent, UnknownEvent
 from lsp_harness.events.model_events import ModelCompleted, ModelStarted, ToolCall
 from lsp_harness.events.session_events import (
     ErrorOccurred,

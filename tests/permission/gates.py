@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.permission.action import Action
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.permission_gate import PermissionGate as Gate

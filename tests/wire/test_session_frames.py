@@ -1,4 +1,4 @@
-"""The frames of events: every type of event has one or is ignored on purpose."""
+"""The frames of events, which clients of a session receive."""
 
 import json
 
@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.events.event_codec import encode_event
-from lsp_harness.events.event_types import EVENT_CLASSES
+from lsp_harness.events.event_codec import EVENT_CLASSES, FRAMES, encode_event, encode_frame
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import FRAMES, IGNORED_TYPES, encode_frame
-
-FRAME_ONLY_TYPES = {"text.delta", "thinking.delta", "tool.output.delta"}
-
-
-def test_every_type_of_event_has_a_frame_or_is_ignored_and_never_both() -> None:
-    assert set(EVENT_CLASSES) == (FRAMES.keys() - FRAME_ONLY_TYPES) | IGNORED_TYPES
-    assert not FRAMES.keys() & IGNORED_TYPES
 
 
 @pytest.mark.parametrize("type", [type for type in EVENT_CLASSES if type in FRAMES])

@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.cli.proposal_output import VerdictTable
 from lsp_harness.events.code_events import CheckCompleted, CheckReport, ChecksCompleted
-from lsp_harness.events.event_codec import encode_event
+from lsp_harness.events.event_codec import encode_event, encode_frame
 from lsp_harness.harness.edits.prepared_fixes import PreparedFix
 from lsp_harness.harness.verdicts.verification_verbs import describe_verdict
 from lsp_harness.harness.verification.verdict_document import render_document
@@ -21,7 +21,6 @@ from lsp_harness.verify.finding import Finding, Outcome, Verdict
 from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.wire.client_event_codec import parse_event
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import encode_frame
 from lsp_harness.wire.stage_lines import describe_stage
 from lsp_harness.wire.verdict_words import (
     BEHAVIOUR_CHECKS,

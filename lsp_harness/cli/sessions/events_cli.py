@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, say
 from lsp_harness.errors import UsageError
+from lsp_harness.events.event_codec import EVENT_CLASSES
 from lsp_harness.events.event_schema import render
-from lsp_harness.events.event_type import EVENT_CLASSES
 from lsp_harness.kernel.log.log_reader import follow_log, read_history
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.wire.event import Event, encode

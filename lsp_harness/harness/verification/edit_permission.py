@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import UsageError
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.kernel.checkpoints.checkpoints import RestorationGuard
 from lsp_harness.kernel.log.turn import Turn, current_turn
 from lsp_harness.kernel.results import Proposal

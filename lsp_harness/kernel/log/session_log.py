@@ -20,7 +20,7 @@ from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_writing import open_for_append, remove_irregular_file, write_all
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.events.event_codec import encode_event, unsaved_keys
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.files.secrets import may_contain_secret, redact
 from lsp_harness.kernel.log.log_reader import LOG_NAME
 from lsp_harness.kernel.log.turn import Turn, current_turn

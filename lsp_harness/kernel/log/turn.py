@@ -4,7 +4,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from lsp_harness.events.code_events import StateEntered
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.session_events import StepStarted
 from lsp_harness.wire.event import Event
 

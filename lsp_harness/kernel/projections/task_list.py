@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from lsp_harness.events.event_codec import decode_event
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.session_events import SessionResumed
 from lsp_harness.events.tool_events import TaskCancelled, TaskCompleted, TaskFailed, TaskStarted
 from lsp_harness.wire.event import Event

@@ -11,7 +11,7 @@ from ulid import ULID
 
 from lsp_harness.disk.file_reading import system_message
 from lsp_harness.errors import FileError, HarnessError, UsageError
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import TaskCancelled, TaskCompleted, TaskFailed, TaskStarted
 from lsp_harness.files.secrets import redact
 from lsp_harness.kernel.artifacts import READ_LIMIT_BYTES, THRESHOLD_BYTES, ArtifactStore

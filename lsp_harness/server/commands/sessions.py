@@ -12,7 +12,6 @@ from lsp_harness.server.progress import show_progress
 from lsp_harness.sessions.session_export import EXPORT_FORMATS, ExportFormat
 from lsp_harness.sessions.session_options import DRIVERS
 from lsp_harness.wire.event import Event
-from lsp_harness.wire.session_frames import encode_frame
 from lsp_harness.wire.stage_lines import describe_stage
 from lsp_harness.workspace.snapshot import Snapshot
 
@@ -70,7 +69,7 @@ def describe_step(event: Event) -> str:
         case "turn.started":
             line = "thinking"
         case "state.entered" | "state.exited" | "candidate.rejected" | "verify.completed":
-            line = describe_stage(encode_frame(event) or {})
+            line = _describe_stage(event)
         case "step.started":
             line = f"step {data.get('number')}"
         case "tool.started":
@@ -83,6 +82,13 @@ def describe_step(event: Event) -> str:
         case _:
             return ""
     return " ".join(line.split())[:MAX_LINE_CHARS]
+
+
+def _describe_stage(event: Event) -> str:
+    """Return the line of a stage. The classes of events are imported when a session has one."""
+    from lsp_harness.events.event_codec import encode_frame
+
+    return describe_stage(encode_frame(event) or {})
 
 
 @command(

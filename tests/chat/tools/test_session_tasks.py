@@ -10,7 +10,7 @@ import pytest
 from lsp_harness.chat.tools.session_tasks import SessionTasks
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.chat.tools.tool_registry import create_tools
-from lsp_harness.events.event_types import SessionEvent
+from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.kernel.artifacts import ArtifactStore
 from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints

@@ -7,7 +7,7 @@ from pathlib import Path
 from lsp_harness.events.event_schema import build_schema
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_store import SessionStore
-from lsp_harness.wire.session_frames import WIRE_VERSION
+from lsp_harness.wire.frame_lines import WIRE_VERSION
 from lsp_harness.wire.version import VERSION
 from tests.cli.conftest import Shell
 
