@@ -9,7 +9,7 @@ SAY_AGAIN := echo "what failed runs once more, alone:"
 CHECK_TESTS := tests/test_tidy.py tests/test_code_rules.py tests/package
 ALL_TESTS := --ignore=tests/editors $(CHECK_TESTS:%=--ignore=%)
 
-.PHONY: help demo test e2e check types rules setup agents fmt docs snapshots clean xterm lock release
+.PHONY: help demo unit test e2e check types rules setup agents fmt docs snapshots clean xterm lock release
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -35,13 +35,16 @@ rules: $(STAMP)
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest -q $(CHECK_TESTS)
 
+unit: $(STAMP) ## the tests that need no process, no server and no model: the quick ones
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal --unit $(ALL_TESTS)
+
 test: setup ## all tests but those of `make check` and those in real editors; what fails runs once more, alone
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal $(ALL_TESTS) || \
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal $(ALL_TESTS) || \
 	  { $(SAY_AGAIN) && $(BIN)/python -m pytest -q $(AGAIN) $(ALL_TESTS); }
 
 e2e: setup ## the tests in real editors and a browser: VS Code, Neovim, Emacs, the inspector (installs them first)
 	@.ci/editors.sh
-	@CI=1 timeout 600 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/editors || \
+	@CI=1 timeout 600 $(BIN)/python -m pytest -q -n auto --dist loadfile tests/editors || \
 	  { $(SAY_AGAIN) && CI=1 timeout 600 $(BIN)/python -m pytest -q $(AGAIN) tests/editors; }
 	@cd editors/vscode && timeout 120 npm test --silent
 	@cd tests/editors/vscode && PYTHON=$(CURDIR)/$(BIN)/python timeout 900 npm test --silent

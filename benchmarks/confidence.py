@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.fim import Case, cases, progress
 from benchmarks.healing import PATIENT_MS, answer, lines
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+from lsp_harness.completion.trigger_policy import TriggerPolicy
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Quiet
 from lsp_harness.inference.client import EngineClient

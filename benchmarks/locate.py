@@ -25,7 +25,7 @@ from time import perf_counter
 from benchmarks.fim import cases
 from benchmarks.locate_tasks import TASKS
 from benchmarks.retrieval import Place, data, documents, find_nearest, interval
-from lsp_harness.coding.task_location import TaskPlace, choose_place, find_task_places
+from lsp_harness.coding.location.task_location import TaskPlace, choose_place, find_task_places
 from lsp_harness.config.load import load
 from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery

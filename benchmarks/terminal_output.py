@@ -1,6 +1,6 @@
 """A lot of output in one terminal with three viewers, of which one never reads.
 
-    python -m benchmarks.terminal_output [--megabytes 200] [--emulator ghostty|pyte]
+    python -m benchmarks.terminal_output [--megabytes 200]
 
 The viewers that read must get every byte in order, the memory must stay flat, and the speed stands beside that of the
 same output read from a bare pseudo-terminal in the same run.
@@ -14,12 +14,9 @@ import pty
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 from lsp_harness.process.memory import resident_bytes
-from lsp_harness.runtime.terminal import terminal as terminal_module
-from lsp_harness.runtime.terminal.screen_choice import ScreenKind, open_screen
 from lsp_harness.runtime.terminal.terminal import Terminal
 from lsp_harness.runtime.terminal.terminal_viewer import TerminalViewer
 
@@ -68,12 +65,11 @@ async def read_digest(viewer: TerminalViewer) -> str:
     return digest.hexdigest()
 
 
-async def measure(megabytes: int, emulator: ScreenKind) -> None:
+async def measure(megabytes: int) -> None:
     """Run the program, and print the result."""
     lines = megabytes * 1_000_000 // (len(LINE) + 11)
     argv = [sys.executable, "-S", "-E", "-c", PROGRAM, str(lines), LINE]
     bare_s = await asyncio.to_thread(read_bare, argv)
-    setattr(terminal_module, "open_screen", partial(open_screen, kind=emulator))  # noqa: B010
     terminal = await Terminal.start(
         argv, cwd=Path.cwd(), env=os.environ, columns=120, rows=40, log_file=None, mark="terminal_output"
     )
@@ -91,7 +87,7 @@ async def measure(megabytes: int, emulator: ScreenKind) -> None:
     cpu_s = time.process_time() - cpu_s
     digests = [await task for task in tasks]
     terminal.close()
-    print(f"{megabytes} MB, {emulator}: {megabytes / seconds:.1f} MB/s, bare terminal {megabytes / bare_s:.1f} MB/s")
+    print(f"{megabytes} MB: {megabytes / seconds:.1f} MB/s, bare terminal {megabytes / bare_s:.1f} MB/s")
     print(f"processor time of this process: {cpu_s:.1f} s of {seconds:.1f} s")
     print(f"complete and in order: {[digest == expected_digest(lines) for digest in digests]}")
     print(f"the viewer that never reads was dropped: {never_read.is_dropped}")
@@ -102,9 +98,8 @@ def main() -> None:
     """Read the arguments and run the program."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=200)
-    parser.add_argument("--emulator", default="ghostty", choices=["ghostty", "pyte"])
     arguments = parser.parse_args()
-    asyncio.run(measure(arguments.megabytes, arguments.emulator))
+    asyncio.run(measure(arguments.megabytes))
 
 
 if __name__ == "__main__":

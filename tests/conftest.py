@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, settings
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.config.schema import Model as ModelSettings
 from lsp_harness.process import machine_load
+from tests.support.process_guard import ProcessGuard, mark_process_tests, select_unit_tests
 from tests.support.real_checkers import PROGRAM_VARIABLES
+from tests.support.run_reports import RunReports
 from tests.support.tiny import tiny_gguf
 from tests.support.user_home import open_home, reuse_measurements
 
@@ -38,6 +40,7 @@ settings.load_profile("any machine")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden-update", action="store_true", help="rewrite what golden case files expect")
+    parser.addoption("--unit", action="store_true", help="only tests without a process and the model, which is checked")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,6 +49,22 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_FailuresAtOnce(config))
+        config.pluginmanager.register(RunReports(config))
+    if config.getoption("unit"):
+        config.pluginmanager.register(ProcessGuard())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Say which tests start processes, and leave them out of `make unit`."""
+    mark_process_tests(items)
+    if config.getoption("unit"):
+        select_unit_tests(config, items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Use all cores that this process may use with `-n auto`. A test often waits, so one core runs two."""
+    return max(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 class _FailuresAtOnce:

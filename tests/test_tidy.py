@@ -178,7 +178,7 @@ LANGUAGE_WORDS = {
     "lsp_harness/agents/foreign_tools.py": {"bash", "shell"},
     "lsp_harness/runtime/adapters/adapter_registry.py": {"shell"},
     "lsp_harness/runtime/adapters/opencode.py": {"bash"},
-    "lsp_harness/runtime/adapters/shell.py": {"bash"},
+    "lsp_harness/runtime/adapters/terminal_adapter.py": {"bash"},
     "lsp_harness/server/commands/status_command.py": {"python"},
     "lsp_harness/verify/project_tests/node_scripts.py": {"tsx"},
     "lsp_harness/verify/project_tests/other_runners.py": {"go", "tsx"},

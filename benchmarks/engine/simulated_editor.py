@@ -13,7 +13,7 @@ from time import perf_counter
 from benchmarks.engine.our_engine import BenchEngine
 from benchmarks.engine.real_edits import RealEdit
 from benchmarks.engine.timing import Timing, measure_stream
-from lsp_harness.completion.request.completion_request import RequestBuilder
+from lsp_harness.completion.completion_request import RequestBuilder
 from lsp_harness.context.repository_context import RepositoryChoice, RepositoryContext
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.request import Infill, Owner, Sampling

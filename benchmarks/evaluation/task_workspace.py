@@ -21,8 +21,8 @@ from lsp_harness.index.index_place import prepare_place
 from lsp_harness.inference.client import Engine
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.project.command_project import QuietOutput
 from lsp_harness.project.project_index import open_ready_index
-from lsp_harness.project.quiet_output import QuietOutput
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice, SuiteRun, run_tests

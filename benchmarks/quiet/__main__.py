@@ -19,8 +19,7 @@ from pathlib import Path
 from benchmarks.quiet.figures import HEAD, Figures
 from benchmarks.quiet.scenarios import HALVES, Half, of
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-from lsp_harness.completion.policy.trigger_rules import MIN_PROBABILITY
+from lsp_harness.completion.trigger_policy import MIN_PROBABILITY, TriggerPolicy
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.client import EngineClient

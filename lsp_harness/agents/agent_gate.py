@@ -13,7 +13,7 @@ from lsp_harness.permission.person import Answer, PermissionQuestion, Requesting
 from lsp_harness.runtime.adapter import LaunchOrder
 from lsp_harness.runtime.agent_errors import SpawnDenied
 from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
-from lsp_harness.runtime.question_gate import AskingAgent
+from lsp_harness.runtime.question_desk import AskingAgent
 
 PERSON_WAIT_S = 300.0
 """Time for a person to answer. After it nobody is there, and the agent is denied."""

@@ -16,8 +16,7 @@ from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.services import Services
 from lsp_harness.runtime.agent_events import EventName
-from lsp_harness.runtime.isolation.git_command import GitFailed, run_git
-from lsp_harness.runtime.isolation.git_tree import MAX_FILE_BYTES, TreeChange, read_changes, write_tree
+from lsp_harness.runtime.isolation.git import MAX_FILE_BYTES, GitFailed, TreeChange, read_changes, run_git, write_tree
 from lsp_harness.runtime.isolation.worktree import MAX_CHANGED_FILES
 
 Publish = Callable[[str, EventName, Mapping[str, Any]], object]

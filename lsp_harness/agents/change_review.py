@@ -14,7 +14,7 @@ from lsp_harness.harness.services import Services
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.limits import Ending
 from lsp_harness.languages.language_table import find_language_of_file
-from lsp_harness.runtime.isolation.git_tree import TreeChange
+from lsp_harness.runtime.isolation.git import TreeChange
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
 from lsp_harness.verify.change import Change

@@ -12,7 +12,7 @@ from typing import Any
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.kernel.checkpoints.undo_plan import UndoPlan
 from lsp_harness.process.process_table import start_ticks
-from lsp_harness.runtime.isolation.git_command import GitFailed
+from lsp_harness.runtime.isolation.git import GitFailed
 from lsp_harness.runtime.isolation.worktree import Worktree
 
 ENDING = ".json"

@@ -12,9 +12,8 @@ from lsp_harness.api.access.request_guard import COOKIE_NAME, LOGIN_PATH
 from lsp_harness.api.api_errors import Unauthorized
 from lsp_harness.api.api_route import ApiCall, ApiRoute, QueryField
 from lsp_harness.api.browser_access import CODE_SECONDS
-from lsp_harness.project.command_project import open_project
+from lsp_harness.project.command_project import QuietOutput, open_project
 from lsp_harness.project.project_search import ProjectQuery, search_code
-from lsp_harness.project.quiet_output import QuietOutput
 from lsp_harness.wire.version import VERSION
 
 BAD_CODE = Unauthorized("the request has no valid token", "send the header Authorization: Bearer TOKEN")

@@ -17,7 +17,7 @@ from typing import Any
 from lsp_harness.chat.tool import ToolSignature
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.grammar import gbnf_literal
-from lsp_harness.inference.schema_grammar.json_schema import BASE_RULES, format_rules, repeat, schema_rules
+from lsp_harness.inference.json_schema import BASE_RULES, format_rules, repeat, schema_rules
 
 CALL_START, CALL_END = "<tool_call>", "</tool_call>"
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}

@@ -1,15 +1,17 @@
-"""Edits lines by an instruction in words.
+"""Edits lines by an instruction in words, and repairs the closest attempt if it leaves tests failing.
 
 A small model that may answer with anything changes too much. So it gets only the lines, with an outline of the file,
 and its answer is these lines, written again.
+
+A small model that is told what is wrong with its code seldom corrects it. The ladder of the repair of failing tests
+finds the wrong statement by the tests instead, and tries other texts there.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from lsp_harness.coding.attempt_repair import repair_attempt
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.partial_answer import AskedCode
 from lsp_harness.coding.candidates.sampling import (
@@ -22,7 +24,8 @@ from lsp_harness.coding.candidates.sampling import (
 )
 from lsp_harness.coding.comment_request import has_mark, remove_comments
 from lsp_harness.coding.edit_task import EditTask
-from lsp_harness.coding.existing_findings import describe_existing_findings
+from lsp_harness.coding.finding_location import describe_existing_findings
+from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
 from lsp_harness.coding.selection import select_code
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
@@ -40,9 +43,33 @@ from lsp_harness.inference.request import ChatRequest, Props, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
-from lsp_harness.text.edit import Edit
+from lsp_harness.text.edit import Edit, line_edits
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.check import Check
+
+ATTEMPT_REPAIR_S = 30.0
+
+
+async def repair_attempt(context: TurnContext, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
+    """Return the edits of the document that make the attempt pass its tests, or none.
+
+    Args:
+        context: The document, before the attempt, and the tools.
+        attempt: A candidate that failed the tests.
+        states: The states of the turn.
+    """
+    document, edit = attempt.change.after, attempt.change.edits[0]
+    # the repair is a part of this turn, as an item of a plan is: it neither completes nor fails it
+    inner = replace(context, document=document, base=context.document, states=states, item=context.item or 0)
+    titles = {finding.code for finding in attempt.verdict.outcomes[-1].findings}
+    try:
+        trace = (await find_failures(inner)).limit_to(titles)
+        span = Span(edit.start, edit.start + len(edit.new))
+        proposal = await RepairTests(inner, trace, span, limit_s=ATTEMPT_REPAIR_S).run()
+    except NoAnswer:
+        return ()
+    return line_edits(context.document.data, proposal.changes.main.after.data)
+
 
 SYSTEM = "You edit code. Answer with the whole edited code in one code block and nothing else."
 DEFAULT_CANDIDATES = 4

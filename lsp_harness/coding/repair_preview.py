@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 
 from lsp_harness.coding.repair.missing_imports import load_library
-from lsp_harness.coding.repair.repair_request import RepairRequest
+from lsp_harness.coding.repair.repair import RepairRequest
 from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.coding.turn_driver import AMBIGUOUS_COST
 from lsp_harness.syntax.syntax_errors import find_new_faults

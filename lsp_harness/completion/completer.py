@@ -13,18 +13,15 @@ from typing import Any
 
 from ulid import ULID
 
+from lsp_harness.completion.answer_cache import AnswerCache
+from lsp_harness.completion.completion_request import RequestBuilder
 from lsp_harness.completion.document_completions import DocumentCompletions
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-from lsp_harness.completion.policy.trigger_rules import find_probability_rule
-from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
-from lsp_harness.completion.prefetch.inflight import CallLater, call_later
-from lsp_harness.completion.prefetch.prefetch import PlaceKnowledge, Prefetcher
+from lsp_harness.completion.inflight import BackgroundTasks, CallLater, call_later
+from lsp_harness.completion.prefetch import PlaceKnowledge, Prefetcher
 from lsp_harness.completion.reply_source import ReplySource, describe_missing
-from lsp_harness.completion.request.alternatives import find_other_texts, generate_other_texts
-from lsp_harness.completion.request.answer_cache import AnswerCache
-from lsp_harness.completion.request.completion_request import RequestBuilder
-from lsp_harness.completion.request.text_generation import find_valid_start
-from lsp_harness.completion.request.type_filter import TypeFilter
+from lsp_harness.completion.text_generation import find_other_texts, find_valid_start, generate_other_texts
+from lsp_harness.completion.trigger_policy import TriggerPolicy, find_probability_rule
+from lsp_harness.completion.type_filter import TypeFilter
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.errors import EngineRefused, RequestSuperseded

@@ -1,25 +1,65 @@
-"""The reply of the model to one request: from the cache, from the answer in flight, or from the engine."""
+"""The reply of the model to one request: from the cache, the answer in flight, or the engine; and its probability.
 
+A small model sees the code below, but it often writes another statement first. If the code below uses `total` and
+nothing binds it, the next statement probably does. Then the model continues a start that binds the name.
+"""
+
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import log
+from math import exp, log
 from time import perf_counter
 from typing import Any
 
-from lsp_harness.completion.policy.answer_probability import shown_probability
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-from lsp_harness.completion.prefetch.inflight import Answer, InflightSlot
-from lsp_harness.completion.request.answer_cache import AnswerCache, ModelText
-from lsp_harness.completion.request.completion_request import CompletionRequest, Effort
-from lsp_harness.completion.request.missing_binding import find_binding_start
-from lsp_harness.completion.request.text_generation import generate, make_presentable_texts
-from lsp_harness.completion.rules.rule_table import RULES
-from lsp_harness.completion.rules.shaping import shape
+from lsp_harness.completion.answer_cache import AnswerCache, ModelText
+from lsp_harness.completion.completion_request import CompletionRequest, Effort
+from lsp_harness.completion.inflight import Answer, InflightSlot
+from lsp_harness.completion.rules.shaping import RULES, shape
+from lsp_harness.completion.text_generation import generate, make_presentable_texts
+from lsp_harness.completion.trigger_policy import TriggerPolicy
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
+from lsp_harness.languages.name_traits import NameTraits
+from lsp_harness.syntax.names.unbound_names import MissingNames, find_missing_names
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.code_lines import to_lf
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import decode, encode
+from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.edit_history import EditHistory
+
+
+def shown_probability(answer: ModelText, shown_text: str) -> float | None:
+    """Return the geometric mean of the probabilities of the tokens that `shown` consists of.
+
+    Tokens that the rules cut off do not count: a model that is wrong on the next line may well be right on this one.
+
+    Returns:
+        None if the probabilities are not known.
+    """
+    start, end = _find_span(to_lf(answer.text), to_lf(shown_text).strip())
+    logprobs: list[float] = []
+    token_start = 0
+    for token_end, logprob in answer.steps:
+        if token_end > start and token_start < end:
+            logprobs.append(logprob)
+        token_start = token_end
+    return exp(sum(logprobs) / len(logprobs)) if logprobs else None
+
+
+def _find_span(text: str, shown_text: str) -> tuple[int, int]:
+    """Return where `shown` stands in `text`, apart from blanks at its ends. Its lines may have another indentation."""
+    start = text.find(shown_text)
+    if start >= 0:
+        return start, start + len(shown_text)
+    first_line, *_, last_line = [*shown_text.split("\n"), shown_text.split("\n")[-1]]
+    start = max(0, text.find(first_line.strip()))
+    end = text.find(last_line.strip(), start)
+    return start, end + len(last_line.strip()) if end >= 0 else len(text)
+
 
 USUAL_LINE_TOKENS = 12
 """Number of tokens of a usual line of code."""
@@ -199,3 +239,70 @@ def _rung(answer: Answer) -> dict[str, Any]:
 
 def _elapsed_ms(start_s: float) -> float:
     return round((perf_counter() - start_s) * 1000, 1)
+
+
+DOCSTRING = re.compile(r"\s*[rRuU]?(?:\"\"\"|''')")
+"""The code below the head of a function that is missing."""
+MAX_BYTES_BELOW = 3_000
+"""How much of the code below is searched for a call of the name."""
+ANNOTATED_PARAMETER = re.compile(r"\s*\**\w+\??\s*:")
+
+
+def find_binding_start(cursor: Cursor, missing: MissingNames, text: str | None, model_text: str) -> str:
+    """Return the start of a text that binds a missing name, if a suggestion binds none of them.
+
+    Args:
+        cursor: The place.
+        missing: The names that are missing there.
+        text: The suggestion, or None if there is nothing to show.
+        model_text: What the model wrote.
+
+    Returns:
+        The indentation and a text such as `total =`, `const total =` or `for item in`. It is empty if the suggestion
+        binds a missing name, or if it does not begin a line.
+    """
+    if not (missing.names and cursor.tree):
+        return ""
+    shown_text = text or model_text
+    indentation = shown_text[: len(shown_text) - len(shown_text.lstrip())]
+    line_start = cursor.document.data.rfind(b"\n", 0, cursor.offset) + 1
+    if cursor.document.data[line_start : cursor.offset].strip() and "\n" not in indentation:
+        return ""
+    if text and not _leaves_all_unbound(cursor.tree, cursor.offset, missing, text):
+        return ""
+    start = _choose_start(cursor, cursor.tree.language.names, missing)
+    return f"{indentation}{start}" if start else ""
+
+
+def _leaves_all_unbound(tree: SyntaxTree, offset: int, missing: MissingNames, text: str) -> bool:
+    new = encode(text.rstrip())
+    try:
+        tree_after = tree.apply_edit(Edit(offset, offset, new), Allowance(BUDGET.gate_s))
+    except ParseBudgetExceeded:
+        return False
+    return tree_after is not None and {*missing.names} <= {*find_missing_names(tree_after, offset + len(new)).names}
+
+
+def _choose_start(cursor: Cursor, traits: NameTraits, missing: MissingNames) -> str:
+    """Return the start of what binds the first name. It is empty if several kinds of code could bind the names."""
+    name = missing.names[0]
+    # a start ends after the name, or the model could continue it to a longer name
+    if missing.place == "parameter":
+        return f"{name}:" if _has_annotations(cursor) else name
+    if missing.place == "statement":
+        return f"{missing.keyword} {name} =".lstrip()
+    below = decode(cursor.document.data[cursor.offset : cursor.offset + MAX_BYTES_BELOW])
+    if DOCSTRING.match(below):
+        return traits.function_keyword
+    if re.search(rf"\b{re.escape(name)}\(", below):
+        # a loop variable is rarely called
+        return f"{traits.function_keyword} {name}(" if traits.function_keyword else ""
+    return traits.loop_head.format(name=name) if len(missing.names) == 1 else ""
+
+
+def _has_annotations(cursor: Cursor) -> bool:
+    """Return whether the line above or below the cursor is a parameter with a type."""
+    document = cursor.document
+    line = document.line_of(cursor.offset)
+    neighbours = (decode(document.line(n)) for n in (line - 1, line + 1) if 0 <= n < len(document.line_starts))
+    return any(ANNOTATED_PARAMETER.match(text) for text in neighbours)

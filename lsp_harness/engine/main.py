@@ -71,10 +71,9 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 def load_engine(args: argparse.Namespace) -> "EngineHost":
     """Load the model, measure what this machine can do with it, and start the thread of the model."""
-    from lsp_harness.engine.cache.admission import CacheLimits
     from lsp_harness.engine.cache.disk_cache import DiskCache, prune_folders
     from lsp_harness.engine.cache.host_cache import FAST_CELLS, HostCache
-    from lsp_harness.engine.cache.kv_cache import KvCache
+    from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
     from lsp_harness.engine.cache.kv_shift import KvShift
     from lsp_harness.engine.decode.llama import Llama, Row
     from lsp_harness.engine.decode.memory_probe import measure_move_ms, probe_memory

@@ -17,7 +17,7 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, FileMissing
-from lsp_harness.harness.clock import call_later
+from lsp_harness.harness.services import call_later
 from lsp_harness.kernel.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -26,7 +26,7 @@ from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.typed_text import PAIRS, count_bytes_before_cursor
 
 if TYPE_CHECKING:
-    from lsp_harness.completion.request.type_filter import TypeResult
+    from lsp_harness.completion.type_filter import TypeResult
 
 LOCK_TIMEOUT_S = 1.0
 """How long another server may hold the file of the figures. It takes milliseconds."""

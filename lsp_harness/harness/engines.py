@@ -1,16 +1,129 @@
-"""The engine of the settings. It is created with the first request, and replaced when the settings name another one."""
+"""The engine of the settings, created with the first request, and its state, read off the requests that pass.
+
+The state goes off → starting → ready ⇄ busy. An error leads to `failed` from anywhere, until a request is answered
+again.
+"""
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import ConfigError, EngineError, HarnessError
+from lsp_harness.errors import (
+    ConfigError,
+    EngineBusy,
+    EngineError,
+    EngineRefused,
+    EngineStuck,
+    HarnessError,
+    ModelError,
+)
+from lsp_harness.inference.client import Engine, ForwardingEngine
+from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Props
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.engine_health import ObservedEngine
-    from lsp_harness.inference.client import Engine
     from lsp_harness.inference.token_estimate import EstimatingEngine
+
+T = TypeVar("T")
+EngineState = Literal["off", "starting", "ready", "busy", "failed"]
+
+
+class ObservedEngine(ForwardingEngine):
+    """An `Engine` that passes requests on to another engine and knows its state.
+
+    Args:
+        engine: The engine that answers.
+        on_change: Called when `state`, `message` or `model` may have changed.
+        on_trouble: Called once for each time that the engine was stuck, however many requests failed by it.
+
+    Attributes:
+        message: Why the engine failed. Empty if it has not.
+        model: The model that the engine reports, which may differ from the settings. Empty until it was asked.
+    """
+
+    def __init__(self, engine: Engine, on_change: Callable[[], None], on_trouble: Callable[[str], None]) -> None:
+        super().__init__(engine)
+        self._on_change = on_change
+        self._on_trouble = on_trouble
+        self._reported_trouble = ""
+        self._running_count = 0
+        self._has_answered = False
+        self._has_requests = False
+        self.message = ""
+        self.model = ""
+
+    @property
+    def state(self) -> EngineState:
+        if self.message:
+            return "failed"
+        if not self._has_answered:
+            return "starting" if self._has_requests else "off"
+        return "busy" if self._running_count else "ready"
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
+        self._running_count += 1
+        self._record_request()
+        try:
+            async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
+                async for chunk in cast("AsyncIterator[Chunk]", chunks):
+                    self._record_answer()
+                    yield chunk
+        except HarnessError as error:
+            self._record_error(error)
+            raise
+        finally:
+            self._running_count -= 1
+            self._on_change()
+
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        return await self._observe(self._engine.count(texts))
+
+    async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
+        return await self._observe(self._engine.chat_prompt(messages))
+
+    async def embed(
+        self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
+    ) -> list[list[float]]:
+        return await self._observe(self._engine.embed(texts, max_tokens=max_tokens, priority=priority))
+
+    async def props(self) -> Props:
+        props = await self._observe(self._engine.props())
+        if props.model != self.model:
+            self.model = props.model
+            self._on_change()
+        return props
+
+    async def _observe(self, request: Awaitable[T]) -> T:
+        """Return the answer to a request, and record that it came or why it did not."""
+        self._record_request()
+        try:
+            answer = await request
+        except HarnessError as error:
+            self._record_error(error)
+            raise
+        self._record_answer()
+        return answer
+
+    def _record_request(self) -> None:
+        self._has_requests = True
+        self._on_change()
+
+    def _record_answer(self) -> None:
+        if not self._has_answered or self.message:
+            self._has_answered, self.message = True, ""
+            self._on_change()
+
+    def _record_error(self, error: HarnessError) -> None:
+        # an engine that is busy or refuses a request works
+        is_down = isinstance(error, EngineError | ModelError | ConfigError)
+        if is_down and not isinstance(error, EngineBusy | EngineRefused):
+            self._has_answered, self.message = False, error.message
+            self._on_change()
+        if isinstance(error, EngineStuck) and error.message != self._reported_trouble:
+            self._reported_trouble = error.message
+            self._on_trouble(error.message)
+
 
 PROPS_TIMEOUT_S = 2.0
 """How long a question about a running engine waits for it."""
@@ -52,8 +165,6 @@ class Engines:
     def current(self) -> "ObservedEngine":
         """The engine of the settings, created at the first access."""
         if self._current is None:
-            from lsp_harness.harness.engine_health import ObservedEngine
-
             self._current = ObservedEngine(self._create(self._config()), self._on_change, self._on_trouble)
         return self._current
 

@@ -5,10 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lsp_harness.config.schema import Config
-from lsp_harness.harness import state_report
-from lsp_harness.harness.clock import Clock
-from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
-from lsp_harness.harness.completions.visited_files import VisitedFiles
+from lsp_harness.harness.completion_verbs import CompletionVerbs
 from lsp_harness.harness.edits.edit_verbs import EditVerbs
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
 from lsp_harness.harness.edits.proposals import DocumentProposals
@@ -17,9 +14,10 @@ from lsp_harness.harness.events import EventStream
 from lsp_harness.harness.followed_files import FollowedFiles
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.open_findings import OpenFindings
-from lsp_harness.harness.services import Services
+from lsp_harness.harness.services import Clock, Services
 from lsp_harness.harness.symbol_verbs import SymbolVerbs
-from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
+from lsp_harness.harness.verification.verification_verbs import VerificationVerbs
+from lsp_harness.harness.visited_files import VisitedFiles
 from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -32,6 +30,40 @@ if TYPE_CHECKING:
     from lsp_harness.harness.task_locator import TaskLocator
     from lsp_harness.harness.verification.verifier import Verifier
     from lsp_harness.inference.client import Engine
+
+
+def read_state(services: Services, completions: CompletionVerbs) -> dict[str, Any]:
+    """Return the state as far as it is known without asking any process."""
+    indexes, engine, config = services.index.folder_indexes_if_any, services.engines.state(), services.config
+    # the settings do not say which model a remote server has loaded
+    remote_model = engine["model"] if config.engine.url else None
+    return {
+        **engine,
+        "model": config.engine.model or remote_model or config.model.path,
+        "trusted": services.workspace.is_trusted,
+        "index": indexes.state() if indexes else "off",
+        "unparsed": services.documents.list_without_tree(),
+        **completions.state(),
+    }
+
+
+async def _describe_background(services: Services) -> dict[str, Any]:
+    """Return when work that no user waits for runs, why it waits now, and how many pieces of it wait."""
+    why = await services.background.find_refusal(is_after_checks=True)
+    return {"when": services.config.background.when, "why": why or None, "waiting": services.background.waiting_count}
+
+
+async def read_status(services: Services, completions: CompletionVerbs) -> dict[str, Any]:
+    """Return the state of the engine, the last completion, the log, and the documents without a syntax tree."""
+    log = services.session_log_if_any
+    return {
+        "engine": await services.engines.describe(),
+        "completion": completions.last_figures,
+        "background": await _describe_background(services),
+        "log": str(log.path) if log else None,
+        "unparsed": services.documents.list_without_tree(),
+    }
+
 
 UserAction = Literal["accepted", "dismissed", "applied"]
 """What a user did with a result: `accepted` or `dismissed` a suggestion, `applied` a proposal."""
@@ -226,11 +258,11 @@ class Harness:
 
     def state(self) -> dict[str, Any]:
         """Return the state as far as it is known without asking any process."""
-        return state_report.read_state(self.services, self.completions)
+        return read_state(self.services, self.completions)
 
     async def status(self) -> dict[str, Any]:
         """Return the state of the engine, the last completion, the log, and the documents without a syntax tree."""
-        return await state_report.read_status(self.services, self.completions)
+        return await read_status(self.services, self.completions)
 
     async def restart_engine(self) -> dict[str, Any]:
         """End the engine and start it again. Return the `model` and the `pid` of the new one.

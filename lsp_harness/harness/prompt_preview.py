@@ -8,12 +8,12 @@ from typing import Any, cast
 
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.turn.turn_prompt import fit_prompt
-from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
+from lsp_harness.completion.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
 from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.errors import NoAnswer
-from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
+from lsp_harness.harness.completion_verbs import CompletionVerbs
 from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
 from lsp_harness.inference.infill_text import heal

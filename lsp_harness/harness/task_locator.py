@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.coding.task_location import (
+from lsp_harness.coding.location.task_location import (
     RANKINGS,
     LocatedTask,
     LocationRequest,

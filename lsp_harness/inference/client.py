@@ -57,6 +57,40 @@ class Engine(Protocol):
         ...
 
 
+class ForwardingEngine:
+    """An `Engine` that passes each request on to another one. Its subclasses replace the requests that they change.
+
+    Args:
+        engine: The engine that answers.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
+        return self._engine.stream(request)
+
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        return await self._engine.count(texts)
+
+    async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
+        return await self._engine.chat_prompt(messages)
+
+    async def embed(
+        self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
+    ) -> list[list[float]]:
+        return await self._engine.embed(texts, max_tokens=max_tokens, priority=priority)
+
+    async def cancel(self, name: str, index: int | None = None) -> bool:
+        return await self._engine.cancel(name, index)
+
+    async def props(self) -> Props:
+        return await self._engine.props()
+
+    async def aclose(self) -> None:
+        await self._engine.aclose()
+
+
 @cache
 def process_name() -> str:
     """Return a random name for this process, by which the engine shares the KV cache.

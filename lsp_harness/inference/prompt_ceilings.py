@@ -64,18 +64,18 @@ class PromptCeiling:
 
 CEILINGS: dict[PromptName, PromptCeiling] = {
     "understand": PromptCeiling("UNDERSTAND", "coding/plan/understanding.py", 1, 1024),
-    "locate": PromptCeiling("LOCATE", "coding/task_location.py", 1, FRAME_TOKENS, ("context.task_budget",)),
+    "locate": PromptCeiling("LOCATE", "coding/location/task_location.py", 1, FRAME_TOKENS, ("context.task_budget",)),
     "plan": PromptCeiling("PLAN", "coding/plan/plan_choice.py", 2, 768),
     "edit": PromptCeiling("GENERATE", "coding/instruct.py", 1, FRAME_TOKENS, SECTIONS),
     "new code": PromptCeiling("GENERATE", "coding/write_code.py", 1, FRAME_TOKENS, SECTIONS),
     "fix": PromptCeiling("GENERATE", "coding/candidates/candidate_generator.py", 2, FRAME_TOKENS, SECTIONS),
     "fill": PromptCeiling("GENERATE", "coding/candidates/candidate_generator.py", 1, HOLE_FRAME_TOKENS, WINDOW),
-    "ladder fill": PromptCeiling("GENERATE", "coding/ladder/ladder_source.py", 1, HOLE_FRAME_TOKENS, WINDOW),
+    "ladder fill": PromptCeiling("GENERATE", "coding/ladder/ladder.py", 1, HOLE_FRAME_TOKENS, WINDOW),
     "docstring": PromptCeiling("GENERATE", "coding/docstring.py", 1, HOLE_FRAME_TOKENS, WINDOW),
     "tests": PromptCeiling(
         "GENERATE", "coding/write_tests.py", 1, HOLE_FRAME_TOKENS, ("completion.prefix_tokens", "context.code_budget")
     ),
-    "repair choice": PromptCeiling("VERIFY", "coding/repair_choice.py", 1, HOLE_FRAME_TOKENS, WINDOW),
+    "repair choice": PromptCeiling("VERIFY", "coding/fix.py", 1, HOLE_FRAME_TOKENS, WINDOW),
     "review": PromptCeiling("VERIFY", "verify/review/reviewer.py", 1, 1024),
     "explain": PromptCeiling("ANSWER", "coding/explain.py", 1, FRAME_TOKENS, SECTIONS),
 }

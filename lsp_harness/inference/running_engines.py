@@ -1,4 +1,4 @@
-"""Running engines of this user: which process listens at a socket, whether it is alive, and how to end it.
+"""Running engines of this user: the process at each socket, whether it is alive, what it reports, and how to end it.
 
 A sign of life is an answer to `GET /health`. Another thread than that of the model gives it, so the engine answers
 while it evaluates a long prompt. `silent_s` in the answer says how long the thread of the model has been silent.
@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -17,6 +18,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import EngineUnavailable, FileError
+from lsp_harness.process.memory import resident_bytes
 from lsp_harness.process.termination import KILL_WAIT_S, Ending, OpenProcess, describe_state, start_time
 
 HEALTH_TIMEOUT_S = 2.0
@@ -169,3 +171,61 @@ def _connect(probe: socket.socket, path: Path) -> Literal["connected", "full", "
     except OSError:
         return "nobody"
     return "connected"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningEngine:
+    """An engine process.
+
+    Attributes:
+        pid: The id of the process.
+        socket: The socket at which it listens.
+        rss_bytes: The memory that it uses; 0 if the system does not say.
+        props: The answer to `GET /props`; empty if the engine does not answer.
+        silence: Why the engine does not answer; empty if it answers.
+    """
+
+    pid: int
+    socket: Path
+    rss_bytes: int
+    props: dict[str, Any]
+    silence: str = ""
+
+
+def list_engines() -> list[RunningEngine]:
+    """Ask each engine of this user for its properties."""
+    sockets = engine_sockets()
+    # in parallel, because each engine that is stuck takes the whole time limit
+    with ThreadPoolExecutor(max(1, len(sockets))) as threads:
+        return [engine for engine in threads.map(_query_engine, sockets) if engine]
+
+
+def engine_sockets() -> list[Path]:
+    """Return the sockets of all engines. An engine that was killed leaves its socket."""
+    return sorted(paths.runtime_folder().glob("engine-*.sock"))
+
+
+def _query_engine(socket: Path) -> RunningEngine | None:
+    # the import takes a tenth of a second, which a command without an engine need not wait for
+    import httpx2
+
+    pid = peer_pid(socket)
+    if pid is None:
+        return None
+    with httpx2.Client(
+        transport=httpx2.HTTPTransport(uds=str(socket)),
+        base_url="http://engine",
+        timeout=HEALTH_TIMEOUT_S,
+        trust_env=False,
+    ) as http:
+        try:
+            answer: Any = http.get("/props").json()
+        except (httpx2.HTTPError, ValueError):
+            answer = None
+    props = cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
+    return RunningEngine(pid, socket, resident_bytes(pid), props, "" if props else _describe_silence(pid))
+
+
+def _describe_silence(pid: int) -> str:
+    cause = describe_state(pid)
+    return f"it does not answer within {HEALTH_TIMEOUT_S:g} s" + (f": it is {cause}" if cause else "")

@@ -10,13 +10,13 @@ from typing import Any, TypeVar, cast
 
 from lsp_harness.errors import EngineError, EngineRefused, ModelError
 from lsp_harness.inference.backends.backend import estimate_counts, format_chatml
-from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Props
+from lsp_harness.inference.client import Engine, ForwardingEngine
+from lsp_harness.inference.request import Chunk, ModelRequest, Props
 
 T = TypeVar("T")
 
 
-class EstimatingEngine:
+class EstimatingEngine(ForwardingEngine):
     """An `Engine` that estimates everything after the first failure, so that all numbers are of the same kind.
 
     Args:
@@ -25,7 +25,7 @@ class EstimatingEngine:
     """
 
     def __init__(self, engine: Engine, n_ctx: int) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._n_ctx = n_ctx
         self.reason = ""
         """Why tokens are estimated; empty while they are counted."""
@@ -62,14 +62,6 @@ class EstimatingEngine:
                     raise
                 self.reason = error.message
         yield Chunk("", "limit")
-
-    async def embed(
-        self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
-    ) -> list[list[float]]:
-        return await self._engine.embed(texts, max_tokens=max_tokens, priority=priority)
-
-    async def cancel(self, name: str, index: int | None = None) -> bool:
-        return await self._engine.cancel(name, index)
 
     async def aclose(self) -> None:
         """Do nothing, because the owner of the engine closes it."""

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from lsp_harness.chat.tools.present_symbols import PresentSymbol, PresentSymbols, SymbolFile
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
-from lsp_harness.coding.task_location import LocationRequest
+from lsp_harness.coding.location.task_location import LocationRequest
 from lsp_harness.context.lookup.required_imports import find_required_imports
 from lsp_harness.errors import FileError, HarnessError, UsageError
 from lsp_harness.index.graph.symbol_graph import Edge

@@ -1,12 +1,13 @@
-"""The folder that a command works on: its settings, the place of its index, and the terminal that sees the progress."""
+"""The folder that a command works on: its settings, the place of its index, and the output that shows the progress."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from lsp_harness.config.schema import Config
+from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import UsageError
 from lsp_harness.index.index_place import IndexPlace, prepare_place
 
@@ -73,3 +74,16 @@ def require_index(project: CommandProject) -> None:
     """Raise UsageError if the settings forbid an index of the folder."""
     if not project.config.index.enabled:
         raise UsageError(f"{project.root} is not indexed, because the setting index.enabled is false; set it to true")
+
+
+class QuietOutput:
+    """Shows each warning once, and no progress (see `CommandOutput`)."""
+
+    def warn(self, sentence: str) -> None:
+        """Show a sentence to the user."""
+        warn_once(sentence)
+
+    @contextmanager
+    def progress(self, title: str) -> Generator[ReportProgress]:
+        """Drop the progress of some work."""
+        yield lambda done, total: None

@@ -1,29 +1,35 @@
-"""Search in the index of a folder, for a command: by words, at a place, or around a symbol."""
+"""Search in the index of a folder, for a command: by words, at a place, around a symbol, or for the lines of a task."""
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.coding.task_location import TEST_WORDS
+from lsp_harness.coding.location.task_location import TEST_WORDS, LocationRequest, TaskPlaces
+from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, StoreError, UsageError
 from lsp_harness.files.secrets import redact
+from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.index_service import ReadyIndex
+from lsp_harness.harness.task_locator import check_request
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.identifier_words import split_words
-from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.index.index_query import IndexQuery, open_index
 from lsp_harness.index.query.anchor import FilePosition, SymbolName
 from lsp_harness.index.query.code_search import Hit, SearchRequest
 from lsp_harness.index.query.stop_words import STOP_WORDS
 from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.client import Engine
 from lsp_harness.project.command_project import CommandProject
-from lsp_harness.project.index_update import open_updated_index
-from lsp_harness.project.symbol_report import split_symbol_name
-from lsp_harness.project.vector_search import EMBED_COMMAND, find_similar_texts
+from lsp_harness.project.index_update import open_updated_index, update_index
+from lsp_harness.project.symbol_reports import split_symbol_name
+from lsp_harness.project.vectors import EMBED_COMMAND, find_similar_texts
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.position import decode
+from lsp_harness.workspace.workspace import Workspace
 
 SEARCH_TIMEOUT_S = 2.0
 """How long a search may take. A command may take longer than a key press."""
@@ -206,3 +212,37 @@ def _find_similar_code(project: CommandProject, digests: Sequence[bytes]) -> lis
         if digests and digests[0]:
             return vectors.find_similar(digests[0], MAX_SIMILAR_TEXTS)
     return []
+
+
+async def locate_in_project(
+    project: CommandProject, task: str, make_engine: Callable[[Config], Engine], *, explains: bool = False
+) -> TaskPlaces:
+    """Update the index and return the candidates for a task.
+
+    Args:
+        project: The folder.
+        task: The task in words.
+        make_engine: Creates the engine, if the settings let a model choose among the candidates.
+        explains: Whether a warning says why nothing was searched by meaning.
+
+    Raises:
+        UsageError: The task is empty, or the settings forbid an index.
+        ConfigError: A setting is not valid.
+        StoreError: The index cannot be written or read.
+        NoAnswer: No code fits the task.
+    """
+    request = LocationRequest(task, alternative="say the place as FILE:LINE")
+    # before the index is updated, which takes long
+    check_request(project.config, request)
+    project = await update_index(project)
+
+    async def find_similar(uri: str, task: str) -> list[bytes]:
+        return await find_similar_texts(project, task, explains=explains, is_task=True)
+
+    with open_index(project.place.database) as index:
+        ready_index = ReadyIndex(index, find_similar)
+        harness = Harness(project.config, make_engine, Workspace([project.root]), index=ready_index)
+        try:
+            return (await harness.tasks.locate(request)).ranking
+        finally:
+            await harness.aclose()

@@ -25,8 +25,7 @@ from lsp_harness.runtime.connection import (
     StateClaimed,
 )
 from lsp_harness.runtime.mailbox import Mailbox, Reply
-from lsp_harness.runtime.question_desk import QuestionDesk
-from lsp_harness.runtime.question_gate import QuestionGate
+from lsp_harness.runtime.question_desk import QuestionDesk, QuestionGate
 from lsp_harness.runtime.states.state_ladder import StateLadder
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from lsp_harness.runtime.agent_errors import InvalidSpec, SpawnFailed, TooManyAg
 from lsp_harness.runtime.agent_events import AgentEvent, EventFeed
 from lsp_harness.runtime.agent_spec import AGENT_VARIABLE, AgentSpec, TransportName
 from lsp_harness.runtime.isolation.runners import Runners
-from lsp_harness.runtime.question_gate import QuestionGate
+from lsp_harness.runtime.question_desk import QuestionGate
 from lsp_harness.runtime.viewer_sizes import MAX_SIDE
 
 TICK_S = 0.5

@@ -1,4 +1,4 @@
-"""The connection to an agent in a terminal: it types messages, and reads the state from reports and the screen."""
+"""The connection to an agent in a terminal: it types messages, and reads states and questions from the screen."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from lsp_harness.runtime.connection import (
     Connection,
     Observer,
     QuestionAnswer,
+    QuestionWithdrawn,
     ScreenRead,
     StateClaimed,
 )
 from lsp_harness.runtime.pty_traits import CTRL_C, ENTER, ESCAPE, PtyTraits
 from lsp_harness.runtime.screen_answer import ANSWER_LINES, ScreenBefore, find_answer, find_box, has_end_of
-from lsp_harness.runtime.shown_question import ShownQuestion, if_blocked
-from lsp_harness.runtime.states.report_claims import claim_of_reports
 from lsp_harness.runtime.states.screen_reader import ScreenReading
+from lsp_harness.runtime.states.state_ladder import claim_of_reports
 from lsp_harness.runtime.terminal.terminal import Terminal
 from lsp_harness.runtime.terminal.terminal_signals import (
     ScreenChanged,
@@ -31,7 +31,119 @@ from lsp_harness.runtime.terminal.terminal_signals import (
     TerminalSignal,
     TitleChanged,
 )
-from lsp_harness.runtime.work_signs import WorkSigns
+
+DIALOG_WAIT_S = 2.0
+"""Time for a question to appear on the screen after the agent reported that it is blocked. A question without its text
+tells the gate nothing."""
+
+
+class ShownQuestion:
+    """The question that the screen of one agent shows, from its reports and its dialogs.
+
+    Args:
+        observe: Receives the questions.
+        find_login_url: Returns the address of a login on the screen, or an empty text.
+    """
+
+    def __init__(self, observe: Observer, find_login_url: Callable[[], str]) -> None:
+        self._observe, self._find_login_url = observe, find_login_url
+        self._count = 0
+        self._blocked_since: float | None = None
+        self.question: AgentQuestion | None = None
+        """The present question."""
+
+    def update(self, reported: StateClaim | None, reading: ScreenReading, now: float) -> bool:
+        """Ask the question that the agent shows now, and withdraw the one that it does not show any more.
+
+        Args:
+            reported: What the agent reports about its state.
+            reading: What the screen shows.
+            now: The time in seconds.
+
+        Returns:
+            Whether everything is known. Otherwise the agent reported a question that the screen does not show yet.
+        """
+        shown = if_blocked(reading.screen) or if_blocked(reading.title)
+        blocked, dialog = if_blocked(reported) or shown, reading.dialog
+        if blocked is None:
+            self._blocked_since = None
+            self.withdraw()
+            return True
+        if self._blocked_since is None:
+            self._blocked_since = now
+        # a title tells of a question before the screen has it
+        if if_blocked(reading.screen) is None and dialog is None and now - self._blocked_since < DIALOG_WAIT_S:
+            return False
+        kind = (shown.kind if shown and blocked.kind in ("", "dialog") else blocked.kind) or "dialog"
+        text = blocked.message or (shown.message if shown else "") or (dialog.body if dialog else "")
+        if self.question and (self.question.kind, self.question.text) == (kind, text):
+            return True
+        self.withdraw()
+        self._count += 1
+        self.question = AgentQuestion(
+            id=f"q{self._count}",
+            kind=kind,
+            text=text,
+            input={"text": dialog.body} if dialog else {},
+            options=dialog.options if dialog else (),
+            url=((shown.url if shown else "") or self._find_login_url()) if kind == "auth" else "",
+            delivery="keys",
+        )
+        self._observe(self.question)
+        return True
+
+    def withdraw(self) -> None:
+        """Forget the question."""
+        if question := self.question:
+            self.question = None
+            self._observe(QuestionWithdrawn(question.id))
+
+
+def if_blocked(claim: StateClaim | None) -> StateClaim | None:
+    """Return a claim if it says that the agent waits for an answer."""
+    return claim if claim and claim.activity == "blocked" else None
+
+
+SIGN_WAIT_S = 15.0
+"""Time for the first sign of work after Enter. After it, a screen that looks idle counts: the work may have been too
+short to be seen."""
+
+
+class WorkSigns:
+    """The signs of work since the last message.
+
+    Right after Enter the screen of an agent looks as idle as before, on a busy machine for seconds. It is no evidence
+    of an answer before the agent was seen at work.
+
+    Args:
+        is_visible: Whether the screen of this agent shows that it works.
+    """
+
+    def __init__(self, *, is_visible: bool) -> None:
+        self._is_visible = is_visible
+        self._sent_at: float | None = None
+        self.has_come = False
+        """Whether a sign has come since the last message."""
+
+    def expect(self, message: str, now: float) -> None:
+        """Note that Enter is pressed now, which sends a message.
+
+        Args:
+            message: The message. A command of the agent, such as `/status`, is often done without any sign of work.
+            now: The time in seconds.
+        """
+        self._sent_at, self.has_come = None if message.startswith("/") else now, False
+
+    def note(self) -> None:
+        """Take a sign: a report, or a screen of an agent that works or asks."""
+        self.has_come = True
+
+    def is_awaited(self, now: float) -> bool:
+        """Return whether a screen that looks idle must still be distrusted."""
+        if self._sent_at is None or self.has_come or not self._is_visible:
+            return False
+        return now - self._sent_at < SIGN_WAIT_S
+
 
 LOOK_S = 0.05
 """Time between two looks at a screen that changes."""

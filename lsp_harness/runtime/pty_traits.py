@@ -1,14 +1,35 @@
 """Facts that a connection through a terminal needs about one kind of agent: its keys and a reader of its screen."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
 from lsp_harness.runtime.states.screen_reader import ScreenReading
-from lsp_harness.runtime.states.screen_regions import ScreenView
-from lsp_harness.runtime.terminal_keys import CONTROL_KEYS, KEYS
+from lsp_harness.runtime.states.screen_rules import ScreenView
+
+KEYS: Mapping[str, bytes] = {
+    "enter": b"\r",
+    "escape": b"\x1b",
+    "tab": b"\t",
+    "backtab": b"\x1b[Z",
+    "backspace": b"\x7f",
+    "space": b" ",
+    "up": b"\x1b[A",
+    "down": b"\x1b[B",
+    "right": b"\x1b[C",
+    "left": b"\x1b[D",
+    "home": b"\x1b[H",
+    "end": b"\x1b[F",
+    "pageup": b"\x1b[5~",
+    "pagedown": b"\x1b[6~",
+    "delete": b"\x1b[3~",
+}
+"""Name of a key → what a terminal sends for it."""
+CONTROL_KEYS: Mapping[str, bytes] = {letter: bytes([ord(letter) - 96]) for letter in "abcdefghijklmnopqrstuvwxyz"}
+"""Letter → what a terminal sends for it together with Ctrl."""
+
 
 CTRL_C, CTRL_D, ESCAPE, ENTER = CONTROL_KEYS["c"], CONTROL_KEYS["d"], KEYS["escape"], KEYS["enter"]
 UP, DOWN, LEFT, RIGHT = KEYS["up"], KEYS["down"], KEYS["left"], KEYS["right"]

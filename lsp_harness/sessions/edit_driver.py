@@ -27,8 +27,8 @@ from lsp_harness.kernel.projections.session_state import SessionState
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.permission.action import Action, Decision
 from lsp_harness.permission.permission_gate import PermissionGate
+from lsp_harness.project.command_project import QuietOutput
 from lsp_harness.project.project_index import open_ready_index
-from lsp_harness.project.quiet_output import QuietOutput
 from lsp_harness.sessions.code_turn import CodeTurn, PromptWork
 from lsp_harness.sessions.edit_copies import EditCopies
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES

@@ -59,7 +59,7 @@ async def test_a_bug_that_an_agent_writes_is_reported(watched: Watched):
     assert (await watched.next())["passed"] is True
 
 
-async def test_what_was_there_before_the_agent_is_not_to_blame(tmp_path: Path, ruff: Ruff, monkeypatch: Any):
+async def test_findings_from_before_the_agent_are_not_blamed_on_it(tmp_path: Path, ruff: Ruff, monkeypatch: Any):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     bed = Bed(tmp_path / "w", ruff)
     (bed.folder / "shape.py").write_text(UNDEFINED)

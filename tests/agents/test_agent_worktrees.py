@@ -192,7 +192,7 @@ async def test_only_the_review_that_the_user_saw_is_applied(bed: Bed):
         await bed.worktrees.apply("A1", first.id)
 
 
-async def test_what_a_user_changed_after_the_application_is_not_undone_without_force(bed: Bed):
+async def test_a_change_of_the_user_after_the_application_is_not_undone_without_force(bed: Bed):
     await bed.start()
     review = await bed.write(BETTER)
     await bed.worktrees.apply("A1", review.id)
@@ -213,7 +213,7 @@ async def test_what_a_user_changed_after_the_application_is_not_undone_without_f
         ("open('.env', 'w').write('TOKEN=abc\\n')", ".env", "private"),
     ],
 )
-async def test_what_cannot_be_checked_is_left_out_and_named(bed: Bed, script: str, path: str, reason: str):
+async def test_a_change_that_cannot_be_checked_is_left_out_and_named(bed: Bed, script: str, path: str, reason: str):
     await bed.start()
     await bed.edit(script)
     review = await bed.write(BETTER)

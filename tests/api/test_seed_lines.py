@@ -6,11 +6,11 @@ They get the token from outside: curl by a file in CURL_HOME, and node by a WebS
 import asyncio
 import json
 import os
-import shutil
 
 import pytest
 
 from tests.api.conftest import ApiProcess, spawn, wait_for_status
+from tests.support.programs import find_program_problem
 
 TERMINAL_SNIPPET = """
 const ws = new WebSocket(`ws://localhost:3100/ws/agents/${agentId}/terminal`);
@@ -49,7 +49,7 @@ ws.onmessage = (event) => {
   }
 };
 """
-needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+needs_node = pytest.mark.skipif(bool(find_program_problem("node")), reason=find_program_problem("node"))
 
 
 async def curl(api: ApiProcess, line: str) -> str:

@@ -23,7 +23,7 @@ VALUES: list[Any] = [
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_it_agrees_with_the_library(schema: dict[str, Any]):
+def test_the_schema_check_agrees_with_the_library(schema: dict[str, Any]):
     validator = jsonschema.Draft202012Validator(schema)
     assert [value for value in VALUES if not find_mismatch(schema, value)] == [
         value for value in VALUES if validator.is_valid(value)

@@ -254,7 +254,7 @@ FAILED tests/test_a.py::test_area_of_two - assert 6 == 12
 SOUND = "def area(r):\n    width = r\n    return 3 * width\n"
 
 
-def test_what_a_test_fails_by_is_fixed_in_the_function_of_a_line(shell: Shell) -> None:
+def test_a_failure_of_a_test_is_fixed_in_the_function_of_a_line(shell: Shell) -> None:
     file = shell.file("a.py", SOUND)
     shell.file("out.txt", PYTEST)
     shell.replies("```python\ndef area(r):\n    width = r\n    return 3 * width * r\n```")
@@ -288,7 +288,7 @@ def test_of_several_tests_the_one_of_the_function_is_asked_for(shell: Shell) -> 
         assert output.startswith(f"a.py:{line}: pytest TEST FAIL: {test} "), output
 
 
-def test_what_a_compiler_says_of_a_file_is_fixed_before_what_our_own_checks_say(shell: Shell) -> None:
+def test_a_finding_of_a_compiler_is_fixed_before_those_of_our_own_checks(shell: Shell) -> None:
     model_only(shell)
     shell.file("a.py", BROKEN)
     shell.file(
@@ -455,7 +455,7 @@ def test_a_script_that_says_too_little_or_too_much_is_an_error_of_the_engine(she
 
 
 @pytest.mark.parametrize("arguments", [["serv"], ["complete"], ["fix", "--nonsense", "a.py"]])
-def test_what_cannot_be_understood_is_said_on_stderr(shell: Shell, arguments: list[str]) -> None:
+def test_a_report_that_cannot_be_understood_is_said_on_stderr(shell: Shell, arguments: list[str]) -> None:
     result = shell.run(*arguments)
     assert (result.code, result.out) == (2, "")
     assert arguments[-1] in result.err or "AT" in result.err or "--nonsense" in result.err

@@ -68,7 +68,7 @@ def test_an_output_without_its_end_is_no_success(shell: Shell):
     assert shell.run("digest", "none.txt") == (0, "pytest: no tests ran\n", "")
 
 
-def test_what_makes_no_sense(shell: Shell):
+def test_arguments_that_make_no_sense(shell: Shell):
     shell.file("clean.txt", "")
     assert shell.run("digest", "nowhere.txt").err == "lsp-harness: there is no file 'nowhere.txt'\n"
     result = shell.run("digest", "clean.txt", "--tool", "cobra")

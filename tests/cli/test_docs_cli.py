@@ -97,7 +97,7 @@ def test_a_module_says_what_it_is(project: Shell):
         (["x.y", "absent"], "there is no folder 'absent'"),
     ],
 )
-def test_what_cannot_be_shown(project: Shell, arguments: list[str], message: str):
+def test_documentation_that_cannot_be_shown(project: Shell, arguments: list[str], message: str):
     result = project.run("docs", *arguments)
     assert (result.code, result.out, result.err) == (2, "", f"lsp-harness: {message}\n")
 

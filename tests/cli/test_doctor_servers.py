@@ -149,7 +149,7 @@ def test_servers_that_are_no_replicas(shell: Shell, url: str) -> None:
         (Target(base="http://gpu-1:1"), False),
     ],
 )
-def test_who_can_read_a_key_on_its_way(target: Target, nobody_reads: bool) -> None:
+def test_a_key_that_others_can_read_on_its_way_is_told(target: Target, nobody_reads: bool) -> None:
     assert is_private(target) == nobody_reads
 
 
@@ -224,7 +224,7 @@ def test_the_models_of_anthropic(shell: Shell) -> None:
     assert [(row["name"], row["infill"]) for row in rows] == [("claude-a", ""), ("claude-b", "")]
 
 
-def test_what_is_set_for_one_server_is_not_told_another(shell: Shell, hub: str) -> None:
+def test_a_setting_of_one_server_is_not_told_another(shell: Shell, hub: str) -> None:
     shell.set("LSP_HARNESS_ENGINE__URL", "http://gpu-1:8080")
     shell.set("LSP_HARNESS_ENGINE__API_KEY_ENV", "MINE")
     shell.set("LSP_HARNESS_ENGINE__DIALECT", "anthropic")
@@ -271,7 +271,7 @@ def test_a_provider_whose_address_is_in_the_environment(shell: Shell, hub: str) 
         (["--provider", "vllm", "--base-url", "gpu-1:8000"], 2, "the address 'gpu-1:8000' must be http://host:port"),
     ],
 )
-def test_what_is_wrong_is_one_line(
+def test_a_fault_of_a_server_is_one_line(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, line: str
 ) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):

@@ -46,8 +46,7 @@ def project(fork_server: None, shell: Shell, home: Path, tiny_model: Path, monke
     shell.set("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     shell.set("LSP_HARNESS_ENGINE__SILENCE_S", "0.5")
     shell.set("LSP_HARNESS_ENGINE__THREADS", "1")
-    for module in ("inference.engine_inventory", "inference.running_engines"):
-        monkeypatch.setattr(f"lsp_harness.{module}.HEALTH_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("lsp_harness.inference.running_engines.HEALTH_TIMEOUT_S", 0.3)
     monkeypatch.setattr("lsp_harness.harness.engines.PROPS_TIMEOUT_S", 0.3)
     (shell.folder / "node_modules" / "tiny").mkdir(parents=True)
     for name, text in FILES.items():

@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.cli.commands import engine_cli as cli
 from lsp_harness.cli.doctor.engine_report import clients, facts, limits, reuse_share
-from lsp_harness.inference.engine_inventory import RunningEngine
+from lsp_harness.inference.running_engines import RunningEngine
 
 PROPS: dict[str, Any] = {
     "model_alias": "tiny",
@@ -71,7 +71,7 @@ def test_where_other_programs_find_it_is_said(extra_props: dict[str, Any], says:
         (None, ""),
     ],
 )
-def test_what_a_model_s_memory_cannot_do_is_said(memory: object, says: str):
+def test_limits_of_a_model_s_memory_are_said(memory: object, says: str):
     props = PROPS | {"memory": memory}
     assert limits(props).startswith(says)
     assert dict(facts(props, 0)).get("limits", "") == limits(props)
@@ -107,7 +107,7 @@ def test_that_a_model_fills_no_holes_is_said():
         ({"curve": {"decode_ms": {"1": None}, "prompt_per_second": True}, "totals": None}, {}),
     ],
 )
-def test_what_is_missing_is_left_out(props: dict[str, Any], shown: dict[str, str]):
+def test_missing_figures_are_left_out(props: dict[str, Any], shown: dict[str, str]):
     assert dict(facts(props, 0)) == shown
     assert list(clients(props)) == []
 

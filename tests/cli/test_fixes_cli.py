@@ -45,7 +45,7 @@ def test_the_second_error_is_fixed_without_a_model_and_listed(learned: Shell) ->
     assert started.out == ""
 
 
-def test_what_is_learned_can_be_shared_and_forgotten(learned: Shell, tmp_path: Path) -> None:
+def test_learned_fixes_can_be_shared_and_forgotten(learned: Shell, tmp_path: Path) -> None:
     assert "nothing to share" in learned.run("fixes", "share").err
     learned.file("b.py", SECOND)
     learned.replies()

@@ -24,7 +24,7 @@ def project(shell: Shell) -> Shell:
     return shell
 
 
-def test_what_words_mean(project: Shell):
+def test_the_meaning_of_words_is_searched(project: Shell):
     result = project.run("search", "size")
     assert result.code == 0
     assert result.out.splitlines()[0] == "shapes.py:3: Circle.parse_size"
@@ -63,11 +63,11 @@ def test_hits_for_programs(project: Shell):
     }
 
 
-def test_what_is_nowhere_is_code_1(project: Shell):
+def test_a_name_that_is_nowhere_is_code_1(project: Shell):
     assert project.run("search", "zebra") == (1, "", "")
 
 
-def test_what_has_to_do_with_a_place_or_a_symbol(project: Shell):
+def test_code_that_has_to_do_with_a_place_or_a_symbol(project: Shell):
     project.file("shapes.py", SHAPES.replace("): ...\n", "):\n        return 1\n"))
     at = project.run("search", "--at", "here.py:4")
     assert at.out.splitlines()[0] == "shapes.py:1: Circle"
@@ -130,7 +130,7 @@ def test_a_folder_that_is_not_to_be_indexed_is_not(project: Shell, arguments: li
     assert not prepare_place(project.folder).database.exists()
 
 
-def test_what_changed_is_searched(project: Shell):
+def test_changed_files_are_searched(project: Shell):
     project.run("search", "size")
     project.file("new.py", "def zebra(): ...\n")
     assert project.run("search", "zebra").out == "new.py:1: zebra\n  1: def zebra(): ...\n"
@@ -138,7 +138,7 @@ def test_what_changed_is_searched(project: Shell):
     assert project.run("search", "zebra").code == 1
 
 
-def test_what_the_index_holds(project: Shell):
+def test_the_status_tells_what_the_index_holds(project: Shell):
     assert project.run("index", "status", "--json").json["files"] == 0
     result = project.run("index", "rebuild")
     assert result.out == "7 files, 7 of them read\n"
@@ -232,7 +232,7 @@ def test_hits_near_a_file_come_first(project: Shell):
     assert "the index has no file 'no.py'" in project.run("search", "convert", "--near", "no.py").err
 
 
-def test_what_the_project_has_many_of(project: Shell):
+def test_patterns_of_the_project_are_listed(project: Shell):
     assert project.run("index", "patterns") == (1, "", "")
     handler = "@app.get('/{0}')\ndef {0}(id):\n    return find(id, '{0}')\n\n\n"
     project.file("api.py", "".join(handler.format(name) for name in ("user", "order", "item")))
@@ -272,7 +272,7 @@ def test_a_fix_without_an_editor_knows_what_is_in_the_index(project: Shell):
     assert result.code == 0
 
 
-def test_what_a_symbol_has_to_do_with_others(project: Shell):
+def test_the_relations_of_a_symbol_are_listed(project: Shell):
     (project.folder / "tests").mkdir()
     project.file(
         "base.py", "from shapes import Circle\n\n\nclass Base:\n    'What is drawn.'\n\n    def draw(self): ...\n"
@@ -369,7 +369,7 @@ def test_a_name_as_other_languages_write_it(project: Shell):
         assert "fn total" in project.run("index", "context", name).out
 
 
-def test_what_is_not_in_its_file_any_more_is_told(project: Shell):
+def test_a_symbol_that_is_not_in_its_file_any_more_is_told(project: Shell):
     project.run("index", "rebuild")
     project.file("shapes.py", "")
     with open(prepare_place(project.folder).lock, "rb") as lock:

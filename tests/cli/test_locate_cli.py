@@ -64,7 +64,7 @@ def test_a_model_chooses_where_the_settings_say_so(project: Shell):
     assert "locate.ranking must be one of index, model, not 'fate'" in project.run("locate", TASK).err
 
 
-def test_what_cannot_be_found_says_what_to_do(project: Shell):
+def test_a_search_that_finds_nothing_says_what_to_do(project: Shell):
     result = project.run("locate", "zebra")
     assert (result.code, result.out) == (5, "")
     assert "name a function in it, or say the place as FILE:LINE" in result.err
@@ -74,7 +74,7 @@ def test_what_cannot_be_found_says_what_to_do(project: Shell):
     assert "index.enabled is false" in project.run("locate", TASK).err
 
 
-def test_what_is_kept_from_the_model_is_not_found(project: Shell):
+def test_code_that_is_kept_from_the_model_is_not_found(project: Shell):
     project.file(".lspharnessignore", "shop.py\n")
     assert "shop.py" not in project.run("locate", TASK).out
 

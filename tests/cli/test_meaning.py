@@ -7,8 +7,8 @@ import pytest
 
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.engine_inventory import list_engines
 from lsp_harness.inference.models.bert import convert
+from lsp_harness.inference.running_engines import list_engines
 from tests.cli.conftest import Shell
 from tests.support.encoder import tiny_encoder
 

@@ -3,9 +3,9 @@ with `-m "not model"`."""
 
 import pytest
 
-from lsp_harness.inference.engine_inventory import list_engines
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull import pull
+from lsp_harness.inference.running_engines import list_engines
 from tests.cli.conftest import Shell
 
 pytestmark = pytest.mark.model

@@ -81,12 +81,12 @@ HOSTILE = "a\x1b[31m\x07\x9b\x7f\u202eb\r.py"
 HARMLESS = r"a\u001b[31m\u0007\u009b\u007f\u202eb\u000d.py"
 
 
-def test_what_would_control_a_terminal_is_shown_instead() -> None:
+def test_signs_that_would_control_a_terminal_are_shown_instead() -> None:
     assert console.escape_controls(HOSTILE) == HARMLESS
     assert console.escape_controls("a\tb\r\nc é😀\n") == "a\tb\r\nc é😀\n"
 
 
-def test_it_is_escaped_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_is_escaped_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
     for stream, expected in ((Terminal(), HARMLESS), (StringIO(), HOSTILE)):
         monkeypatch.setattr(sys, "stdout", stream)
         console.say(HOSTILE)
@@ -95,7 +95,7 @@ def test_it_is_escaped_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> Non
         assert stream.getvalue() == f"{expected}\nlsp-harness: {expected}\n"
 
 
-def test_it_is_escaped_in_tables_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_is_escaped_in_tables_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.table import Table
 
     monkeypatch.setattr(sys, "stdout", stream := Terminal())

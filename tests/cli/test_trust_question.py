@@ -36,7 +36,7 @@ def is_repaired(shell: Shell) -> bool:
     return (shell.folder / "area.py").read_text() == "def double(n):\n    return 2 * n\n"
 
 
-def test_it_shows_what_would_run_and_a_yes_lets_it_run_once(shell: Shell, person: TerminalPerson):
+def test_the_question_shows_what_would_run_and_a_yes_lets_it_run_once(shell: Shell, person: TerminalPerson):
     shown = person.wait_for(QUESTION).decode()
     facts = (SUITE_TOOL, "pytest", f"folder: {shell.folder}", "sandbox: ", "interpreter: ", "asked because: ")
     for text in (*facts, "permissions.trusted_folders"):
@@ -66,7 +66,7 @@ def test_another_word_asks_again(shell: Shell, person: TerminalPerson):
     assert person.wait() == EXIT_DENIED
 
 
-def test_what_was_typed_before_the_question_is_no_answer(shell: Shell, person: TerminalPerson):
+def test_text_that_was_typed_before_the_question_is_no_answer(shell: Shell, person: TerminalPerson):
     person.type_ahead("y\ry\r")
     person.wait_for(QUESTION)
     person.type("n\r")

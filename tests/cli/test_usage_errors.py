@@ -91,7 +91,7 @@ def test_for_an_unknown_command_the_nearest_is_named(shell: Shell, arguments: st
         ("serve --tcp a --ws b", "choose one of --tcp and --ws"),
     ],
 )
-def test_what_else_cannot_be_used(shell: Shell, arguments: str, expected: str) -> None:
+def test_other_arguments_that_cannot_be_used(shell: Shell, arguments: str, expected: str) -> None:
     shell.file("geo.py", CODE)
     check(shell, arguments, expected)
 

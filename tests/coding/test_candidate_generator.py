@@ -61,7 +61,7 @@ async def test_a_rewrite_is_told_what_the_gates_said_of_those_before(check) -> N
     assert states(result.events) == ["UNDERSTAND", "LOCATE", *["GENERATE", "VERIFY"] * 3, "COMPLETE"]
 
 
-async def test_what_changes_from_one_rewrite_to_the_next_comes_last(check) -> None:
+async def test_text_that_changes_from_one_rewrite_to_the_next_comes_last(check) -> None:
     again = "```python\ndef area(r):\n    return tau\n```"
     result = await check(AREA, STILL, again, again, config=edits(3, 2))
     first, second = (result.engine.prompt(number).partition("Problem at line 3") for number in (1, 2))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lsp_harness.coding.existing_findings import MAX_LINES, describe_existing_findings
+from lsp_harness.coding.finding_location import MAX_LINES, describe_existing_findings
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
@@ -53,7 +53,7 @@ async def of(folder: Path, *told: Problem, text: str = TEXT, mended: bool = True
     )
 
 
-async def test_what_else_is_wrong_in_the_code_is_told_and_matters_of_style_are_not(tmp_path: Path):
+async def test_other_findings_of_the_code_are_told_and_matters_of_style_are_not(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F", "E", "D"]\n')
     assert await of(tmp_path) == [
         "Also at line 2: F841 Local variable `unused` is assigned to but never used",
@@ -67,7 +67,7 @@ async def test_what_else_is_wrong_in_the_code_is_told_and_matters_of_style_are_n
     ]
 
 
-async def test_what_a_tool_told_of_these_lines_and_which_tests_fail(tmp_path: Path):
+async def test_findings_of_a_tool_for_these_lines_and_failing_tests_are_told(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F821"]\n')
     token = "ghp_" + "a" * 36
     found = await of(

@@ -66,7 +66,7 @@ async def test_the_same_text_twice_is_judged_once(check) -> None:
     ]
 
 
-async def test_what_changes_nothing_or_is_nothing_is_rejected_unjudged(check) -> None:
+async def test_an_empty_or_unchanged_answer_is_rejected_unjudged(check) -> None:
     result = await check(AREA, "return width == None", "", "# gone", config=edits(3))
     assert of_type(result.events, "verify.completed") == []
     assert [data["reason"] for data in of_type(result.events, "candidate.rejected")] == [
@@ -214,7 +214,7 @@ async def test_where_none_changes_less_the_first_that_passed_is_taken_at_the_end
     assert states(result.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE"]
 
 
-async def test_what_was_finished_before_a_failure_of_the_engine_still_counts(check) -> None:
+async def test_candidates_from_before_a_failure_of_the_engine_still_count(check) -> None:
     result = await check(AREA, GOOD, {"error": "out of memory"}, config=edits(2))
     assert result.text == FIXED
     # also where it was not taken at once, because another might have changed less

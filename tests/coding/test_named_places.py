@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
+from lsp_harness.coding.location.task_location import TaskPlaces, find_task_places
 from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.plan.understanding import understand_by_facts
-from lsp_harness.coding.task_location import TaskPlaces, find_task_places
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.document import Document
 from tests.index.place import Indexed
@@ -207,7 +207,7 @@ async def test_a_name_that_stands_nowhere_is_said_and_nothing_else_is_chosen(ind
         "keep rows in a GitHub issue",
     ],
 )
-async def test_what_is_new_or_an_ordinary_word_is_not_missing(indexed: Indexed, task: str):
+async def test_a_new_name_or_an_ordinary_word_is_not_missing(indexed: Indexed, task: str):
     assert await find(indexed, task)
 
 

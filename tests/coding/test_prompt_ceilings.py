@@ -21,13 +21,12 @@ from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
 from lsp_harness.coding.docstring import WriteDocstring
 from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.finding_location import locate_finding
+from lsp_harness.coding.fix import RepairChooser
 from lsp_harness.coding.instruct import Instruct
-from lsp_harness.coding.ladder.ladder_plan import HolePlan
-from lsp_harness.coding.ladder.ladder_source import LadderSource
+from lsp_harness.coding.ladder.ladder import HolePlan, LadderSource
+from lsp_harness.coding.location.task_location import TaskPlace, TaskPlaces, choose_place
 from lsp_harness.coding.plan.plan_choice import decide_item
 from lsp_harness.coding.plan.understanding import understand_prompt
-from lsp_harness.coding.repair_choice import RepairChooser
-from lsp_harness.coding.task_location import TaskPlace, TaskPlaces, choose_place
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import NEXT_STATES
 from lsp_harness.coding.write_code import WriteCode

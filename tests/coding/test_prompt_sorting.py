@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.coding.plan import plan_choice, understanding
-from lsp_harness.coding.plan.parameter_rename import ParameterRename, parse_rename
+from lsp_harness.coding.plan.planned_edits import ParameterRename, parse_rename
 from lsp_harness.coding.plan.understanding import EXAMPLES, INTENTS, understand_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.events.plan_events import PlannedItem

@@ -10,8 +10,7 @@ import pytest
 
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
-from lsp_harness.coding.fix import Fix
-from lsp_harness.coding.repair_choice import RepairChooser
+from lsp_harness.coding.fix import Fix, RepairChooser
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.backends.backend import NO_INFILL_KEY
@@ -113,7 +112,7 @@ async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_pat
     ("text", "allowed"),
     [(TEXT, False), (TEXT.replace("1", f"'{TOKEN}'"), True), (TEXT.replace("1", f"'{'x ' * 1000}'"), True)],
 )
-async def test_what_may_not_be_shown_to_the_model_is_not_chosen_by_it(
+async def test_a_repair_that_may_not_be_shown_to_the_model_is_not_chosen_by_it(
     log: SessionLog, tmp_path: Path, text: str, allowed: bool
 ) -> None:
     engine = Script()
@@ -207,7 +206,7 @@ MISSPELT = """
         (SOURCE, True, ["a, item_a, item_b"], True),
     ],
 )
-async def test_what_the_model_wrote_or_chose_is_said_to_be_its(
+async def test_a_repair_that_the_model_wrote_or_chose_is_said_to_be_its(
     log: SessionLog, tmp_path: Path, source: str, repairs: bool, replies: list[str], is_by_model: bool
 ) -> None:
     """The editor asks the user about edits of the model alone, whatever the title of the quick fix was."""

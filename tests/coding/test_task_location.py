@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.coding.task_location import TaskPlace, TaskPlaces, choose_place, find_task_places
+from lsp_harness.coding.location.task_location import TaskPlace, TaskPlaces, choose_place, find_task_places
 from lsp_harness.errors import ModelMissing
 from lsp_harness.index.builder.chunks import MAX_CHUNK_LINES
 from lsp_harness.index.query.code_search import WEIGHTS

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from lsp_harness.completion.rules.display_mode import DisplayMode, choose_display_mode
-from lsp_harness.completion.rules.ghost_text import Ghost
+from lsp_harness.completion.rules.ghost_text import DisplayMode, Ghost, choose_display_mode
 from lsp_harness.completion.rules.shaping import ShapedText, shape
 
 CASES = Path(__file__).parent / "cases"

@@ -32,7 +32,7 @@ async def test_the_likeliest_comes_first_and_each_is_shaped_checked_and_differen
     assert others.owner.id
 
 
-async def test_what_is_shown_already_is_not_asked_again() -> None:
+async def test_an_alternative_that_is_shown_already_is_not_asked_again() -> None:
     engine = Script("3 * r", "r ** 2")
     src = markup.parse(AREA)
     completer = Desk(Completer(engine, settings(completion={"alternatives": 2}).completion))

@@ -1,6 +1,6 @@
 """The answer cache: it answers a repeated request without the model, and tells when a request differs."""
 
-from lsp_harness.completion.request.answer_cache import MAX_ANSWERS, AnswerCache, ModelText
+from lsp_harness.completion.answer_cache import MAX_ANSWERS, AnswerCache, ModelText
 from lsp_harness.inference.request import Usage
 
 ABOUT = ("suffix", "outline", "python")
@@ -16,7 +16,7 @@ def test_the_same_place_is_found_until_something_about_it_differs() -> None:
         assert results.find("x = ", other) is None
 
 
-def test_what_was_typed_since_is_taken_off_if_it_is_how_the_text_begins() -> None:
+def test_text_that_was_typed_since_is_taken_off_if_the_answer_begins_with_it() -> None:
     results = AnswerCache()
     results.add("a\nx = ", ABOUT, ModelText("foo(1)\ny", "limit"), Usage())
     assert results.find("a\nx = foo", ABOUT) == ModelText("(1)\ny", "limit")

@@ -4,8 +4,8 @@ from math import log
 
 import pytest
 
-from lsp_harness.completion.policy.answer_probability import shown_probability
-from lsp_harness.completion.request.answer_cache import AnswerCache, ModelText
+from lsp_harness.completion.answer_cache import AnswerCache, ModelText
+from lsp_harness.completion.reply_source import shown_probability
 from lsp_harness.inference.request import Usage
 
 
@@ -17,11 +17,11 @@ def model_text(*tokens: tuple[str, float]) -> ModelText:
     return ModelText(text, None, tuple(steps))
 
 
-def test_it_is_the_geometric_mean_of_the_tokens() -> None:
+def test_the_probability_of_an_answer_is_the_geometric_mean_of_its_tokens() -> None:
     assert shown_probability(model_text(("a", 0.9), ("b", 0.4)), "ab") == pytest.approx(0.6)
 
 
-def test_what_the_rules_cut_off_does_not_count() -> None:
+def test_tokens_that_the_rules_cut_off_do_not_count() -> None:
     both = model_text(("  ", 0.01), ("x", 0.5), (" = 1", 0.5), ("\n", 0.01), ("junk", 0.01))
     assert shown_probability(both, "x = 1") == pytest.approx(0.5)
 

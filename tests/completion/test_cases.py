@@ -2,8 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.rules.rule_table import RULES
-from lsp_harness.completion.rules.shaping import shape
+from lsp_harness.completion.rules.shaping import RULES, shape
 from tests.completion.golden import CASES, Case, marked, plain, read, write
 
 FILES = sorted(CASES.glob("*.txt"))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lsp_harness.completion.rules.bracket_balance import count_unclosed, scan_brackets
-from lsp_harness.completion.rules.cursor_lines import CursorLines
-from lsp_harness.completion.rules.line_similarity import are_similar
+from lsp_harness.completion.rules.cut_rules import are_similar
+from lsp_harness.completion.rules.ghost_text import CursorLines
+from lsp_harness.completion.rules.overlap_rules import count_unclosed, scan_brackets
 from lsp_harness.languages.language_table import find_language
 from lsp_harness.text.code_lines import is_lone_closer, opens_block
 

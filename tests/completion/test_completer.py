@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.document_completions import MAX_RECENT_SUGGESTIONS
-from lsp_harness.completion.request.text_generation import find_valid_start
+from lsp_harness.completion.text_generation import find_valid_start
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import EngineError, RequestSuperseded
 from lsp_harness.inference.request import Infill
@@ -49,7 +49,7 @@ def type_text(document: Document, offset: int, text: str) -> tuple[Document, int
 
 
 # -- shown
-async def test_what_the_model_says_is_shown_at_the_cursor() -> None:
+async def test_the_answer_of_the_model_is_shown_at_the_cursor() -> None:
     assert await check(AREA, "3.14 * r ** 2") == "3.14 * r ** 2"
 
 
@@ -267,7 +267,7 @@ async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown(
         await task
 
 
-async def test_what_the_engine_cannot_do_is_the_caller_s_to_know() -> None:
+async def test_a_failure_of_the_engine_is_the_caller_s_to_know() -> None:
     src = markup.parse(AREA)
     engine = Script({"error": "out of memory"}, "3 * r")
     completer = Desk(Completer(engine, Completion()))
@@ -291,7 +291,7 @@ async def test_the_last_suggestions_of_a_document_are_known_with_the_text_each_w
     assert [(item.document, item.suggestion) for item in output if item] == entry
 
 
-async def test_what_is_left_of_a_suggestion_is_the_same_one() -> None:
+async def test_the_rest_of_a_suggestion_is_the_same_one() -> None:
     src = markup.parse(AREA)
     completer = Desk(Completer(Script("3 * r"), Completion()))
     first = await ask(completer, src.document, src.cursor)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.rules.display_mode import choose_display_mode
+from lsp_harness.completion.rules.ghost_text import choose_display_mode
 
 
 def check(source: str, language: str = "python") -> str:

@@ -113,7 +113,7 @@ async def test_the_newer_request_goes_on_with_the_answer_under_way() -> None:
     assert "typed_along" not in result.stats
 
 
-async def test_what_is_typed_before_a_word_of_it_is_there_may_be_it() -> None:
+async def test_text_that_is_typed_before_the_answer_may_be_its_beginning() -> None:
     user = Typist()
     await user.ask()
     await user.type("pi")
@@ -205,7 +205,7 @@ async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() ->
     assert (result.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
-async def test_who_does_not_come_for_it_in_time_asks_anew() -> None:
+async def test_an_answer_that_is_not_fetched_in_time_is_asked_anew() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")

@@ -47,7 +47,7 @@ async def test_a_list_of_imports_needs_no_model(repository: RepositoryContext):
     assert (result.stats["evaluated"], result.stats["generated"], engine.foreground_requests) == (0, 0, [])
 
 
-async def test_who_asks_for_a_choice_gets_that_alone(repository: RepositoryContext):
+async def test_a_request_for_a_choice_gets_that_alone(repository: RepositoryContext):
     src = markup.parse("from .cart import <|>\n\nx = total(Cart())\n", "shop/here.py")
     completer = Desk(Completer(Script(), settings().completion, repository=repository))
     suggestions = await completer.choices(src.document, parse(src.document), src.cursor, "shop/here.py")
@@ -74,7 +74,7 @@ async def test_where_nothing_is_known_the_model_is_asked(
     ("body", "expected"),
     [("x = <|>\n", ("total", "Cart")), ("x = total(<|>)\n", ("Cart",)), ("total(Cart(<|>))\n", ())],
 )
-async def test_what_is_imported_and_not_used_is_expected(
+async def test_imported_names_that_are_not_used_are_expected(
     repository: RepositoryContext, body: str, expected: tuple[str, ...]
 ):
     _, engine = await complete(HEAD + "\n\n" + body, repository, "1")
@@ -90,7 +90,7 @@ async def test_what_is_imported_and_not_used_is_expected(
 
 
 @pytest.mark.parametrize("changes", [{}, {"repository_tokens": 0}])
-async def test_what_the_code_below_needs_is_told(repository: RepositoryContext, changes: dict[str, Any]):
+async def test_names_that_the_code_below_needs_are_told(repository: RepositoryContext, changes: dict[str, Any]):
     body = "def f():\n    <|>\n    return amount\n"
     _, engine = await complete(HEAD + "\n\n" + body, repository, "amount = 1", **changes)
     [request] = engine.foreground_requests

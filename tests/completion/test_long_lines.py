@@ -4,9 +4,9 @@ times as long.
 Nothing is timed: where a rule begins anew at each byte, a test here does not end before it is given up.
 """
 
-from lsp_harness.completion.rules.line_similarity import IGNORED_CHARS
+from lsp_harness.completion.rules.cut_rules import IGNORED_CHARS
 from lsp_harness.context.lookup.import_list import TYPED_NAME
-from lsp_harness.inference.backends.trailing_blanks import split_trailing_blanks
+from lsp_harness.inference.infill_text import split_trailing_blanks
 from lsp_harness.text.code_lines import PLAIN_LINES, strip_comment
 
 LONG = 2_000_000

@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.request.missing_binding import find_binding_start
+from lsp_harness.completion.reply_source import find_binding_start
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.request import Infill
 from lsp_harness.syntax.names.unbound_names import find_missing_names

@@ -2,9 +2,14 @@
 
 import pytest
 
-from lsp_harness.completion.rules.display_mode import choose_display_mode
-from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.next_line import join_body, may_begin_with_newline, split_body, split_next_line
+from lsp_harness.completion.rules.ghost_text import (
+    Ghost,
+    choose_display_mode,
+    join_body,
+    may_begin_with_newline,
+    split_body,
+    split_next_line,
+)
 
 
 def ghost(prefix: str, suffix: str) -> Ghost:

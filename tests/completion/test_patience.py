@@ -70,7 +70,7 @@ async def test_without_patience_the_answer_to_the_short_prompt_is_shown() -> Non
     assert suggestion.text == "2 * r"
 
 
-async def test_who_asks_waits_for_the_full_prompt_without_a_limit_of_time() -> None:
+async def test_an_explicit_request_waits_for_the_full_prompt_without_a_limit_of_time() -> None:
     place = Place("3 * r", max_tokens=33)
     assert await place.ask(automatic=False)
     [request] = place.requests

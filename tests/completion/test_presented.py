@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
-from lsp_harness.completion.request import text_generation
-from lsp_harness.completion.request.answer_cache import ModelText
-from lsp_harness.completion.request.text_generation import LARGE_TREE_NODES, make_presentable_texts
+from lsp_harness.completion import text_generation
+from lsp_harness.completion.answer_cache import ModelText
 from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at
+from lsp_harness.completion.text_generation import LARGE_TREE_NODES, make_presentable_texts
 from lsp_harness.config.schema import Completion
 from lsp_harness.syntax.parse_budget import Allowance
 from lsp_harness.syntax.tree import parse

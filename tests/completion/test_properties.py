@@ -5,9 +5,8 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.completion.rules.bracket_balance import count_unclosed
-from lsp_harness.completion.rules.display_mode import choose_display_mode
-from lsp_harness.completion.rules.ghost_text import Ghost
+from lsp_harness.completion.rules.ghost_text import Ghost, choose_display_mode
+from lsp_harness.completion.rules.overlap_rules import count_unclosed
 from lsp_harness.completion.rules.shaping import is_settled, shape
 
 LANGUAGES = ("python", "javascript", "typescript", "go", "rust", "java", "html", "lua", "markdown", "")

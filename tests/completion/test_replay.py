@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.policy.trigger_policy import WAIT_SHARE
+from lsp_harness.completion.trigger_policy import WAIT_SHARE
 from lsp_harness.config.schema import Completion, Quiet
 from tests.support.typist import EDITOR, Replay, gaps, replay
 
@@ -32,11 +32,11 @@ def test_most_keys_go_on_with_the_answer_under_way(median: float) -> None:
     assert len(result.shown) > len(TEXT) / 2
 
 
-def test_who_types_fast_something_else_makes_the_engine_write_less(without: Replay) -> None:
+def test_a_fast_typist_of_something_else_makes_the_engine_write_less(without: Replay) -> None:
     assert typing(FAST, Quiet()).wrote < without.wrote * 0.9
 
 
-def test_what_is_shown_comes_no_later_than_the_longest_wait(without: Replay) -> None:
+def test_a_suggestion_comes_no_later_than_the_longest_wait(without: Replay) -> None:
     waited = typing(FAST, Quiet())
     most = WAIT_SHARE * Completion().latency_ms / 1000
     both = without.written & waited.written
@@ -48,7 +48,7 @@ def test_what_is_shown_comes_no_later_than_the_longest_wait(without: Replay) -> 
     assert all(waited.shown[key] == pytest.approx(EDITOR) for key in result)
 
 
-def test_who_types_slowly_is_not_made_to_wait() -> None:
+def test_a_slow_typist_is_not_made_to_wait() -> None:
     assert typing(SLOW, Quiet()) == typing(SLOW, Quiet(debounce_ms=0))
 
 

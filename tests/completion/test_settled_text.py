@@ -2,8 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.rules.display_mode import choose_display_mode
-from lsp_harness.completion.rules.ghost_text import Ghost
+from lsp_harness.completion.rules.ghost_text import Ghost, choose_display_mode
 from lsp_harness.completion.rules.shaping import is_settled
 
 

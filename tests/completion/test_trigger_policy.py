@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
-from lsp_harness.completion.policy.trigger_rules import MIN_PROBABILITY, TRIGGER_RULES
+from lsp_harness.completion.trigger_policy import MIN_PROBABILITY, TRIGGER_RULES, TriggerPolicy
 from lsp_harness.config.schema import Completion, Quiet
 from tests.harness.tools import Script
 from tests.support.desk import Desk
@@ -57,7 +56,7 @@ async def test_without_its_setting_the_rule_says_nothing(scenario: Scenario) -> 
 
 
 @pytest.mark.parametrize("scenario", [one for one in ALL if one.silent], ids=lambda one: f"{one.file}: {one.name}")
-async def test_who_asks_passes_all_of_them(scenario: Scenario) -> None:
+async def test_an_explicit_request_passes_all_triggers(scenario: Scenario) -> None:
     cursor = scenario.cursor()
     engine = Script({"tokens": scenario.model or [("x", 1.0)]})
     completer = Desk(Completer(engine, Completion(outline_tokens=0), TriggerPolicy(ON)))

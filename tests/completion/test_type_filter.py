@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.request.type_filter import TypeFilter
+from lsp_harness.completion.type_filter import TypeFilter
 from lsp_harness.harness.acceptance_stats import AcceptanceStats
 from lsp_harness.kernel.results import Suggestion
 from lsp_harness.syntax.tree import parse

@@ -134,7 +134,7 @@ async def test_without_the_setting_and_in_a_front_end_that_leaves_nothing_is_spe
     assert desk.background_requests == []
 
 
-async def test_what_is_known_is_not_speculated_again() -> None:
+async def test_a_known_answer_is_not_speculated_again() -> None:
     desk = Desk(AREA, "3 * r", {"text": " + 1", "background": True}, "9")
     first = await desk.ask()
     assert first
@@ -317,7 +317,7 @@ async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
     assert (request.context, request.sampling.n_predict, request.shorter) == (outcome.context, 0, ())
 
 
-async def test_what_follows_a_short_prompt_s_answer_is_worked_out_when_the_full_one_is_warm() -> None:
+async def test_the_text_after_a_short_prompt_s_answer_is_worked_out_when_the_full_one_is_warm() -> None:
     desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, {"text": " + 1", "background": True})
     result = await desk.ask()
     assert result
@@ -402,7 +402,7 @@ async def test_on_the_line_of_a_secret_there_is_none() -> None:
     assert await desk.ask() is None
 
 
-async def test_what_may_be_persisted_says_so_and_names_its_document() -> None:
+async def test_a_prompt_that_may_be_persisted_says_so_and_names_its_document() -> None:
     desk = Desk(AREA, "3 * r")
     await desk.ask()
     await desk.settled()

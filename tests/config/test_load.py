@@ -157,7 +157,7 @@ def test_each_key_is_taken_from_its_own_strongest_layer(home: Path, tmp_path: Pa
         ("\n[engine]\nscript = 'x'\n", "[engine] may only be set in ", 1),
     ],
 )
-def test_what_is_not_understood_is_a_problem_at_its_line(
+def test_a_setting_that_is_not_understood_is_a_problem_at_its_line(
     home: Path, tmp_path: Path, text: str, message: str, line: int
 ) -> None:
     file = tmp_path / "lsp-harness.toml"

@@ -66,7 +66,7 @@ def below(x):
     )
 
 
-async def test_what_the_window_shows_is_not_in_the_outline() -> None:
+async def test_declarations_in_the_window_are_not_in_the_outline() -> None:
     result = await prompt("import math\n\n\ndef f():\n    return <|>\n", budget=Completion())
     assert result.outline.text == ""
     assert result.prefix.text == "import math\n\n\ndef f():\n    return "

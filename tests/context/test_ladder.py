@@ -41,7 +41,7 @@ async def test_the_last_rung_is_never_next_to_nothing() -> None:
     assert MIN_PROMPT_TOKENS // 2 < least.tokens <= MIN_PROMPT_TOKENS
 
 
-async def test_what_saves_nothing_is_no_rung() -> None:
+async def test_a_step_that_saves_nothing_is_no_rung() -> None:
     assert len(await rungs("x = 1\ny = <|>\n", 50)) == 1
 
 

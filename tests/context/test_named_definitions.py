@@ -69,7 +69,7 @@ async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
     assert "def __init__(self, message: str, cart) -> None: ..." in fragments[1].text
 
 
-async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Indexed):
+async def test_definitions_that_do_not_fit_are_left_out_least_important_first(indexed: Indexed):
     lines = list(find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", HERE))))
     complete = await fit_signatures(lines, 1000, count, "#")
     for budget in range(sum(fragment.tokens for fragment in complete)):
@@ -90,7 +90,7 @@ async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Inde
         "from shop.cart import Cart\nfrom shop.errors import Empty, <|>\n\n\ndef f(): ...\n",
     ],
 )
-async def test_what_there_is_to_import(indexed: Indexed, source: str):
+async def test_names_that_can_be_imported(indexed: Indexed, source: str):
     lines = find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", source)))
     fragments = await fit_signatures(lines, 1000, count, "#")
     [errors] = [fragment for fragment in fragments if fragment.origin == "shop/errors.py"]

@@ -56,7 +56,7 @@ async def test_a_signature_and_a_sentence_by_package_and_version(root: Path):
     ]
 
 
-async def test_what_a_package_has_not_is_said_as_well(root: Path):
+async def test_names_that_a_package_has_not_are_said_as_well(root: Path):
     [fragment] = await find_signatures(root, "return requests.fetch(url)")
     assert fragment.text == "# requests 2.32.3 has\n# no fetch; it has: patch(url, data=None, **kwargs)\n"
 
@@ -132,7 +132,7 @@ async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, mon
     assert fragment.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]
 
 
-async def test_what_is_too_long_is_told_by_names_or_not_at_all(root: Path):
+async def test_signatures_that_are_too_long_are_told_by_names_or_not_at_all(root: Path):
     many = ", ".join(f"parameter_{n}: dict[str, int | None] = {{}}" for n in range(9))
     extra = ", ".join(f"parameter_{n}" for n in range(40))
     write(root / SITE, {"web.py": f"def serve({many}): ...\n\n\ndef stop({extra}): ...\n"})

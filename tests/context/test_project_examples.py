@@ -97,7 +97,7 @@ async def test_the_declaration_around_what_is_edited_counts(indexed: Indexed):
     assert await find_examples(indexed, marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>")) == ()
 
 
-async def test_what_is_edited_together_is_no_example_of_itself(indexed: Indexed):
+async def test_code_that_is_edited_together_is_no_example_of_itself(indexed: Indexed):
     source = marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
     examples = await examples_of(indexed, source, Span(0, source.end), "api/users.py", 1000, 9)
     assert {example.origin for example in examples} <= {"api/items.py", "api/orders.py"}

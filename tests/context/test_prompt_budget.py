@@ -36,7 +36,7 @@ def cost(fragments: Sequence[Fragment]) -> int:
 
 
 @given(code=st.integers(0, 60), related=st.integers(0, 60), room=st.none() | st.integers(0, 200))
-async def test_what_is_around_the_code_gives_way_and_nothing_else_does(code: int, related: int, room: int | None):
+async def test_text_around_the_code_gives_way_and_nothing_else_does(code: int, related: int, room: int | None):
     full = await build_prompt(Context())
     assert cost(full.find("related")) == 7
     prompt = await build_prompt(Context(code_budget=code, related_budget=related), room)
@@ -63,7 +63,7 @@ async def test_the_sections_are_the_fragments_by_their_shares():
     assert sum(len(text) for text in prompt.texts.values()) == sum(len(fragment.text) for fragment in prompt.fragments)
 
 
-def test_what_is_too_much_for_the_context_is_told_in_numbers():
+def test_a_prompt_that_is_too_long_for_the_context_is_told_in_numbers():
     sections = {"system": 20, "code": 900, "task": 30}
     assert Allocation(sections, 1000, 500, 2048).excess_tokens == 0
     assert Allocation(sections, 1000, 500, 0).excess_tokens == 0

@@ -41,7 +41,7 @@ def texts() -> Texts:
     return texts
 
 
-def test_what_was_written_elsewhere_is_like_what_is_written_here(texts: Texts):
+def test_an_edit_elsewhere_is_like_the_text_that_is_written_here(texts: Texts):
     here = texts["file:///here.py"]
     assert texts.pieces(here) == []
     texts.edited("cart.py", 1)
@@ -51,7 +51,7 @@ def test_what_was_written_elsewhere_is_like_what_is_written_here(texts: Texts):
     assert "kind" in texts.pieces(here)[0][1]
 
 
-def test_what_has_nothing_to_do_with_it_and_copies_are_left_out(texts: Texts):
+def test_unrelated_edits_and_copies_are_left_out(texts: Texts):
     texts.open("other.py", "import logging\nlog = logging.getLogger()\n")
     texts.open("copy.py", HERE)
     for path in ("other.py", "copy.py", "gone.py"):

@@ -140,7 +140,7 @@ async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
     assert await desk.elsewhere.find_fragments(Cursor(document, None, 1, "x.odd"), 200) == ()
 
 
-async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
+async def test_recent_edits_have_their_share_and_come_last(desk: Desk):
     desk.text = HEAD + CHECK
     late = "def paid(cart, card):\n    amount = cart.paid()\n    if not amount:\n        return late_payment(cart)\n"
     open_texts = {"file:///late.py": Document.from_text("file:///late.py", late)}
@@ -170,7 +170,7 @@ async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budge
     assert sum(fragment.tokens for fragment in fragments) <= budget
 
 
-async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):
+async def test_an_unsaved_text_counts_as_it_is(desk: Desk):
     text = "class Cart:\n    def total(self): ...\n    def discount(self, rate): ...\n"
     tree = parse(Document.from_text("file:///shop/cart.py", text))
     assert tree
@@ -181,7 +181,7 @@ async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):
     assert cart.text == f"# shop/cart.py\n{text}"
 
 
-async def test_what_the_index_has_not_said_in_time_is_left_out(desk: Desk):
+async def test_late_answers_of_the_index_are_left_out(desk: Desk):
     ticks = iter([0.0, *[0.1] * 2, *[1.0] * 1000])
     desk.elsewhere = RepositoryContext(IndexQuery(desk.known), count, clock=lambda: next(ticks))
     some = await desk.at("if not amount")

@@ -59,7 +59,7 @@ async def find_results(
     return await fragments_of(SearchResultSource, inputs(code, scope, search_text=task), budget, quoted)
 
 
-async def test_what_the_words_of_a_task_find_is_shown_with_its_place(indexed: Indexed):
+async def test_code_that_the_words_of_a_task_find_is_shown_with_its_place(indexed: Indexed):
     first, *others = await find_results(indexed)
     assert (first.text, first.reason) == (f"# shop/tax.py:4\n{VAT}", "found for the task")
     # neither the code itself, nor a copy, another language or prose

@@ -37,7 +37,7 @@ class Words(CompletionSource):
         return (Fragment("word " * tokens, tokens, "", f"beside {len(quoted)}"),)
 
 
-async def test_what_a_source_does_not_use_is_left_for_the_next():
+async def test_tokens_that_a_source_does_not_use_are_left_for_the_next():
     first, second = Words(Share(fraction=0.5), 2, limit=10), Words(Share(), 1)
     shared = await share_tokens([first, second], {TOTAL: 100})
     assert [(source, [one.tokens for one in found]) for source, found in shared] == [(second, [90]), (first, [10])]

@@ -24,7 +24,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_not_used_yet(case: str):
+def test_names_that_are_not_used_yet(case: str):
     path, text, expected = CASES[case]
     source = marked(path, text)
     assert find_unused_imports(source.tree, source.start) == expected

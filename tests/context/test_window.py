@@ -31,7 +31,7 @@ def places(draw: st.DrawFn) -> tuple[Document, int]:
 
 @many
 @given(places(), budgets, st.sampled_from([words, characters]))
-async def test_what_leads_to_a_place_is_within_its_share_and_of_whole_lines(
+async def test_text_before_a_place_is_within_its_share_and_of_whole_lines(
     place: tuple[Document, int], budget: int, count: Counter
 ) -> None:
     document, offset = place
@@ -46,7 +46,7 @@ async def test_what_leads_to_a_place_is_within_its_share_and_of_whole_lines(
 
 @many
 @given(places(), budgets, st.sampled_from([words, characters]))
-async def test_what_follows_a_place_is_within_its_share_and_of_whole_lines(
+async def test_text_after_a_place_is_within_its_share_and_of_whole_lines(
     place: tuple[Document, int], budget: int, count: Counter
 ) -> None:
     document, offset = place

@@ -30,7 +30,7 @@ def _link(target: str) -> Callable[[Path], None]:
         (_link("x"), "cannot be read: Too many levels of symbolic links"),
     ],
 )
-def test_what_is_no_regular_file_is_named_and_not_waited_for(
+def test_a_path_that_is_no_regular_file_is_named_and_not_waited_for(
     tmp_path: Path, make: Callable[[Path], None], said: str
 ) -> None:
     make(tmp_path / "x")

@@ -95,7 +95,7 @@ def test_an_interruption_leaves_nothing_behind(file: Path, monkeypatch: pytest.M
     assert (file.read_bytes(), os.listdir(file.parent)) == (OLD, ["a.py"])
 
 
-def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+def test_a_path_that_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "x").symlink_to("/dev/null")
     with pytest.raises(FileError, match="not a regular file"):
         replace_file(tmp_path / "x", NEW)

@@ -92,7 +92,7 @@ async def test_a_suggestion_that_fails_a_test_is_reported(accept: Accept, tmp_pa
     assert await accept("3 + r ** 2") == "verification failed ✗ tests"
 
 
-async def test_what_the_tests_do_stays_in_the_sandbox(accept: Accept, tmp_path: Path) -> None:
+async def test_writes_of_the_tests_stay_in_the_sandbox(accept: Accept, tmp_path: Path) -> None:
     outside, shapes = tmp_path / "outside", tmp_path / "ws" / "shapes.py"
     with socket.create_server(("127.0.0.1", 0)) as server:
         spy = SPY.format(outside=str(outside), shapes=str(shapes), port=server.getsockname()[1])

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from lsp_harness.cli.lsp_client import LspClient, RpcError
-from lsp_harness.inference.engine_inventory import list_engines
+from lsp_harness.inference.running_engines import list_engines
 from tests.inference.backends.test_remote import llama
 from tests.support.server import Reply, serving
 from tests.support.tiny import texts

@@ -74,7 +74,7 @@ async def test_an_edit_behind_a_form_feed_and_a_line_separator_lands_where_the_c
 
 
 @pytest.mark.parametrize("text", ["\0binary\0" * 100, "x = 1\n" * 900_000], ids=["binary", "5 MB"])
-async def test_what_is_no_text_or_too_large_gets_an_empty_list(client: LspClient, tmp_path: Path, text: str):
+async def test_a_document_that_is_no_text_or_too_large_gets_an_empty_list(client: LspClient, tmp_path: Path, text: str):
     uri = client.open(tmp_path / "big.py", text, "python")
 
     assert await complete(client, uri, 0, 0) == []

@@ -7,9 +7,8 @@ from typing import cast
 
 import pytest
 
-from lsp_harness.engine.cache.admission import CacheLimits
 from lsp_harness.engine.cache.host_cache import HostCache
-from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
 from lsp_harness.engine.decode.batch import compose_batch
 from lsp_harness.engine.decode.generation import Generation
 from lsp_harness.engine.decode.llama import Llama

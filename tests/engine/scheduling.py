@@ -5,8 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lsp_harness.engine.cache.admission import CacheLimits
-from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
 from lsp_harness.engine.decode.llama import Aborted, Llama, Row
 from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler

@@ -86,7 +86,7 @@ def make_headers(**more: str | None) -> list[tuple[str, str]]:
         (make_headers(origin="http://[::1"), "/props", 403),
     ],
 )
-async def test_who_is_let_in(headers: list[tuple[str, str]], path: str, status: int):
+async def test_requests_are_let_in_by_their_headers_and_path(headers: list[tuple[str, str]], path: str, status: int):
     assert (await ask(headers, path))[0] == status
 
 

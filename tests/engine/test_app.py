@@ -110,7 +110,7 @@ async def test_a_prompt_may_be_text_tokens_or_both(http: httpx2.AsyncClient):
     assert {answer["tokens_evaluated"] for answer in answers} == {len(tokens)}
 
 
-async def test_what_cannot_fit_is_refused_before_it_is_read(http: httpx2.AsyncClient):
+async def test_a_body_that_cannot_fit_is_refused_before_it_is_read(http: httpx2.AsyncClient):
     long = "x" * (128 * 32_768 + 1)
     for path, body in (
         ("/completion", {"prompt": long}),
@@ -122,7 +122,7 @@ async def test_what_cannot_fit_is_refused_before_it_is_read(http: httpx2.AsyncCl
     assert len((await post(http, "/tokenize", content="value" * 10_000))["tokens"]) == 10_000
 
 
-async def test_who_is_resident(http: httpx2.AsyncClient):
+async def test_the_resident_sequences_are_told(http: httpx2.AsyncClient):
     await post(http, "/completion", prompt="who is here", n_predict=1, client="somebody")
 
     assert "somebody" in [slot["client"] for slot in (await http.get("/slots")).json()]

@@ -64,7 +64,7 @@ def test_files_are_for_this_user_alone(machine: Bench, disk_cache: DiskCache, tm
     assert stat.S_IMODE((tmp_path / "kv").stat().st_mode) == 0o700
 
 
-def test_what_may_not_be_written_is_not(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
+def test_a_sequence_that_may_not_be_written_is_not(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     machine.run(PROMPT, SHORT, owner=Owner("editor"))
 
     assert keep(machine, disk_cache) == 0
@@ -147,7 +147,7 @@ def test_the_folder_is_bounded_and_the_oldest_go(machine: Bench, tmp_path: Path)
     assert not first.exists()
 
 
-def test_what_is_given_up_is_written_first(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
+def test_a_sequence_that_is_given_up_is_written_first(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     tokens = [n % 200 + 5 for n in range(300)]
     machine.run(tokens, SHORT, owner=OPEN)
     for kind in range(5):
@@ -182,7 +182,7 @@ def left(root: Path) -> list[str]:
     return sorted(str(file.relative_to(root)) for file in root.glob("*/*.kv"))
 
 
-def test_what_other_models_and_settings_left_counts_too_and_the_oldest_goes_first(tmp_path: Path):
+def test_files_of_other_models_and_settings_count_too_and_the_oldest_goes_first(tmp_path: Path):
     laid(tmp_path, mine_new=1, mine_old=4, other_new=2, other_old=3)
     assert sorted(file.name for file in prune_folders(tmp_path, 25)) == ["old.kv", "old.kv"]
     assert left(tmp_path) == ["mine/new.kv", "other/new.kv"]
@@ -210,7 +210,9 @@ def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench,
     assert left(tmp_path) == [f"kv/{own.name}"]
 
 
-def test_what_another_engine_removed_is_read_and_written_again(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
+def test_a_file_that_another_engine_removed_is_read_and_written_again(
+    machine: Bench, disk_cache: DiskCache, tmp_path: Path
+):
     machine.run(PROMPT, SHORT, owner=OPEN)
     keep(machine, disk_cache)
     again = restart(machine, tmp_path / "kv")

@@ -139,7 +139,7 @@ async def test_background_texts_wait_while_the_language_model_is_busy_and_urgent
     assert await waiting == [([5.0], 5)]
 
 
-async def test_who_leaves_early_has_the_rest_dropped(stage: Stage):
+async def test_a_request_that_leaves_early_has_the_rest_dropped(stage: Stage):
     stage.model.go.release(1)
     async with aclosing(stage.embedder.embed(EmbeddingRequest(("a", *"bcdef")))) as vectors:
         await anext(vectors)

@@ -95,7 +95,9 @@ async def test_a_text_is_cut_where_the_request_says(http: httpx2.AsyncClient):
         ("/v1/embeddings", {"input": "a", "dimensions": 8}, f"have exactly {WIDTH} `dimensions`"),
     ],
 )
-async def test_what_cannot_be_done_is_refused(http: httpx2.AsyncClient, path: str, body: dict[str, Any], said: str):
+async def test_a_request_that_cannot_be_answered_is_refused(
+    http: httpx2.AsyncClient, path: str, body: dict[str, Any], said: str
+):
     response = await http.post(path, json=body)
     error = response.json()["error"]
     assert (response.status_code, error["type"]) == (400, "invalid_request_error")

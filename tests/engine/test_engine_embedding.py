@@ -52,7 +52,7 @@ async def test_texts_are_embedded_while_a_completion_streams(http: httpx2.AsyncC
     assert (await props(http))["embedding"]["dimensions"] == WIDTH
 
 
-async def test_what_was_done_is_counted(http: httpx2.AsyncClient):
+async def test_embedded_texts_are_counted(http: httpx2.AsyncClient):
     before = (await props(http))["totals"]
     for _ in range(2):
         await http.post("/completion", json={"prompt": "count this prompt", "n_predict": 3})

@@ -133,7 +133,7 @@ def test_of_what_spells_a_name_the_longest_is_made_likelier(llama: Llama):
     assert {text for text in result if "value_of".startswith(text)} == {max(plain, key=len)}
 
 
-def test_it_is_what_is_written(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_an_expected_name_is_written_once(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     plain, _ = machine.run(PROMPT, Sampling(n_predict=12))
     monkeypatch.setattr(module, "LIKELY_BIAS", 1000.0)
     text, _ = machine.run(PROMPT, Sampling(n_predict=12, expected=NAMES))
@@ -144,7 +144,7 @@ def test_it_is_what_is_written(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     assert "value_of" in drawn
 
 
-def test_what_is_needed_is_bound(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_needed_names_are_bound(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "BINDING_BIAS", 1000.0)
 
     def complete_text(text: str) -> str:

@@ -111,7 +111,7 @@ def test_healing_goes_back_to_where_a_token_surely_ends(kept: str, forced: str):
 
 
 @pytest.mark.parametrize("tail", ["=" * 5000, " " * 5000, "a" * 5000, " " + "b" * 80])
-def test_what_is_longer_than_a_word_is_not_healed(tail: str):
+def test_a_text_that_is_longer_than_a_word_is_not_healed(tail: str):
     assert heal(f"x{tail}") == (f"x{tail}", b"")
 
 

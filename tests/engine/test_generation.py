@@ -34,7 +34,7 @@ def test_the_same_prompt_again_evaluates_nothing(machine: Bench):
     assert (warm.usage.evaluated, warm.usage.reused) == (0, size)
 
 
-def test_what_the_prompt_predicts_is_kept_for_the_latest_sequences_only(
+def test_predictions_of_the_prompt_are_kept_for_the_latest_sequences_only(
     machine: Bench, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(cached_sequence, "MAX_LOGITS_ROWS", 1)

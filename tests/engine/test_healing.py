@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.engine.cache.host_cache import HostCache
+from lsp_harness.engine.decode.branch import TextDecoder
 from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.engine.decode.sampler import token_logprob
-from lsp_harness.engine.decode.token_text import TextDecoder
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 from .conftest import PROMPT, Bench
@@ -56,7 +56,7 @@ def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(
         assert (again.evaluated, again.evaluated + again.reused) == (0, fresh.usage.evaluated)
 
 
-def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
+def test_tokens_that_healing_spelled_are_not_spelled_again(machine: Bench):
     sampling = Sampling(n_predict=6)
     machine.run(PROMPT, sampling, b"abeinrst")
     _, first = machine.run(PROMPT, sampling, b"abeinrst_")
@@ -69,7 +69,7 @@ def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
     assert second.usage.evaluated == 0
 
 
-def test_who_wants_no_tokens_has_the_healing_evaluated(machine: Bench):
+def test_a_request_for_no_tokens_has_the_healing_evaluated(machine: Bench):
     text, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")
     [*chunks, last] = machine.together(
         TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT), b"abeinrst"),), Sampling(n_predict=6))
@@ -85,7 +85,7 @@ def test_who_wants_no_tokens_has_the_healing_evaluated(machine: Bench):
     assert "".join(chunk.text for chunk in (*chunks, last)) == alone
 
 
-def test_who_asks_for_probabilities_gets_those_of_every_token(machine: Bench):
+def test_a_request_for_probabilities_gets_those_of_every_token(machine: Bench):
     result = Sampling(n_predict=6, top_logprobs=0)
     machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
 
@@ -101,7 +101,7 @@ def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench
     assert (warmed.usage.evaluated, other.usage.reused) == (size, size)
 
 
-def test_what_was_spelled_is_known_after_it_was_parked(machine: Bench):
+def test_spelled_tokens_are_known_after_they_were_parked(machine: Bench):
     sampling = Sampling(n_predict=6)
     machine.host_cache = machine.model.host_cache = HostCache(machine.llama, 1024)
     machine.kv.on_evict = lambda slot: machine.host_cache.store(slot, machine.kv.slots) if machine.host_cache else None
@@ -114,7 +114,7 @@ def test_what_was_spelled_is_known_after_it_was_parked(machine: Bench):
     assert (again, last.usage.evaluated, last.usage.reused) == (result, 0, first.usage.evaluated)
 
 
-def test_what_was_drawn_is_no_guide_to_what_is_likeliest(machine: Bench):
+def test_a_drawn_token_is_no_guide_to_the_likeliest(machine: Bench):
     alone = machine.run(PROMPT, Sampling(n_predict=6), b"abe")[0]
     machine.forget()
     drawn = Sampling(n_predict=6, temperature=2.0)

@@ -6,11 +6,10 @@ from time import monotonic
 
 import pytest
 
-from lsp_harness.engine.cache.admission import CacheLimits
 from lsp_harness.engine.cache.cached_sequence import CLIENT_IDLE_S
 from lsp_harness.engine.cache.disk_cache import DiskCache
 from lsp_harness.engine.cache.host_cache import HostCache
-from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.step_cost import StepCost
@@ -46,7 +45,7 @@ def host_lengths(machine: Bench) -> list[int]:
     return [len(sequence.tokens) for sequence in machine.host_cache.sequences]
 
 
-def test_what_was_parked_answers_as_if_it_had_stayed(machine: Bench):
+def test_a_parked_sequence_answers_as_if_it_had_stayed(machine: Bench):
     first, _ = machine.run(A, SHORT)
     machine.run(B, SHORT)
     assert (machine.kv.used_cells, host_lengths(machine)) == (203, [203])
@@ -139,7 +138,7 @@ def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench):
     assert B not in [sequence.tokens[:200] for sequence in machine.host_cache.sequences]
 
 
-def test_what_is_wanted_is_not_given_up_for_what_makes_room_for_it(machine: Bench):
+def test_a_wanted_sequence_is_not_given_up_for_the_one_that_makes_room_for_it(machine: Bench):
     use_host_cache(machine, limit=410)
     machine.run(A, SHORT)
     machine.run(B, SHORT)
@@ -171,7 +170,7 @@ def test_a_sequence_stays_its_owner_s_when_another_reads_its_beginning(machine: 
     assert [slot.client for slot in machine.kv.slots if slot.tokens[:200] == A] == ["mine"]
 
 
-def test_what_may_be_written_is_kept_beside_what_may_not(machine: Bench):
+def test_sequences_that_may_be_written_are_kept_beside_those_that_may_not(machine: Bench):
     mine = TokenRequest((Prompt(A),), SHORT, Owner("mine", persist=True))
     other = TokenRequest((Prompt([*A, 7, 7]),), SHORT, Owner("other"))
     machine.together(mine, other)
@@ -247,7 +246,7 @@ def test_a_parked_sequence_is_written_as_llama_cpp_writes_one(machine: Bench, tm
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
-def test_what_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_path: Path):
+def test_a_sequence_that_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_path: Path):
     tokens = [n * 13 % 190 + 5 for n in range(300)]
     saved = DiskCache(machine.llama, tmp_path / "kv", 2**30)
     use_host_cache(machine, limit=310, saved=saved)
@@ -286,7 +285,7 @@ def test_where_nothing_is_parked_there_is_nothing_to_make_room_for(machine: Benc
     assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [])
 
 
-def test_what_was_used_last_stays_where_it_leaves_no_room(machine: Bench):
+def test_the_sequence_that_was_used_last_stays_where_it_leaves_no_room(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
 

@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from lsp_harness.engine.cache.admission import CacheLimits
 from lsp_harness.engine.cache.cached_sequence import (
     CLIENT_IDLE_S,
     MAX_LOGITS_ROWS,
@@ -13,8 +12,8 @@ from lsp_harness.engine.cache.cached_sequence import (
     common_prefix_length,
     drop_old_logits,
 )
-from lsp_harness.engine.cache.kv_cache import KvCache
-from lsp_harness.engine.cache.slot import Slot
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
+from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.errors import EngineBusy, EngineRefused
 
 
@@ -202,7 +201,7 @@ def test_two_small_cursor_sites_that_share_only_the_fim_tokens_both_stay_residen
     assert reused == [0, 2, *([121] * 4)]
 
 
-def test_what_was_generated_and_not_accepted_is_cut_off_in_place():
+def test_tokens_that_were_generated_and_not_accepted_are_cut_off_in_place():
     desk = Desk(cells=4000, slots=8)
     desk.whole([1] * 100, extra=64)
 
@@ -285,7 +284,7 @@ def test_nothing_is_given_up_for_what_has_no_room_anyway():
     assert desk.kv.cached_length([1] * 20) == 20
 
 
-def test_what_waits_aside_takes_no_slot_that_was_promised_and_no_room_that_is_spare():
+def test_a_sequence_aside_takes_no_slot_that_was_promised_and_no_room_that_is_spare():
     memory = FakeMemory(4)
     kv = KvCache(memory, CacheLimits(cells=60, slots=4, spare_cells=20, spare_slots=1))
     kv.acquire([1] * 10, 5, branches=2)
@@ -300,7 +299,7 @@ def test_what_waits_aside_takes_no_slot_that_was_promised_and_no_room_that_is_sp
     assert kv.acquire_staging(1, 1, urgent=True) is None
 
 
-def test_what_waits_aside_begins_no_prompt_and_goes_when_it_is_forgotten():
+def test_a_sequence_aside_begins_no_prompt_and_goes_when_it_is_forgotten():
     memory = FakeMemory(3)
     kv = KvCache(memory, CacheLimits(cells=60, slots=3))
     slot, staging = kv.acquire([5] * 30, 0), kv.acquire_staging(20, 8)
@@ -363,7 +362,7 @@ def test_clients_at_work_keep_their_newest_sequences_while_those_fit():
     assert [desk.kv.cached_length([kind] * 30) for kind in (1, 4, 5)] == [30, 30, 30]
 
 
-def test_who_hears_of_a_sequence_before_it_goes():
+def test_a_listener_hears_of_a_sequence_before_it_goes():
     desk = Desk(cells=50, slots=4)
     items: list[list[int]] = []
     desk.kv.on_evict = lambda slot: items.append(list(slot.tokens))

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.engine.cache.admission import CacheLimits
 from lsp_harness.engine.cache.disk_cache import DiskCache
 from lsp_harness.engine.cache.host_cache import HostCache, HostSequence
-from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
 from lsp_harness.engine.cache.kv_shift import (
     MAX_MISSING_CONTEXT_TOKENS,
     KvShift,
@@ -97,7 +96,7 @@ def test_runs_that_overlap_are_cut_to_fit():
     assert find_token_runs(old, prompt) == [TokenRun(0, 40, 61), TokenRun(61, 104, 59)]
 
 
-def test_what_a_prompt_has_already_and_its_last_token_are_not_for_moving():
+def test_tokens_that_a_prompt_has_already_and_its_last_one_are_not_for_moving():
     assert find_token_runs(TEXT, [*TEXT[:100], *HEAD, *TEXT[100:]], start=100) == [TokenRun(100, 108, 89)]
     assert find_token_runs(TEXT, TEXT, start=len(TEXT) - 4) == []
 
@@ -125,7 +124,7 @@ def test_runs_are_true_disjoint_and_in_order(old: list[int], prompt: list[int], 
         assert target < len(prompt)
 
 
-def test_what_would_know_nothing_of_the_text_before_it_is_not_moved():
+def test_a_text_that_would_know_nothing_of_the_text_before_it_is_not_moved():
     far = TokenRun(0, MAX_MISSING_CONTEXT_TOKENS + 1, 40)
     assert limit_missing_context([far], 0) == []
     assert limit_missing_context([TokenRun(0, MAX_MISSING_CONTEXT_TOKENS, 40)], 0) == [
@@ -146,7 +145,7 @@ def test_what_would_know_nothing_of_the_text_before_it_is_not_moved():
     ]
 
 
-def test_what_other_files_say_is_read_with_the_text_after_it(machine: Bench):
+def test_text_of_other_files_is_read_with_the_text_after_it(machine: Bench):
     ask(machine, TEXT, END)
     other_tokens = [230 + n % 20 for n in range(MAX_MISSING_CONTEXT_TOKENS + 1)]
     usage = ask(machine, other_tokens, TEXT, TAIL)
@@ -156,7 +155,7 @@ def test_what_other_files_say_is_read_with_the_text_after_it(machine: Bench):
     assert usage.shifted > len(TEXT) - LEAST
 
 
-def test_what_moved_is_not_evaluated_again(machine: Bench):
+def test_moved_tokens_are_not_evaluated_again(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     moved = ask(machine, OTHER, TEXT[30:], TAIL)
 
@@ -173,7 +172,7 @@ def test_several_runs_are_moved_each_to_its_own_place(machine: Bench):
     assert (up.shifted, down.shifted) == (120, 120)
 
 
-def test_what_was_moved_predicts_what_it_would_when_moved_by_hand(machine: Bench, llama: Llama):
+def test_moved_tokens_predict_what_they_would_when_moved_by_hand(machine: Bench, llama: Llama):
     first, second = [*HEAD, *TEXT, *END], [*OTHER, *TEXT, *TAIL]
     ask(machine, first)
     ask(machine, second)
@@ -218,7 +217,7 @@ def test_nothing_is_moved_from_one_client_to_another(machine: Bench):
     assert ask(machine, [205] * 9, TEXT, TAIL, owner=Owner("one")).shifted == 190
 
 
-def test_what_is_parked_is_moved_as_well(machine: Bench):
+def test_parked_tokens_are_moved_as_well(machine: Bench):
     enable_shift(machine, hot=256)
     ask(machine, HEAD, TEXT, END)
     ask(machine, [209] * 180)
@@ -228,7 +227,7 @@ def test_what_is_parked_is_moved_as_well(machine: Bench):
     assert ask(machine, OTHER, TEXT, TAIL).shifted == 190
 
 
-def test_what_is_given_up_for_the_new_prompt_is_moved_before(machine: Bench):
+def test_a_sequence_that_is_given_up_for_the_new_prompt_is_moved_before(machine: Bench):
     """The slot is continued in place: what it had after the common beginning is cut off, and is what is wanted."""
     shared = [206] * 190
     ask(machine, shared, HEAD, TEXT[:100], END)
@@ -362,7 +361,7 @@ def test_the_longer_prompt_is_taken_when_moving_makes_it_cheap(machine: Bench):
     assert ask(machine, OTHER, TEXT, TAIL).shifted == 0
 
 
-def test_what_has_been_given_back_is_let_alone(machine: Bench):
+def test_a_sequence_that_was_given_back_is_let_alone(machine: Bench):
     """The slot in which pieces waited is anybody's once they are placed."""
     ask(machine, HEAD, TEXT, TAIL)
     generation = Generation(
@@ -399,7 +398,7 @@ def test_moved_cells_are_for_their_client_and_for_who_takes_such(machine: Bench)
     assert ask(machine, OTHER, TEXT, END, [206], owner=Owner("two")).reused == 40
 
 
-def test_what_is_parked_remembers_what_was_moved(machine: Bench):
+def test_a_parked_sequence_remembers_its_moves(machine: Bench):
     enable_shift(machine, hot=256)
     ask(machine, HEAD, TEXT, TAIL)
     assert ask(machine, OTHER, TEXT, END).shifted == 190
@@ -413,7 +412,7 @@ def test_what_is_parked_remembers_what_was_moved(machine: Bench):
     assert machine.model.cached_length([*OTHER, *TEXT, *END]) == 40
 
 
-def test_what_is_on_disk_remembers_what_was_moved(machine: Bench, tmp_path: Path, llama: Llama):
+def test_a_sequence_on_disk_remembers_its_moves(machine: Bench, tmp_path: Path, llama: Llama):
     saved = DiskCache(llama, tmp_path, 2**30)
     enable_shift(machine)
     ask(machine, HEAD, TEXT, TAIL, owner=Owner(persist=True))
@@ -431,7 +430,7 @@ def test_what_is_on_disk_remembers_what_was_moved(machine: Bench, tmp_path: Path
     assert saved.save(HostSequence(list(moved.tokens), persist=True, state=llama.read_state(0)))
 
 
-def test_who_asks_for_probabilities_gets_the_model_s_own(machine: Bench):
+def test_a_request_for_probabilities_gets_the_model_s_own(machine: Bench):
     ask(machine, HEAD, TEXT, TAIL)
     work = TokenRequest((Prompt([*OTHER, *TEXT, *END]),), Sampling(n_predict=2, top_logprobs=2), cache_reuse=None)
     [chunks] = machine.together(work)

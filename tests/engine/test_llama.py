@@ -139,7 +139,7 @@ def test_a_template_without_system_messages_gets_them_with_the_question():
         form([("system", "Be brief."), ("assistant", "Yes?")])
 
 
-def test_what_a_template_refuses_llama_cpp_may_still_know(llama: Llama, monkeypatch: pytest.MonkeyPatch):
+def test_a_template_that_is_refused_may_be_known_to_llama_cpp(llama: Llama, monkeypatch: pytest.MonkeyPatch):
     form = compile_template("{{ raise_exception('never') }}<|im_start|>", bos="", eos="")
     monkeypatch.setattr(llama.chat_template, "_render", form)
 
@@ -230,5 +230,5 @@ def test_a_batch_has_rows_of_several_sequences(machine: Bench):
     assert llama.logits(len(item)).shape == (llama.n_vocab,)
 
 
-def test_what_kind_of_memory_a_model_has(machine: Bench):
+def test_the_kind_of_memory_of_a_model(machine: Bench):
     assert probe_memory(machine.llama) == {"cuts": True, "window": 0, "recurrent": False}

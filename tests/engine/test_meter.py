@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lsp_harness.engine.http.metrics_route import count_calls, routes
+from lsp_harness.engine.http.app import count_calls, metrics_routes
 from lsp_harness.engine.meter import EngineLoad, Meter
 from lsp_harness.inference.request import Usage
 
@@ -71,7 +71,7 @@ def test_times_are_in_seconds_and_only_there_where_something_happened(meter: Met
     assert result["request_seconds_sum{class=background}"] == pytest.approx(2.6)
 
 
-def test_what_is_held_is_told_at_each_reading(meter: Meter):
+def test_held_memory_is_told_at_each_reading(meter: Meter):
     first = scrape(
         meter, EngineLoad(pending=2, sequences=3, cells_used=500, cells_total=8192, host_tokens=900, texts_pending=7)
     )
@@ -102,7 +102,7 @@ async def test_the_route_and_the_calls_it_counts():
     async def refuse(_: Any) -> Response:
         return Response(status_code=400)
 
-    app = Starlette(routes=[*routes(meter, lambda: EngineLoad(pending=4)), Route("/completion", refuse)])
+    app = Starlette(routes=[*metrics_routes(meter, lambda: EngineLoad(pending=4)), Route("/completion", refuse)])
     transport = httpx2.ASGITransport(count_calls(app, meter, {"/metrics", "/completion"}))
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine") as http:
         for path in ("/completion", "/completion", "/made/up", "/metrics"):

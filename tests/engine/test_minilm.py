@@ -47,7 +47,7 @@ def test_its_size(encoder: Encoder):
         ("sort descending", "sorted(items, reverse=True)", "json.loads(text)"),
     ],
 )
-def test_what_means_the_same_is_nearer(similarity: Callable[[str, str], float], query: str, near: str, far: str):
+def test_texts_that_mean_the_same_are_nearer(similarity: Callable[[str, str], float], query: str, near: str, far: str):
     assert similarity(query, near) > similarity(query, far) + 0.1
 
 

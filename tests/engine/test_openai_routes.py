@@ -83,7 +83,7 @@ async def test_a_conversation_is_answered(client: AsyncOpenAI, http: httpx2.Asyn
     assert (chat.model_extra or {})["timings"]["predicted_n"] == 8
 
 
-async def test_what_was_evaluated_before_is_counted_as_cached(client: AsyncOpenAI):
+async def test_tokens_that_were_evaluated_before_are_counted_as_cached(client: AsyncOpenAI):
     cached: list[int] = []
     for _ in range(2):
         messages: Any = [{"role": "user", "content": "something nobody said before"}]
@@ -402,7 +402,7 @@ async def test_a_wrong_request_is_a_bad_request(client: AsyncOpenAI, path: str, 
         {"tools": [{"type": "function"}], "tool_choice": "none", "best_of": 1, "stream_options": None},
     ],
 )
-async def test_what_changes_nothing_is_ignored(http: httpx2.AsyncClient, more: dict[str, Any]):
+async def test_fields_that_change_nothing_are_ignored(http: httpx2.AsyncClient, more: dict[str, Any]):
     body = {"model": "gpt-4", "messages": HI, "max_tokens": 1} | more
 
     assert (await http.post("/v1/chat/completions", json=body)).status_code == 200

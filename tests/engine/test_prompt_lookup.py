@@ -1,6 +1,6 @@
 """Tests of the source and the length of drafts."""
 
-from lsp_harness.engine.decode.prompt_lookup import PromptLookup
+from lsp_harness.engine.decode.branch import PromptLookup
 from lsp_harness.engine.decode.step_cost import StepCost
 
 CPU = {1: 19.0, 2: 41.0, 4: 60.0, 8: 78.0, 16: 106.0}
@@ -10,7 +10,7 @@ def flat(_: int) -> float:
     return 1.0
 
 
-def test_what_followed_the_last_tokens_before_is_the_draft():
+def test_tokens_that_followed_the_last_ones_before_are_the_draft():
     assert PromptLookup(flat).draft([1, 2, 3, 4, 5, 6, 7, 9, 1, 2, 3], 5) == [4, 5, 6, 7, 9]
 
 

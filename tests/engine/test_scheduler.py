@@ -7,8 +7,7 @@ import pytest
 
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
-from lsp_harness.engine.decode.preemption import Preemption
-from lsp_harness.engine.decode.scheduler import Scheduler
+from lsp_harness.engine.decode.scheduler import Preemption, Scheduler
 from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 
@@ -99,7 +98,9 @@ async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read
     assert [step["slow"] for step in gated_llama.log[2:]] == [16, 32, 32, 10]
 
 
-async def test_what_is_spelled_ahead_is_given_up_for_the_interactive_too(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_tokens_that_are_spelled_ahead_are_given_up_for_the_interactive_too(
+    scheduler: Scheduler, gated_llama: GatedLlama
+):
     gated_llama.abortable = True
     gated_llama.open.set()
     await all_of(scheduler, make_request("warm", 0, prompt=8), "background")
@@ -134,7 +135,7 @@ async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: 
     assert gated_llama.log == [{"same": 32}, {"key": 1}]
 
 
-async def test_it_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent(
+async def test_a_request_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent(
     scheduler: Scheduler, gated_llama: GatedLlama
 ):
     gated_llama.abortable = True
@@ -175,7 +176,7 @@ async def test_of_several_candidates_what_all_of_them_generated_is_told(
     assert book.ends == [("normal", "limit", 12)]
 
 
-async def test_what_each_candidate_spelled_is_counted(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
+async def test_tokens_of_each_candidate_are_counted(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
     gated_llama.open.set()
     tokens = make_request("a", prompt=8).prompts[0].tokens
     token_request = TokenRequest(

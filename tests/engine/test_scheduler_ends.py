@@ -19,7 +19,7 @@ from .conftest import CURVE
 from .scheduling import Book, GatedLlama, all_of, make_request, until
 
 
-async def test_it_is_counted_and_its_place_is_free_before_the_answer_is_whole(
+async def test_a_request_is_counted_and_its_place_is_free_before_the_answer_is_whole(
     scheduler: Scheduler, gated_llama: GatedLlama, book: Book
 ):
     items: list[str | None] = []
@@ -57,7 +57,7 @@ async def test_leaving_the_answer_stops_the_work_at_its_next_step(
     assert book.ends[0][2] < 900
 
 
-async def test_who_left_before_his_turn_is_never_served(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_a_request_that_left_before_its_turn_is_never_served(scheduler: Scheduler, gated_llama: GatedLlama):
     first = asyncio.create_task(all_of(scheduler, make_request("first"), "interactive"))
     await gated_llama.at_work.wait()
     second = asyncio.create_task(all_of(scheduler, make_request("second")))
@@ -112,7 +112,7 @@ async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, 
     assert [outcome for _, outcome, _ in book.ends] == ["failed", "failed", "refused", "limit"]
 
 
-async def test_what_waits_aside_outlives_a_broken_step_of_another(gated_llama: GatedLlama):
+async def test_a_sequence_aside_outlives_a_broken_step_of_another(gated_llama: GatedLlama):
     """It is at positions of its own, which a clean-up by the number of tokens would cut off."""
     shift = KvShift(gated_llama.llama, gated_llama.kv, min_run_tokens=16)
     scheduler = Scheduler(

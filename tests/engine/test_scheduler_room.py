@@ -6,9 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from lsp_harness.engine.cache.admission import CacheLimits
 from lsp_harness.engine.cache.host_cache import HostCache
-from lsp_harness.engine.cache.kv_cache import KvCache
+from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.model_runtime import ModelRuntime
 from lsp_harness.engine.decode.scheduler import Scheduler
@@ -37,7 +36,7 @@ async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gated_llama: G
     assert await all_of(scheduler, make_request("d")) == ["limit"]
 
 
-async def test_what_takes_all_there_is_keeps_nobody_from_typing(gated_llama: GatedLlama):
+async def test_a_request_that_takes_all_the_room_keeps_nobody_from_typing(gated_llama: GatedLlama):
     llama = gated_llama.llama
     gated_llama.kv = KvCache(llama, CacheLimits(cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1))
     scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
@@ -79,7 +78,7 @@ async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(ga
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_what_came_while_another_found_no_room_is_tried_at_once(
+async def test_a_request_that_came_while_another_found_no_room_is_tried_at_once(
     gated_llama: GatedLlama, monkeypatch: pytest.MonkeyPatch
 ):
     gated_llama.kv = KvCache(
@@ -114,7 +113,7 @@ async def test_what_came_while_another_found_no_room_is_tried_at_once(
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_who_finds_the_cache_full_waits_for_his_cells(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_a_request_that_finds_the_cache_full_waits_for_its_cells(scheduler: Scheduler, gated_llama: GatedLlama):
     gated_llama.open.set()
     tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 600))) for name in "ab"]
 

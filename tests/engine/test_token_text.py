@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.engine.decode.token_text import TextDecoder
+from lsp_harness.engine.decode.branch import TextDecoder
 
 
 def pieces(data: bytes, cuts: list[int]) -> list[bytes]:

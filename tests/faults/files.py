@@ -48,6 +48,7 @@ def _special(kind: str, it_is: str, make: Callable[[Path], object], why: str) ->
             f"{it_is}, under every name that is read in a project (settings, ignore files, manifests, ruff's settings)",
             s.special(s.GROUPS["project"], make),
             says={**_project(f"{why}, {NO_FILE}"), RUFF: FIX},
+            may_say={RUFF: ("serve",)},
             ends={DOCS: End(2, "… no installed package with tiny.area; …")},
         ),
         Fault(

@@ -1,5 +1,5 @@
-"""`python -m tests.faults.runner FOLDER`: runs every command under each fault whose name comes in as a line; a line of
-JSON comes out for it, with how each command ended. One process for all of them, as to import everything takes
+"""`python -m tests.faults.runner FOLDER`: runs the chosen commands under each fault whose name comes in as a line; a
+line of JSON comes out for it, with how each command ended. One process for all of them, as to import everything takes
 longest."""
 
 import gc
@@ -12,10 +12,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.faults.commands import COMMANDS, Command
+from tests.faults.commands import Command
 from tests.faults.fault import Fault
 from tests.faults.forked import Place, Ran, run
-from tests.faults.table import FAULTS
+from tests.faults.table import FAULTS, chosen_commands
 from tests.faults.world import World
 
 
@@ -33,9 +33,9 @@ class Runner:
         shutil.copytree(self._world.base, self._template, symlinks=True)
 
     def outcomes(self, fault: Fault) -> dict[str, Any]:
-        """Return how each command ended, by its name."""
+        """Return how each chosen command ended, by its name."""
         outcomes: dict[str, Any] = {}
-        for command in COMMANDS:
+        for command in chosen_commands(fault):
             self._world.restore(self._template)
             outcomes[command.name] = asdict(self._run(command, fault))
         return outcomes
@@ -76,7 +76,7 @@ def _import_all() -> None:
         *("lsp_harness.completion.completer", "lsp_harness.coding.fix", "rich.table", "httpx2", "watchfiles"),
         *(
             "lsp_harness.inference.scripted_engine",
-            "lsp_harness.harness.verdicts.accepted_edits",
+            "lsp_harness.harness.verification.accepted_edits",
             "lsp_harness.harness.indexes.folder_indexes",
         ),
     ):

@@ -1,11 +1,13 @@
 """The table: faults of the surroundings, and what each command does under each of them.
 
-A command that is not named ends as it does where nothing is wrong, with its answer. Sentences are what must be said on
-standard error; `…` stands for anything. Nothing else may be said there, and a sentence is said by the commands that are
-named with it alone.
+A command that is not named ends as it does where nothing is wrong, with its answer: that is tried for one in `ROTATION`
+of them, others under each fault, so that each of these commands is tried under many faults. Sentences are what must be
+said on standard error; `…` stands for anything. Nothing else may be said there, and a sentence is said by the commands
+that are named with it alone.
 """
 
 from tests.faults import surroundings as s
+from tests.faults.commands import COMMANDS, Command
 from tests.faults.fault import End, Fault
 from tests.faults.files import FILE_FAULTS
 from tests.faults.groups import ALL, APPLY, DOCS, ENGINE, FILE, FIND, FIX, LOGS, MODEL, REBUILD, SESSION, STATUS, TOKEN
@@ -175,3 +177,15 @@ FAULTS = (
     Fault("euc-jp", "the output is EUC-JP", encoding="euc-jp"),
     Fault("ascii", "the output is ASCII", encoding="ascii"),
 )
+ROTATION = 3
+
+
+def chosen_commands(fault: Fault) -> list[Command]:
+    """Return the commands that are tried under a fault: all that it names, and some of the others."""
+    named = {*fault.ends, *(name for names in (*fault.says.values(), *fault.may_say.values()) for name in names)}
+    first = FAULTS.index(fault)
+    return [
+        command
+        for number, command in enumerate(COMMANDS, first)
+        if command.name in named or number % ROTATION == 0 or fault is FAULTS[0]
+    ]

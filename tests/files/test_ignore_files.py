@@ -42,7 +42,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_it_is_ignored_exactly_where_git_ignores_it(repository: Path, path: str) -> None:
+def test_a_path_is_ignored_exactly_where_git_ignores_it(repository: Path, path: str) -> None:
     asked = ["git", "-C", str(repository), "check-ignore", "-q", "--no-index", path]
     # the user's own ignore file is none of the repository's
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "XDG_CONFIG_HOME": str(repository / "none")}
@@ -50,7 +50,7 @@ def test_it_is_ignored_exactly_where_git_ignores_it(repository: Path, path: str)
     assert bool(IgnoreFiles([repository]).ignoring_file(repository / path)) is git
 
 
-def test_it_tells_by_which_file(repository: Path) -> None:
+def test_the_file_that_ignores_a_path_is_told(repository: Path) -> None:
     ignores = IgnoreFiles([repository])
     assert ignores.ignoring_file(repository / "a.log") == ".gitignore"
     assert ignores.ignoring_file(repository / "sub" / "private.py") == "sub/.gitignore"

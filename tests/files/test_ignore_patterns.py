@@ -28,7 +28,7 @@ def path(rng: random.Random) -> str:
     return "/".join("".join(rng.choices("ab*", k=rng.randint(1, 5))) for _ in range(rng.randint(1, 6)))
 
 
-def test_what_patterns_match_and_how_is_what_it_was():
+def test_matches_of_patterns_are_what_they_were():
     rng = random.Random(1)
     matched = 0
     for _ in range(1_500):
@@ -66,7 +66,7 @@ SLOW = {
 }
 
 
-def test_what_could_fit_in_many_ways_is_answered(tmp_path: Path):
+def test_a_pattern_that_could_fit_in_many_ways_is_answered(tmp_path: Path):
     (tmp_path / ".gitignore").write_text("".join(f"{pattern}\n" for pattern in SLOW) + "c.py\n")
     for name in SLOW.values():
         assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / name) == ""

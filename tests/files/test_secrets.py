@@ -99,7 +99,7 @@ def test_tokens_in_tokens_take_no_longer_than_others() -> None:
     assert find_secrets(text) == [(0, len(text))]
 
 
-def test_what_only_begins_like_a_secret_hides_no_later_one() -> None:
+def test_a_text_that_only_begins_like_a_secret_hides_no_later_one() -> None:
     text = f"sk-learn ghp_ ghp_short {TOKEN[4:]}\nghp_{TOKEN}\n" * 3 + f"xghp_ {TOKEN}\nlast\n"
     assert secret_lines(Document.from_text("file:///a.py", text)) == {1, 3, 5, 6}
 

@@ -32,7 +32,7 @@ def test_files_are_told_with_their_time_and_size(tmp_path: Path):
     assert walked_names(tmp_path) == ["a.py", "b/c.py"]
 
 
-def test_it_finds_what_git_would_add(tmp_path: Path):
+def test_the_walk_finds_what_git_would_add(tmp_path: Path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     write_files(
         tmp_path, "a.py", "out/b.py", "src/c.py", "src/d.log", "src/keep.log", "src/gen/e.py", "deep/x/out/f.py"
@@ -53,7 +53,7 @@ def test_our_own_ignore_file_has_the_last_word(tmp_path: Path):
     assert walked_names(tmp_path) == [".gitignore", ".lspharnessignore", "a.py", "c.py"]
 
 
-def test_what_is_installed_or_cached_there_is_none_of_the_workspace(tmp_path: Path):
+def test_installed_or_cached_files_are_none_of_the_workspace(tmp_path: Path):
     write_files(
         tmp_path, "a.py", "node_modules/b.js", "env/pyvenv.cfg", "env/lib/c.py", "target/CACHEDIR.TAG", "target/d.rs"
     )
@@ -83,7 +83,7 @@ def test_links_are_not_followed(tmp_path: Path):
     assert walked_names(tmp_path / "in") == ["a.py"]
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write_files(tmp_path, "a.py", "shut/b.py")
     scandir = os.scandir
 

@@ -63,7 +63,7 @@ def test_the_text_tells_what_became_of_a_suggestion(puts: list[str], counts: dic
     desk.assert_counts(shown=1, **counts)
 
 
-def test_what_an_editor_puts_in_for_one_key_is_typed():
+def test_a_text_that_an_editor_puts_in_for_one_key_is_typed():
     desk = Desk("f")
     desk.show("()\n    return")
     desk.put("()", "\n    ", *"return")
@@ -131,7 +131,7 @@ def test_dismissed_only_by_its_own_name():
     desk.assert_counts(shown=1, dismissed=1)
 
 
-def test_what_still_stands_there_half_a_minute_later_has_survived():
+def test_a_suggestion_that_stands_half_a_minute_later_has_survived():
     desk = Desk()
     desk.show("abc")
     desk.put("abc")

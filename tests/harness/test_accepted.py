@@ -96,7 +96,7 @@ async def test_a_finding_moves_with_the_text_until_it_is_mended(bench: Make) -> 
     assert await b.next() == (3, [("F821", 2)])
 
 
-async def test_what_was_there_before_is_not_held_against_the_completion(bench: Make) -> None:
+async def test_findings_from_before_are_not_held_against_the_completion(bench: Make) -> None:
     b = bench("3 * r ** 2")
     src = b.open("import os\n\n\ndef area(r):\n    return <|>\n")
     await accept(b, src)

@@ -9,8 +9,7 @@ import pytest
 
 from lsp_harness.harness.verification import verifier as verifier_module
 from lsp_harness.harness.verification.edit_permission import CheckPermission
-from lsp_harness.harness.verification.gated_ruff import LINT
-from lsp_harness.harness.verification.verifier import CheckSupply, create_verifier
+from lsp_harness.harness.verification.verifier import LINT, CheckSupply, create_verifier
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.kernel.log.turn import Turn, current_turn

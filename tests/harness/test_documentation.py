@@ -80,7 +80,7 @@ async def test_an_upgrade_is_told_of_without_a_restart(bench: Make, site: Path):
     assert rewrites(b)[1].strip().endswith("requests 3.0 has: get(url, /)")
 
 
-async def test_what_is_told_has_room_in_the_budget_for_the_task_or_is_left_out(bench: Make, site: Path):
+async def test_documentation_has_room_in_the_budget_for_the_task_or_is_left_out(bench: Make, site: Path):
     b = bench("return requests.get(adress)", RIGHT, config=edits(2, 1, context={"task_budget": 20, "docs_budget": 0}))
     await fixed(b, b.open(BROKEN))
     [prompt] = rewrites(b)

@@ -38,7 +38,7 @@ async def test_the_function_around_the_cursor_is_written_again(bench: Make):
 
 
 @pytest.mark.parametrize(("share", "shown"), [(384, True), (4, False), (0, False)])
-async def test_what_the_function_uses_is_shown_as_far_as_there_is_room(bench: Make, share: int, shown: bool):
+async def test_code_that_the_function_uses_is_shown_as_far_as_there_is_room(bench: Make, share: int, shown: bool):
     config = settings(generation={"candidates": 1, "max_retries": 0}, context={"related_budget": share})
     b = bench(fenced("def area(r):\n    return math.pi * square(r)"), config=config)
     head = "import math\n\n\ndef square(r: float):\n    return r * r\n\n\n"
@@ -59,7 +59,7 @@ async def test_only_the_selected_lines_are_the_models_to_change(bench: Make):
     assert after(document_edit) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
 
 
-async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
+async def test_an_edit_that_does_not_pass_is_told_and_tried_again(bench: Make):
     b = bench(
         fenced("def area(r):\n    return pi * r"),
         fenced("def area(r):\n    return ("),
@@ -191,7 +191,9 @@ async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_t
         ("<|>" + "x = 1\n" * 600 + "<|>", "do it", "select less"),
     ],
 )
-async def test_what_cannot_be_done_is_said_and_nothing_is_asked(bench: Make, text: str, instruction: str, why: str):
+async def test_an_instruction_that_cannot_be_followed_is_said_and_nothing_is_asked(
+    bench: Make, text: str, instruction: str, why: str
+):
     b = bench(config=TWO)
     with pytest.raises(NoAnswer, match=why):
         await b.harness.edits.instruct(*opened(b, text), instruction, no_report)
@@ -435,7 +437,7 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
     assert sum(f"def {name}(id: int):" in prompt.text for name in ("user", "order", "item")) == shown
 
 
-async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_path: Path):
+async def test_code_that_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_path: Path):
     files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
         b = bench(config=TWO, index=ReadyIndex(indexed.query))

@@ -84,7 +84,7 @@ async def test_the_same_place_is_asked_about_again_where_other_files_say_somethi
     await b.harness.services.index.folder_indexes.aclose()
 
 
-async def test_what_no_model_may_see_is_in_no_prompt(bench: Make):
+async def test_text_that_no_model_may_see_is_in_no_prompt(bench: Make):
     b = bench("0", works_ahead=True)
     (b.folder / ".lspharnessignore").write_text("cart.py\n")
     (b.folder / "a.py").write_text(HERE.replace("<|>", ""))

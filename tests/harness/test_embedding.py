@@ -102,7 +102,7 @@ async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(bench_with
     )
 
 
-async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(bench_with_index: Callable[..., Bench]):
+async def test_a_file_that_is_indexed_while_the_engine_runs_is_embedded_at_once(bench_with_index: Callable[..., Bench]):
     b = bench_with_index()
     await b.harness.services.engines.current.props()
     await ready(b.harness)

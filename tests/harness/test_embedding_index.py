@@ -87,7 +87,7 @@ async def test_each_text_is_embedded_once(folder: FolderIndex):
     await embedding_index.aclose()
 
 
-async def test_what_is_near_is_found_though_no_name_says_so(folder: FolderIndex):
+async def test_code_that_is_near_is_found_though_no_name_says_so(folder: FolderIndex):
     engine = Counting()
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
     embedding_index.request_update()
@@ -157,7 +157,7 @@ async def test_vectors_that_others_replace_during_a_search_are_not_compared(fold
     await embedding_index.aclose()
 
 
-async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: FolderIndex):
+async def test_a_vector_that_was_made_while_the_model_changed_is_not_kept(folder: FolderIndex):
     now = [SMALL]
 
     class Changing(Counting):
@@ -180,7 +180,7 @@ async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: Fol
     await embedding_index.aclose()
 
 
-async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: FolderIndex):
+async def test_a_vector_that_is_asked_for_meanwhile_is_made_afterwards(folder: FolderIndex):
     """Settings that change while texts are embedded: what was tried with those before is tried again."""
     now = [SMALL]
 
@@ -202,7 +202,7 @@ async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: FolderIndex)
     await embedding_index.aclose()
 
 
-async def test_who_asks_while_it_fails_is_not_left_waiting(folder: FolderIndex):
+async def test_a_request_during_a_failure_is_not_left_waiting(folder: FolderIndex):
     class Mended(Counting):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             try:
@@ -238,7 +238,7 @@ async def test_nobody_waits_for_an_engine_that_is_slow(folder: FolderIndex, monk
     await embedding_index.aclose()
 
 
-async def test_who_waits_for_an_edit_gets_what_is_near(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
+async def test_a_waiting_edit_gets_the_code_that_is_near(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", WAIT)
     engine, recipe = Counting(), replace(SMALL, query_prefix="find: ")
     now = [recipe]

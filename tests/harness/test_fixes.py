@@ -59,7 +59,7 @@ async def test_a_client_that_does_not_say_so_is_seen_to_have_applied_a_fix(bench
     assert of_type(checked(log_of(b)), "edit.applied") == [{"proposal": proposal.id}]
 
 
-async def test_what_is_done_to_a_fix_afterwards_is_verified_again(bench: Make) -> None:
+async def test_a_later_change_of_a_fix_is_verified_again(bench: Make) -> None:
     b = bench(GOOD, config=edits(1, verification={"debounce_ms": 0}))
     src = b.open(AREA)
     proposal = await fixed(b, src)

@@ -141,7 +141,7 @@ async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(
     assert not b.harness.services.session.log.path.exists()
 
 
-async def test_what_was_found_in_a_file_that_is_ignored_by_now_is_in_no_prompt(bench: Make) -> None:
+async def test_code_of_a_file_that_is_ignored_by_now_is_in_no_prompt(bench: Make) -> None:
     b = bench()
     turn = b.harness.services.session.log.turn()
     turn.append(InvocationReceived("check", "what was taken", "private/a.py"))

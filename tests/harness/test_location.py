@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.coding.task_location import LocationRequest
+from lsp_harness.coding.location.task_location import LocationRequest
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.index.vectors import Vectors
@@ -46,7 +46,7 @@ def staying(bench: Make) -> Staying:
     return make
 
 
-async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(
+async def test_the_code_of_an_instruction_is_found_and_edited_without_a_place(
     staying: Staying, monkeypatch: pytest.MonkeyPatch
 ):
     # vectors that are made in the background would bring the other function into the prompt, if they are made in time
@@ -98,7 +98,7 @@ async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
     assert (named.ranking.best.symbol, named.ranking.chooser, named.ranking.doubt) == ("tax_of", "index", "")
 
 
-async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):
+async def test_code_that_is_kept_from_the_model_is_not_found(staying: Staying):
     b = await staying()
     (b.folder / ".lspharnessignore").write_text("shop.py\n")
 
@@ -107,7 +107,9 @@ async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):
     assert {candidate.path for candidate in location.ranking.candidates} == {"notes.md"}
 
 
-async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):
+async def test_the_meaning_of_a_task_is_found_where_there_are_vectors(
+    staying: Staying, monkeypatch: pytest.MonkeyPatch
+):
     """The scripted engine finds two texts similar if they share words."""
     b = await staying()
     recipe = EmbeddingRecipe("small", "key")

@@ -20,7 +20,7 @@ def says(*lines: str, then: str = "") -> list[str]:
     return [sys.executable, "-c", "\n".join([*(f"print({line!r}, flush=True)" for line in lines), then])]
 
 
-async def test_what_it_says_becomes_progress_and_the_result():
+async def test_output_of_the_download_becomes_progress_and_the_result():
     progresses: list[Progress] = []
 
     answer = await download_model(
@@ -44,7 +44,7 @@ async def test_what_it_says_becomes_progress_and_the_result():
     ]
 
 
-async def test_what_went_wrong_is_told():
+async def test_a_failed_download_is_told():
     with pytest.raises(PullFailed, match="no source served it"):
         await download_model(NAME, lambda progress: None, says('{"error": "no source served it"}'))
     with pytest.raises(PullFailed, match="without a result"):

@@ -120,7 +120,7 @@ async def test_a_verdict_says_what_changed_after_it_and_a_save_makes_a_new_one(b
     assert set(desk.suites.runs) == {"a = 3\n"}
 
 
-async def test_what_no_check_reads_is_no_reason_to_check_again(bench: Make, tmp_path: Path) -> None:
+async def test_a_file_that_no_check_reads_is_no_reason_to_check_again(bench: Make, tmp_path: Path) -> None:
     desk = Desk(bench, tmp_path)
     desk.save("3", "4")
     await wait_until_verified()

@@ -34,7 +34,7 @@ async def test_after_a_deletion_nothing_comes_by_itself_until_something_is_typed
     assert await quiet_rule(b) is None
 
 
-async def test_who_asks_gets_an_answer_where_nothing_comes_by_itself(bench: Make) -> None:
+async def test_asking_gets_an_answer_where_nothing_comes_by_itself(bench: Make) -> None:
     b = bench("m in the comment", config=settings(QUICK, completion={"alternatives": 1}))
     src = b.open("# su<|>\n")
     assert await complete(b, src, src.cursor) is None
@@ -88,7 +88,7 @@ async def test_a_closed_document_has_no_history(bench: Make) -> None:
     assert await complete(b, src, src.cursor) == "sum(ys)"
 
 
-async def test_what_is_typed_along_with_goes_on_being_shown_inside_of_its_string(bench: Make) -> None:
+async def test_a_suggestion_that_is_typed_along_with_is_still_shown_inside_of_its_string(bench: Make) -> None:
     b = bench('print("hello")')
     src = b.open("<|>\n")
     assert await complete(b, src, 0) == 'print("hello")'

@@ -10,8 +10,8 @@ import pytest
 
 from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.config.schema import Config
-from lsp_harness.harness.completions.hot_files import IDLE_S
 from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.visited_files import IDLE_S
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.supervisor import end_engine

@@ -217,7 +217,7 @@ async def test_accepted_edits_come_before_saves_and_the_document_of_the_user_bef
     assert firsts == ["cheap accepted.py", "cheap seen.py", "cheap saved.py"]
 
 
-async def test_what_happens_is_reported_until_it_ends_or_is_stopped(bench: Make) -> None:
+async def test_progress_is_reported_until_the_edit_ends_or_is_stopped(bench: Make) -> None:
     steps = Steps(bench)
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()

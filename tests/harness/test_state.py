@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ConfigError, EngineRefused, EngineUnavailable, UsageError
-from lsp_harness.harness.engine_health import ObservedEngine
+from lsp_harness.harness.engines import ObservedEngine
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from tests.harness.bench import Bench, Make, accept

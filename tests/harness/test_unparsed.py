@@ -99,7 +99,7 @@ def whole(before: Document, text: str) -> Edit:
     return Edit(0, len(before.data), text.encode())
 
 
-def test_what_is_plain():
+def test_plain_text_is_told_from_code():
     assert is_plain_text(PLAIN.encode())
     assert is_plain_text(b"")
     assert not is_plain_text(SIGNS.encode())
@@ -239,7 +239,7 @@ def test_without_an_event_loop_the_reason_is_known_too():
 
 
 # -- the harness
-async def test_what_needs_a_tree_is_off_and_on_again(bench: Make, tried: Trials):
+async def test_features_that_need_a_tree_are_off_and_on_again(bench: Make, tried: Trials):
     b = bench("1")
     src = b.open(f"{SIGNS}value = hostile\n<|>\n")
     uri = src.document.uri

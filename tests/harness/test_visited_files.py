@@ -9,10 +9,17 @@ from typing import Any
 import pytest
 
 from lsp_harness.completion.document_completions import DocumentCompletions
-from lsp_harness.harness.clock import Clock
-from lsp_harness.harness.completions.file_visits import MAX_FILES, MAX_OPENINGS, FileVisit, FileVisits
-from lsp_harness.harness.completions.hot_files import IDLE_S, HotFiles
-from lsp_harness.harness.completions.visited_files import SAVE_DELAY_S, find_offset
+from lsp_harness.harness.services import Clock
+from lsp_harness.harness.visited_files import (
+    IDLE_S,
+    MAX_FILES,
+    MAX_OPENINGS,
+    SAVE_DELAY_S,
+    FileVisit,
+    FileVisits,
+    HotFiles,
+    find_offset,
+)
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.inference.request import Infill
 from lsp_harness.text.document import Document

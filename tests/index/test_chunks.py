@@ -65,7 +65,7 @@ def test_signatures_without_bodies_stay_together():
     assert [name for name, _ in cut("A.java", source)] == ["Shape", "Shape.both", "Shape"]
 
 
-def test_what_is_long_is_cut_at_an_empty_line():
+def test_a_long_declaration_is_cut_at_an_empty_line():
     body = "".join(f"    x = {n}\n" + "\n" * (n == 70) for n in range(200))
     pieces = cut("a.py", f"def long():\n{body}")
     assert [name for name, _ in pieces] == ["long"] * 3

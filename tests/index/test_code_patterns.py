@@ -151,7 +151,7 @@ def names(examples: list[Example]) -> list[str]:
     return [f"{result.symbol.path} {result.symbol.qualified}" for result in examples]
 
 
-def test_what_a_project_has_many_of(indexed: Indexed):
+def test_patterns_that_a_project_has_many_of(indexed: Indexed):
     values = {
         (pattern.language, pattern.name): [it.name for it in pattern.members]
         for pattern in find_patterns(indexed.reader, 100)
@@ -202,7 +202,7 @@ def test_neither_itself_nor_its_copies_are_examples(indexed: Indexed):
     assert "api/items.py read_item" not in names(find_examples(indexed.reader, copied, 9))
 
 
-def test_what_is_called_alike_and_says_something_else_is_no_example(tmp_path: Path):
+def test_code_that_is_called_alike_and_says_something_else_is_no_example(tmp_path: Path):
     files = {
         f"{n}.py": f"def make_{n}(x):\n    return {n} * alpha_{n} + beta_{n} // gamma_{n}(x, {n}.y)\n" for n in "abc"
     }
@@ -248,7 +248,7 @@ def test_examples_in_other_languages(indexed: Indexed):
     assert result.text.startswith("// GetUser is one.\nfunc (s *Server) GetUser(")
 
 
-def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
+def test_code_that_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
     key = "sk-proj-" + "a1B2" * 12
     long = READ + "".join(f"    step({n})\n" for n in range(MAX_LINES))
     head = '@app.get("/x")\ndef read_{0}(id: int, db: Session = Depends(get_db)):'
@@ -287,7 +287,7 @@ def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         ("go", "a.go", "function", "func ", "ListAll(ctx context.Context)", "functions named List…"),
     ],
 )  # fmt: skip
-def test_what_tells_what_a_declaration_is(language: str, path: str, kind: str, before: str, head: str, expected: str):
+def test_the_signs_of_a_kind_of_declaration(language: str, path: str, kind: str, before: str, head: str, expected: str):
     name = head.partition("(")[0]
     bases = ("object",) if "object" in head else ()
     its = find_shape(DeclarationHead(language, path, kind, name, bases, before, head[len(name) :]))

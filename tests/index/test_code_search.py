@@ -106,7 +106,7 @@ def test_of_hits_that_are_alike_those_near_a_file_come_first(tmp_path: Path, bes
         ] == ["a/money.py"]
 
 
-def test_what_was_written_last_counts_where_somebody_is(tmp_path: Path):
+def test_the_last_written_text_counts_where_somebody_is(tmp_path: Path):
     with closing(Indexed(tmp_path, {**LINKED, "far.py": "x = 1\n"})) as result:
         with result.writer.transaction():
             result.writer.execute("UPDATE files SET mtime = 7 WHERE path = 'c/money.py'")
@@ -168,7 +168,7 @@ def why(hits: list[Hit]) -> dict[str, set[str]]:
     return {hit.symbol: {reason.rpartition(" ")[0] for reason in hit.reasons} for hit in hits if hit.symbol}
 
 
-def test_what_has_to_do_with_a_place_but_not_itself(indexed_carts: Indexed):
+def test_code_that_has_to_do_with_a_place_but_not_itself(indexed_carts: Indexed):
     source = CART_FILES["shop/cart.py"]
     result = why(indexed_carts.search.search(SearchRequest(FilePosition("shop/cart.py", source.index("return tax")))))
     assert "Cart.total" not in result
@@ -230,7 +230,7 @@ def test_the_names_nearest_to_a_place_come_first(tmp_path: Path):
             assert [hit.symbol for hit in hits if "used there 1" in hit.reasons] == [name]
 
 
-def test_what_is_not_there_finds_nothing(indexed_carts: Indexed):
+def test_a_search_for_missing_words_finds_nothing(indexed_carts: Indexed):
     assert indexed_carts.search.search(SearchRequest(SymbolName("nothing"))) == []
     assert indexed_carts.search.search(SearchRequest(FilePosition("nowhere.py", 0))) == []
 

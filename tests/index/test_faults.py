@@ -179,7 +179,7 @@ def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: 
         assert indexer.scan().left == 0
 
 
-def test_what_the_system_does_not_let_be_named_is_said(root: Path):
+def test_a_path_that_the_system_does_not_let_be_named_is_said(root: Path):
     (root / os.fsdecode(b"na\xefme.py")).write_text("x = 1\n")
     assert [*walk(root, IgnoreFiles([root]))] == [SkippedFile("na?me.py", "its name is not UTF-8")]
 

@@ -246,7 +246,9 @@ def calls(links: ImportLinks, language: str, module: str) -> int:
         ("c", "p{n}/config.h", "", "a/config.h", "b/config.h"),
     ],
 )
-def test_what_is_not_here_is_not_looked_for_everywhere(language: str, file: str, text: str, first: str, then: str):
+def test_a_module_that_is_not_here_is_not_looked_for_everywhere(
+    language: str, file: str, text: str, first: str, then: str
+):
     few, many = (links({file.format(n=n): text.format(n=n) for n in range(count)}) for count in (10, 300))
     for result in (few, many):
         result.find_targets("main", language, first, "")

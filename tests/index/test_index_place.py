@@ -29,7 +29,7 @@ def _full(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
     monkeypatch.setattr(file_writing, "write_all", full)
 
 
-def test_it_is_made_among_temporary_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_is_made_among_temporary_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _full(monkeypatch, tmp_path / "home")
     where = prepare_place(root)
     assert where.folder.is_relative_to(tmp_path / f"lsp-harness-{os.getuid()}" / "index")

@@ -137,7 +137,7 @@ def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
     assert names(root.parent / "index.db") == ["after2", "first"]
 
 
-def test_what_somebody_says_they_have_written_is_read_where_nobody_tells_of_changes(
+def test_a_file_that_was_told_as_written_is_read_where_nobody_tells_of_changes(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     import watchfiles
@@ -193,7 +193,7 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, state_log: Stat
     assert names(root.parent / "index.db") == ["first"]
 
 
-def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
+def test_the_index_asks_whether_somebody_types_unless_somebody_waits_for_it(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     items: list[None] = []

@@ -62,7 +62,7 @@ def test_a_name_means_what_it_is_imported_from(indexed: Indexed, path: str, name
     ("module", "name", "expected"),
     [("m", "Rate", ["shop/money.py Rate"]), ("shop", "Cart", ["shop/cart.py Cart"]), ("os", "Cart", [])],
 )
-def test_what_a_module_has(indexed: Indexed, module: str, name: str, expected: list[str]):
+def test_names_of_a_module(indexed: Indexed, module: str, name: str, expected: list[str]):
     assert [
         f"{module_member.path} {module_member.qualified}"
         for module_member in indexed.view.find_module_member("app.py", module, name)
@@ -104,7 +104,7 @@ def test_those_of_a_name_in_another_language_do_not_count(tmp_path: Path):
         assert [item.path for item in indexed.view.symbols.find_by_name("Job", 1, {"class"}, "typescript")] == ["z.ts"]
 
 
-def test_who_imports_a_file(indexed: Indexed):
+def test_importers_of_a_file(indexed: Indexed):
     money = indexed.view.symbols.find_file("shop/money.py")
     assert money
     assert indexed.view.imports.find_importers(money[0]) == ["app.py", "shop/__init__.py", "shop/cart.py"]
@@ -169,7 +169,7 @@ def test_a_name_in_languages_that_import_in_other_ways(tmp_path: Path, path: str
         ] == expected
 
 
-def test_who_reaches_a_file_over_how_many_imports(indexed: Indexed):
+def test_files_that_reach_a_file_and_over_how_many_imports(indexed: Indexed):
     def reaching(path: str, far: int) -> list[str]:
         file = indexed.view.symbols.find_file(path)
         assert file is not None
@@ -219,7 +219,7 @@ def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path,
         assert 11 < reader.asked <= most
 
 
-def test_who_names_a_namespace_does_not_see_what_its_files_name(tmp_path: Path):
+def test_an_import_of_a_namespace_does_not_see_the_imports_of_its_files(tmp_path: Path):
     files = {
         "page/Page.cs": "using Web;\nclass Page { Rate rate; }\n",
         "web/Web.cs": "using Shop;\nnamespace Web { class Till : Rate {} }\n",

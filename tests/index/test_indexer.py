@@ -64,7 +64,7 @@ def place(tmp_path: Path):
     place.writer.close()
 
 
-def test_what_is_there_is_indexed_and_not_read_again(place: Place):
+def test_existing_files_are_indexed_and_not_read_again(place: Place):
     place.write("a.py", "import b\n\nclass Circle(Shape):\n    def area(self): ...\n")
     place.write("lib/b.go", "package b\nfunc NewThing() {}\n")
     assert place.scan() == ScanResult(files=2, parsed=2, same=0, dropped=0, left=0)
@@ -100,7 +100,7 @@ def test_a_change_that_keeps_size_and_time_apart_is_seen(place: Place):
     assert place.symbols() == ["a.py g"]
 
 
-def test_what_is_gone_is_gone(place: Place):
+def test_a_removed_file_is_gone(place: Place):
     place.write("a.py", "def f(): pass\n")
     place.write("b.py", "def g(): pass\n")
     place.scan()
@@ -124,7 +124,7 @@ def test_words_within_names_are_found(place: Place):
     assert place.matching("row") == ["b.js"]
 
 
-def test_what_is_no_text_or_too_large_is_known_but_empty(place: Place):
+def test_a_file_that_is_no_text_or_too_large_is_known_but_empty(place: Place):
     place.write("a.bin", b"\0\1\2")
     place.write("b.csv", "1,2,3\n" * 50_000)
     place.write("c.py", "x = 1\n" * 400_000)
@@ -147,7 +147,7 @@ def test_secrets_are_not_indexed(place: Place):
     assert "AKIA" not in str(place.writer.rows("SELECT text FROM texts"))
 
 
-def test_what_is_open_is_read_first(place: Place, monkeypatch: pytest.MonkeyPatch):
+def test_open_files_are_read_first(place: Place, monkeypatch: pytest.MonkeyPatch):
     for n in range(40):
         place.write(f"{n:02}.py", "x = 1\n")
     items: list[str] = []
@@ -174,7 +174,7 @@ def test_files_that_are_told_of_are_looked_at_alone(place: Place):
     assert place.symbols() == ["a.py changed"]
 
 
-def test_what_is_new_or_says_what_is_ignored_wants_a_look_at_everything(place: Place):
+def test_a_new_file_or_ignore_file_wants_a_look_at_everything(place: Place):
     place.write("a.py", "def a(): ...\n")
     place.write(".gitignore", "build\n")
     place.scan()
@@ -187,7 +187,7 @@ def test_what_is_new_or_says_what_is_ignored_wants_a_look_at_everything(place: P
     assert place.update("a.py") is None
 
 
-def test_what_a_build_writes_is_no_reason_to_look_at_everything(place: Place):
+def test_output_of_a_build_is_no_reason_to_look_at_everything(place: Place):
     place.write("a.py", "def a(): ...\n")
     place.write(".gitignore", "build\n")
     place.scan()
@@ -230,7 +230,7 @@ def test_imports_lead_to_files(place: Place):
         ("y/far/b.py", [], ["a.py > x/far/b.py"]),
     ],
 )
-def test_who_is_killed_after_files_are_gone_is_followed_by_one_who_knows(
+def test_an_indexer_that_is_killed_after_files_are_gone_is_followed_by_one_that_knows(
     place: Place, gone: str, before: list[str], after: list[str]
 ):
     place.write("a.py", "import b\n" if gone == "b.py" else "import far.b\n")
@@ -247,7 +247,7 @@ def test_who_is_killed_after_files_are_gone_is_followed_by_one_who_knows(
         assert is_complete(reader)
 
 
-def test_what_a_namespace_is_follows_the_files_that_declare_it(place: Place):
+def test_the_meaning_of_a_namespace_follows_the_files_that_declare_it(place: Place):
     place.write("web/Page.cs", "using Shop.Money;\nusing System;\nclass Page {}\n")
     place.write("shop/Rate.cs", "namespace Shop.Money;\nclass Rate {}\n")
     place.write("shop/Far.cs", "namespace Shop { namespace Money { class Far {} } namespace Other {} }\n")
@@ -284,7 +284,7 @@ class Watched(ImportLinks):
         ("using Far;\nnamespace Shop.Other { class Rate {} }\n", {"shop/Rate.cs": 1, "web/Page.cs": 1}),
     ],
 )
-def test_what_others_mean_by_a_namespace_is_never_away(place: Place, text: str, asked: dict[str, int]):
+def test_the_meaning_of_a_namespace_for_others_is_never_away(place: Place, text: str, asked: dict[str, int]):
     files = {
         "web/Page.cs": "using Shop.Money;\nclass Page {}\n",
         "shop/Rate.cs": "using Far;\nnamespace Shop.Money { class Rate {} }\n",

@@ -75,7 +75,7 @@ def resolve_meaning(indexed: Indexed, path: str, place: str, behind: str = "") -
         ("A.java", "return size", ["A.java A.size", "A.java A.size"]),
     ],
 )
-def test_what_a_name_means(indexed: Indexed, path: str, place: str, expected: list[str]):
+def test_the_meaning_of_a_name(indexed: Indexed, path: str, place: str, expected: list[str]):
     assert resolve_meaning(indexed, path, place) == expected
 
 
@@ -181,7 +181,7 @@ def test_a_member_is_that_of_the_type_that_is_written(indexed_types: Indexed):
     assert set(lines(indexed_types, ("far.py", "Other.total"), "total").values()) == {False}
 
 
-def test_what_is_behind_a_bracket_or_bound_in_the_function_is_not_what_is_imported(indexed_types: Indexed):
+def test_a_name_behind_a_bracket_or_bound_in_the_function_is_not_the_imported_one(indexed_types: Indexed):
     assert lines(indexed_types, ("shop/till.py", "close"), "close") == {
         "from shop.till import Till as Box, close, make": True,
         "close(4)": True,
@@ -259,7 +259,7 @@ def test_a_long_signature_is_read_once():
     assert find_return_types("A<" * 100_000, "make", "java") == []
 
 
-def test_what_a_name_is_handed_is_looked_for_once_in_a_long_line(tmp_path: Path):
+def test_values_of_a_name_are_looked_for_once_in_a_long_line(tmp_path: Path):
     source = "def f(b):\n    x" + " :x" * 30_000 + "\n    x = b" + " " * 100_000 + "c\n    x.go()\n"
     function = Declaration("function", "f", 0, len(source), 4, 10, 0, -1, "")
     text = SourceText("a.py", "python", [function], source.encode())
@@ -279,5 +279,5 @@ def test_what_a_name_is_handed_is_looked_for_once_in_a_long_line(tmp_path: Path)
         ("rust", "fn make(a: u8) -> Box<Till>", [("Till",)]),
     ],
 )
-def test_what_a_function_says_it_gives(language: str, signature: str, expected: list[tuple[str, ...]]):
+def test_the_types_that_a_function_returns(language: str, signature: str, expected: list[tuple[str, ...]]):
     assert find_return_types(signature, "make", language) == expected

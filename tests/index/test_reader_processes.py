@@ -40,7 +40,7 @@ def test_all_of_it_is_read(pool: ReaderPool, tmp_path: Path):
     assert parsed(list(pool.read(wanted))) == {item.path for item, _ in wanted}
 
 
-def test_what_is_the_same_and_what_is_gone_are_told(pool: ReaderPool, tmp_path: Path):
+def test_unchanged_and_missing_files_are_told(pool: ReaderPool, tmp_path: Path):
     [(first, _), result] = files(tmp_path, 2)
     (tmp_path / "1.py").unlink()
     assert list(pool.read([(first, content_digest(b"def f0(): pass\n"))])) == [first]
@@ -80,7 +80,7 @@ def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Pa
     assert [item.skipped for item in read if isinstance(item, Extract)] == ["", "it cannot be read: RecursionError", ""]
 
 
-def test_what_is_too_large_is_not_even_opened(pool: ReaderPool):
+def test_a_file_that_is_too_large_is_not_even_opened(pool: ReaderPool):
     [read] = pool.read([(WorkspaceFile("none.py", 1, 300_000_000), b"")])
     assert isinstance(read, Extract)
     assert read.skipped == "larger than 2000 kB"
@@ -109,7 +109,7 @@ def test_while_somebody_types_every_batch_but_the_first_waits(tmp_path: Path, mo
     assert (len(read), waited) == (3 * reader_processes.BATCH_FILES, [reader_processes.PAUSE_STEP_S] * 3)
 
 
-def test_what_a_save_changes_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_saved_change_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
     assert read_and_wait(tmp_path, reader_processes.BATCH_FILES, [0.0]) == (
         {f"{n}.py" for n in range(reader_processes.BATCH_FILES)},
@@ -117,7 +117,7 @@ def test_what_a_save_changes_does_not_wait(tmp_path: Path, monkeypatch: pytest.M
     )
 
 
-def test_who_types_without_end_gets_an_index_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_endless_typist_gets_an_index_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
     read, waited = read_and_wait(tmp_path, 3 * reader_processes.BATCH_FILES, [0.0] * 10_000)
     assert len(read) == 3 * reader_processes.BATCH_FILES

@@ -37,7 +37,7 @@ def test_only_what_says_something_has_a_vector(name: str, text: str, expected: l
     assert [bool(digest) for *_, digest in file.chunks] == expected
 
 
-def test_it_is_found_by_its_vector_and_comes_after_code_that_is_as_near(tmp_path: Path):
+def test_a_remark_is_found_by_its_vector_and_comes_after_code_that_is_as_near(tmp_path: Path):
     tax = '"""How much the state gets."""\n\nRATE = 5\n'
     with closing(Indexed(tmp_path, {"shop.py": SHOP, "tax.py": tax})) as indexed:
         rows = indexed.reader.rows(

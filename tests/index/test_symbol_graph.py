@@ -151,7 +151,7 @@ def format_edges(edges: tuple[Edge, ...]) -> list[str]:
     ]
 
 
-def test_who_calls_a_function_by_whatever_name_and_not_who_calls_another_of_its_name(tmp_path: Path):
+def test_callers_of_a_function_by_whatever_name_and_not_of_another_of_its_name(tmp_path: Path):
     result = graph_of(tmp_path, PYTHON, "shop/money.py", "convert")
     assert format_edges(result.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
     assert format_edges(result.calls) == ["shop/money.py:9 json.loads ?"]
@@ -188,7 +188,7 @@ def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path
     assert format_edges(inner.called_by) == ["shop/cart.py:11 Cart.total"]
 
 
-def test_what_a_type_extends_and_who_extends_it(tmp_path: Path):
+def test_bases_and_subclasses_of_a_type(tmp_path: Path):
     result = graph_of(tmp_path, PYTHON, "shop/cart.py", "Cart")
     assert format_edges(result.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
     assert format_edges(result.called_by) == ["app.py:7 main"]

@@ -67,12 +67,12 @@ def indexed(tmp_path: Path):
         ("App.cs", "using Shop;\nclass App {}\n", "Till", ["Shop/Till.cs Till"]),
     ],
 )
-def test_what_is_imported_but_not_saved(indexed: Indexed, path: str, text: str, name: str, expected: list[str]):
+def test_names_that_are_imported_but_not_saved(indexed: Indexed, path: str, text: str, name: str, expected: list[str]):
     view = IndexView(indexed.reader, {path: opened(path, text)})
     assert [f"{definition.path} {definition.qualified}" for definition in view.find_definitions(path, name)] == expected
 
 
-def test_what_a_module_has_that_is_imported_but_not_saved(indexed: Indexed):
+def test_names_of_a_module_whose_import_is_not_saved(indexed: Indexed):
     text = 'package main\n\nimport "example.org/x/geo"\n'
     view = IndexView(indexed.reader, {"main.go": opened("main.go", text)})
     assert [module_member.qualified for module_member in view.find_module_member("main.go", "geo", "Circle")] == [
@@ -80,7 +80,7 @@ def test_what_a_module_has_that_is_imported_but_not_saved(indexed: Indexed):
     ]
 
 
-def test_what_is_declared_but_not_saved(indexed: Indexed):
+def test_names_that_are_declared_but_not_saved(indexed: Indexed):
     text = (
         "import x\n\n\n# of carts\nclass Cart(Base):\n    def total(self, rate: int): ...\n    def tax(self):\n"
         "        return 1\n"
@@ -100,7 +100,7 @@ def test_what_is_declared_but_not_saved(indexed: Indexed):
     assert [item.name for item in view.find_module_symbols("app.py", "python", "shop.cart")] == ["Cart"]
 
 
-def test_what_an_opened_text_no_longer_declares_keeps_nothing_else_out(indexed: Indexed):
+def test_a_name_that_an_opened_text_no_longer_declares_keeps_nothing_else_out(indexed: Indexed):
     assert [item.path for item in indexed.view.symbols.find_by_name("Cart", 1)] == ["shop/cart.py"]
     view = viewed(indexed, shop__cart_dot_py="\n")
     assert [item.path for item in view.symbols.find_by_name("Cart", 1)] == ["web/cart.ts"]

@@ -77,7 +77,7 @@ def test_vectors_of_no_text_any_more_are_thrown_away_when_they_are_many(vectors:
     assert vectors.find_nearest([0.0, 1.0], 9)[0] == b"new"
 
 
-def test_what_is_like_a_text_that_has_a_vector(vectors: Vectors):
+def test_code_that_is_like_a_text_that_has_a_vector(vectors: Vectors):
     vectors.add("small", {b"x": towards(1, 0), b"y": towards(0, 1), b"xy": towards(2, 1)}, text_count=3)
     assert vectors.find_similar(b"x", 2) == [b"xy", b"y"]
     assert vectors.find_similar(b"x", 1) == [b"xy"]

@@ -145,7 +145,7 @@ async def test_a_request_cancelled_while_the_engine_starts_does_not_stop_the_sta
     assert starts == 1
 
 
-async def test_what_is_refused_is_told_and_the_connection_goes_on(client: EngineClient):
+async def test_a_refused_request_is_told_and_the_connection_goes_on(client: EngineClient):
     with pytest.raises(EngineRefused, match="grammar"):
         await answer(client, Continuation("a", Sampling(grammar="root ::= (")))
     with pytest.raises(EngineRefused, match="context_length"):

@@ -36,14 +36,14 @@ def test_a_chunk_survives_the_wire(stop: Any):
     assert dialect.chunk_from_json(wire(dialect.chunk_to_json(chunk))) == chunk
 
 
-def test_what_is_not_said_has_its_default():
+def test_a_missing_field_has_its_default():
     assert dialect.read_completion({"prompt": "a", "seed": None}) == Continuation("a", Sampling())
     assert dialect.read_infill({}) == Infill(InfillContext("", ""))
     # nor is it said to a server that has its own
     assert "n_cache_reuse" not in dialect.request_to_json(Infill(InfillContext("", "")))
 
 
-def test_what_llama_server_clients_say_is_understood():
+def test_requests_of_llama_server_clients_are_understood():
     assert dialect.read_infill({"input_prefix": "a\n", "prompt": "b", "input_suffix": "c"}) == Infill(
         InfillContext("a\nb", "c")
     )

@@ -84,7 +84,7 @@ def test_the_key_changes_with_whatever_a_vector_depends_on(tmp_path: Path):
     assert len({first.name, second.name, make_recipe(settings).name}) == 3
 
 
-def test_what_cannot_be_is_said_with_what_mends_it(tmp_path: Path, tiny_model: Path):
+def test_an_impossible_recipe_is_said_with_its_remedy(tmp_path: Path, tiny_model: Path):
     settings = model(tmp_path / "m.gguf")
     with pytest.raises(ConfigError, match=r"index\.embedding_pooling must be one of auto, mean, cls, last, not 'max'"):
         make_recipe(replace(settings, embedding_pooling="max"))

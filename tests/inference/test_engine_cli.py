@@ -12,7 +12,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.engine_inventory import list_engines
+from lsp_harness.inference.running_engines import list_engines
 
 
 async def start(config: Config) -> int:

@@ -54,7 +54,7 @@ WORDS = ("a", "ab", 'say "x"\\', "two\nlines", "é日")
         "small block",
     ],
 )
-def test_what_gets_through_and_how_it_is_read(
+def test_grammars_that_get_through_and_how_they_are_read(
     acceptor: Acceptor, grammar: str, parse: Callable[[str], object], answers: dict[str, object], others: list[str]
 ):
     assert {text: parse(text) for text in answers} == answers

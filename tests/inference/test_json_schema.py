@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.schema_grammar.json_schema import format_rules, from_json_schema, schema_rules
+from lsp_harness.inference.json_schema import format_rules, from_json_schema, schema_rules
 from tests.support.grammar import Acceptor
 
 PERSON = {
@@ -184,7 +184,7 @@ def nested(depth: int) -> dict[str, Any]:
     ],
     ids=lambda value: json.dumps(value)[:50] if not isinstance(value, str) else "",
 )
-def test_what_a_grammar_cannot_say_is_refused_by_name(schema: Any, message: str):
+def test_a_keyword_that_a_grammar_cannot_say_is_refused_by_name(schema: Any, message: str):
     with pytest.raises(EngineRefused) as refused:
         from_json_schema(schema)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.inference.schema_grammar.number_range import MAX_MAGNITUDE, decimal_range, integer_range
+from lsp_harness.inference.json_schema import MAX_MAGNITUDE, decimal_range, integer_range
 
 
 def matches(body: str, text: str) -> bool:
@@ -37,7 +37,7 @@ def test_decimals_between_two_bounds(least: int, size: int, number: object):
 
 
 @pytest.mark.parametrize("text", ["", "-", "01", "00", "1.", "+1", "1e3", "--1", " 1", "-0"])
-def test_what_json_does_not_call_a_number(text: str):
+def test_texts_that_json_does_not_call_a_number(text: str):
     assert not matches(integer_range(-20, 20), text)
 
 

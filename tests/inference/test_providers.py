@@ -70,7 +70,7 @@ def test_with_a_url_the_model_is_a_name_as_it_is():
     assert only_target(url="http://h:1", model="openai/gpt-oss-20b").model == "openai/gpt-oss-20b"
 
 
-def test_what_is_set_is_stronger_than_the_provider():
+def test_a_setting_is_stronger_than_the_provider():
     target = only_target(model="ollama/x", dialect="llama-server", fim="granite")
 
     assert (target.dialect, target.fim) == ("llama-server", "granite")
@@ -145,7 +145,7 @@ def test_a_key_does_not_show():
         ({"model": "openai/"}, "needs engine.url as well, or the form provider/model"),
     ],
 )
-def test_what_names_no_server_is_said(settings: dict[str, Any], message: str):
+def test_settings_that_name_no_server_are_said(settings: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message) as caught:
         named(**settings)
 

@@ -81,7 +81,7 @@ def text(chunks: list[Chunk], index: int = 0) -> str:
     return "".join(chunk.text for chunk in chunks if chunk.index == index)
 
 
-async def test_it_is_recognised(client: EngineClient):
+async def test_llama_server_is_recognised(client: EngineClient):
     props = await client.props()
     features = props.features
 
@@ -171,7 +171,7 @@ async def test_counts_and_templates(client: EngineClient):
     assert await client.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 
 
-async def test_what_it_was_not_started_for_is_said(client: EngineClient):
+async def test_a_task_that_the_server_was_not_started_for_is_said(client: EngineClient):
     with pytest.raises(EngineError, match="does not support embeddings"):
         await client.embed(["a"])
     assert not await client.cancel("nothing")

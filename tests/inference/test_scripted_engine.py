@@ -40,7 +40,7 @@ async def test_the_last_chunk_says_why_it_ended():
         (Infill(InfillContext("a", "fix this")), "fix this"),
     ],
 )
-async def test_what_the_prompt_must_contain(request_: ModelRequest, expect: str):
+async def test_a_reply_may_demand_a_text_in_the_prompt(request_: ModelRequest, expect: str):
     engine = ScriptedEngine([{"text": "a", "expect": expect}, {"text": "b", "expect": "something else"}])
 
     assert await text(engine, request_) == "a"

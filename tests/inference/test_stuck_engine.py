@@ -14,7 +14,7 @@ import pytest
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineStuck, HarnessError
-from lsp_harness.harness.engine_health import ObservedEngine
+from lsp_harness.harness.engines import ObservedEngine
 from lsp_harness.inference import running_engines
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.running_engines import end_engine_at, is_alive, is_listening, peer_pid, pid_file

@@ -66,7 +66,7 @@ async def test_one_that_fails_while_it_evaluates_is_estimated_too():
     assert engine.reason == "it went away"
 
 
-async def test_what_is_refused_is_an_error_and_no_silence():
+async def test_a_refused_text_is_an_error_and_no_silence():
     engine = EstimatingEngine(Failing(EngineRefused("too long")), 100)
     with pytest.raises(EngineRefused):
         await engine.count(TEXTS)

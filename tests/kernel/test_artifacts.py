@@ -119,7 +119,7 @@ def test_an_id_is_no_path(store: ArtifactStore, artifact_id: str):
         store.read(artifact_id)
 
 
-def test_what_cannot_be_read(store: ArtifactStore, tmp_path: Path):
+def test_an_artifact_that_cannot_be_read(store: ArtifactStore, tmp_path: Path):
     artifact_id = store.store("a", "x").artifact_id
     for offset, limit in ((-1, 1), (0, 0), (0, -1)):
         with pytest.raises(UsageError):

@@ -152,7 +152,7 @@ def test_an_event_can_be_read_back_from_its_line(event: Event) -> None:
     assert decode(line) == event
 
 
-def test_what_a_newer_writer_adds_is_not_minded() -> None:
+def test_fields_of_a_newer_writer_are_not_minded() -> None:
     event = Event("id", 0, "ts", "s", None, None, None, "x", {"a": 1})
     line = json.dumps({**json.loads(encode(event)), "new": 1})
     assert decode(line) == event
@@ -246,7 +246,7 @@ def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch:
         b'{"v":1,"id":"a","seq":0,"ts":"","session_id":"","type":"x","data":[]}',
     ],
 )  # fmt: skip
-def test_what_is_no_event_is_left_out_wherever_it_is_and_counted(log: SessionLog, line: bytes) -> None:
+def test_a_line_that_is_no_event_is_left_out_wherever_it_is_and_counted(log: SessionLog, line: bytes) -> None:
     turn = log.turn()
     expected = [turn.append(note("x", n=n)) for n in range(2)]
     lines = log.path.read_bytes().splitlines(keepends=True)

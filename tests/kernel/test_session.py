@@ -306,7 +306,7 @@ async def test_a_turn_that_is_stopped_before_its_first_step_leaves_nothing(sessi
     assert started == []
 
 
-async def test_what_came_of_a_request_is_no_error_event(session: Session) -> None:
+async def test_the_outcome_of_a_request_is_no_error_event(session: Session) -> None:
     async def refuse(turn: Turn) -> ModelOutput:
         raise NoAnswer("no candidate passed")
 

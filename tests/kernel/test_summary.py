@@ -78,7 +78,7 @@ def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
     assert summary_of(log).turns == 4
 
 
-def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log: SessionLog):
+def test_asking_again_about_a_file_means_that_its_proposal_was_not_taken(log: SessionLog):
     first, other = propose(begin_turn(log, "use math.pi")), propose(begin_turn(log, "add types", "b.py"))
     assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
@@ -97,7 +97,7 @@ def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log:
     assert summary_of(log).symbols == ("area",)
 
 
-def test_what_was_run_and_how_it_ended_is_told_in_a_line(log: SessionLog):
+def test_a_command_and_its_end_are_told_in_a_line(log: SessionLog):
     begin_turn(log, "mend it", kind="fix").append(OutputRead("pytest", "pytest: 1 failed, 3 passed"))
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
@@ -125,7 +125,7 @@ def test_where_no_check_could_run_nothing_was_run(log: SessionLog):
         ("x = 1", ""),
     ],
 )
-def test_what_an_edit_touches_has_a_name(log: SessionLog, head: str, name: str):
+def test_the_code_of_an_edit_has_a_name(log: SessionLog, head: str, name: str):
     turn = begin_turn(log, "change it")
     before, after = f"{head}\n    old\n".encode(), f"{head}\n    new\n".encode()
     turn.append(EditProposed("x", diff(before, after, "a.py"), ""))
@@ -133,7 +133,7 @@ def test_what_an_edit_touches_has_a_name(log: SessionLog, head: str, name: str):
     assert summary_of(log).symbols == ((name,) if name else ())
 
 
-def test_what_is_wrong_is_open_until_it_is_mended(log: SessionLog):
+def test_a_finding_is_open_until_it_is_mended(log: SessionLog):
     complete_checks(
         begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`"
     )
@@ -151,7 +151,7 @@ def test_what_is_wrong_is_open_until_it_is_mended(log: SessionLog):
     assert summary_of(log).open == ()
 
 
-def test_what_a_candidate_failed_by_is_nobodys_failure(log: SessionLog):
+def test_a_failed_check_of_a_candidate_is_nobodys_failure(log: SessionLog):
     complete_checks(begin_turn(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
     assert summary_of(log).open == ()
 
@@ -195,7 +195,7 @@ def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: Sessi
     assert whole.open[:2] == (("c199.py", "LINT: F199 wrong"), ("c199.py", "LINT: F2"))
 
 
-def test_what_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
+def test_a_proposal_that_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
     turn = propose(begin_turn(log, "mend it", kind="fix"))
     for n in range(MAX_ITEMS + 1):
         complete_checks(
@@ -215,7 +215,7 @@ def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
     assert (log.summary.goal, log.summary.turns) == (goal, 40)
 
 
-def test_what_a_file_s_next_edit_needs_to_know(log: SessionLog):
+def test_the_next_edit_of_a_file_is_told_of_the_earlier_ones(log: SessionLog):
     propose(begin_turn(log, "use math.pi")).append(EditApplied("1"))
     begin_turn(log, "add types " + "very " * 40, "b.py")
     complete_checks(begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")

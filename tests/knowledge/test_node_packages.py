@@ -126,7 +126,7 @@ def test_a_default_that_has_a_type(tmp_path: Path):
     assert read_fragment(tmp_path, "net", "get").signature == "get(url: string): void"
 
 
-def test_what_comes_with_node_itself(tmp_path: Path):
+def test_modules_that_come_with_node_itself(tmp_path: Path):
     package(
         tmp_path,
         "@types/node",

@@ -230,7 +230,7 @@ def test_a_name_that_a_module_has_not_and_what_is_like_it(root: Path):
 
 
 @pytest.mark.parametrize("name", ["get", "Session.resolve", "Session.adapter", "api.get", "sessions", "Response"])
-def test_what_is_there_is_not_missing(root: Path, name: str):
+def test_a_name_that_is_there_is_not_missing(root: Path, name: str):
     assert missing(root, "requests", name) is None
 
 
@@ -264,7 +264,7 @@ def test_nor_of_such_a_class(root: Path, text: str):
     assert missing(root, "lazy", "C.unknown") is None
 
 
-def test_what_is_not_installed_is_neither_known_nor_missing_and_it_is_said_where_was_looked(root: Path):
+def test_a_package_that_is_not_installed_is_neither_known_nor_missing_and_the_places_are_said(root: Path):
     installed = InstalledPackages({})
     assert installed.find_documentation(root, "python", "flask", "Flask") is None
     assert installed.find_absent(root, "python", "flask", "Flask") is None

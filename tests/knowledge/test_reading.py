@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages, package_languages
 from lsp_harness.knowledge.package_source import MAX_FILE_BYTES, Package, TextCache, read_contents
 from tests.knowledge.packages import SITE, install, venv, write
@@ -43,7 +44,7 @@ def test_links_out_of_the_place_of_the_packages_are_not_followed(tmp_path: Path,
     assert InstalledPackages({}).find_documentation(tmp_path, "typescript", "real", "f") is None
 
 
-def test_what_is_large_secret_or_no_file_is_not_read(tmp_path: Path, site: Path):
+def test_large_secret_and_irregular_files_are_not_read(tmp_path: Path, site: Path):
     write(
         site,
         {"large.py": FUNCTION + "#" * MAX_FILE_BYTES, "just.py": FUNCTION + "#" * (MAX_FILE_BYTES - len(FUNCTION))},
@@ -63,28 +64,31 @@ def test_a_secret_in_a_default_is_not_shown(tmp_path: Path, site: Path):
     assert (documentation.signature, documentation.documentation) == ('def f(key="…")', "Uses ….")
 
 
+ODD_NAMES = ("", "f", "f.g.h", "f.__init__")
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "documented", "absent"),
     [
-        "def f(x): ...\n".encode("utf-16"),
-        b"\xef\xbb\xbfdef f(x):\n    'caf\xe9'\n",
-        b"# -*- coding: latin-1 -*-\ndef f(x='\xe9'): ...\n",
-        b"def f(x:\n",
-        b"def f(((((((((((((((((((((",
-        b"",
-        b"from . import f\n",
-        b"from .odd import f\nfrom .odd import *\n",
-        b"f = f\n",
-        b"f = odd.f\nimport odd\n",
-        b"class f(f): ...\n",
+        ("def f(x): ...\n".encode("utf-16"), [], []),
+        (b"\xef\xbb\xbfdef f(x):\n    'caf\xe9'\n", ["", "f"], []),
+        (b"# -*- coding: latin-1 -*-\ndef f(x='\xe9'): ...\n", ["", "f"], []),
+        (b"def f(x:\n", [""], []),
+        (b"def f(((((((((((((((((((((", [""], []),
+        (b"", [""], ["f", "f.g.h", "f.__init__"]),
+        (b"from . import f\n", [""], []),
+        (b"from .odd import f\nfrom .odd import *\n", [""], []),
+        (b"f = f\n", ["", "f"], []),
+        (b"f = odd.f\nimport odd\n", ["", "f"], []),
+        (b"class f(f): ...\n", ["", "f"], []),
     ],
 )
-def test_odd_files_are_no_error(tmp_path: Path, site: Path, text: bytes):
+def test_odd_files_are_no_error(tmp_path: Path, site: Path, text: bytes, documented: list[str], absent: list[str]):
     write(site, {"odd.py": text, "odd-1.dist-info/METADATA": b"\xff\xfe\0", "odd-1.dist-info/RECORD": b"\xff,,\n,\n"})
     installed = InstalledPackages({})
-    for name in ("", "f", "f.g.h", "f.__init__"):
-        installed.find_documentation(tmp_path, "python", "odd", name)
-        installed.find_absent(tmp_path, "python", "odd", name)
+    found = [name for name in ODD_NAMES if installed.find_documentation(tmp_path, "python", "odd", name)]
+    assert found == documented
+    assert [name for name in ODD_NAMES if installed.find_absent(tmp_path, "python", "odd", name)] == absent
 
 
 def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
@@ -181,7 +185,8 @@ def test_whatever_is_installed_and_asked_for_raises_nothing(language: str, data:
         installed = InstalledPackages({"HOME": directory, "GOMODCACHE": f"{directory}/mod"})
         module = data.draw(st.one_of(st.sampled_from(["x", "x.y/x", "x/x", "x::x", "x.x"]), NAMES))
         name = data.draw(st.one_of(st.sampled_from(["", "f", "x", "x.f", "f.x.f"]), NAMES))
-        installed.find_documentation(root, language, module, name)
-        installed.find_absent(root, language, module, name)
-        installed.look_up(root, language, f"{module}.{name}")
+        found = installed.find_documentation(root, language, module, name)
+        assert isinstance(found, DocFragment | None)
+        assert isinstance(installed.find_absent(root, language, module, name), AbsentName | None)
+        assert isinstance(installed.look_up(root, language, f"{module}.{name}"), DocFragment | AbsentName | None)
         installed.find_release(root, language, module)

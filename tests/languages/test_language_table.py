@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.rules.display_mode import choose_display_mode
+from lsp_harness.completion.rules.ghost_text import choose_display_mode
 from lsp_harness.languages import language_table
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.language_table import (

@@ -15,6 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.support.forked_mcp import forked_stdio_client
 from tests.support.forked_process import ForkedProcess
 from tests.support.scripted_session import Reply, write_script
 
@@ -93,6 +94,14 @@ async def connect_stdio(served: ServedFolder, mode: str, **options: Any) -> Asyn
 
 
 @asynccontextmanager
+async def connect_forked(served: ServedFolder, mode: str, **options: Any) -> AsyncGenerator[Client]:
+    """Start the server as a copy of a process with its modules, and connect to its standard streams."""
+    streams = forked_stdio_client(served.argv[1:], served.environment, MCP_MODULES)
+    async with Client(streams, mode=mode, **options) as client:
+        yield client
+
+
+@asynccontextmanager
 async def connect_http(served: ServedFolder, mode: str, **options: Any) -> AsyncGenerator[Client]:
     """Start a server with HTTP, and connect to it."""
     async with served.serve_http() as (url, token):
@@ -104,11 +113,18 @@ async def connect_http(served: ServedFolder, mode: str, **options: Any) -> Async
             yield client
 
 
-@pytest.fixture(params=[f"{transport} {mode}" for transport in ("stdio", "http") for mode in (EARLIER, LATEST)])
+CONNECTIONS = {
+    f"stdio {EARLIER}": connect_stdio,
+    f"stdio {LATEST}": connect_forked,
+    f"http {EARLIER}": connect_http,
+    f"http {LATEST}": connect_http,
+}
+
+
+@pytest.fixture(params=CONNECTIONS)
 def connect(request: pytest.FixtureRequest) -> Connect:
     """Return a function that connects to the server of a folder, over each transport and in each version."""
-    transport, mode = request.param.split()
-    start = connect_stdio if transport == "stdio" else connect_http
+    start, mode = CONNECTIONS[request.param], request.param.split()[1]
     return lambda served, **options: start(served, mode, **options)
 
 

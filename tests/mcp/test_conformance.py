@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp_types import ElicitResult
 
-from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_stdio, text_of
+from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_forked, text_of
 
 TOOLS = {
     *("find_symbol", "references", "get_context", "relations", "locate"),
@@ -60,7 +60,7 @@ async def test_a_wrong_call_is_an_error_in_words(connect: Connect, served: Serve
 
 
 async def test_the_messages_name_no_tool_that_the_server_lacks(served: ServedFolder):
-    async with connect_stdio(served, LATEST) as client:
+    async with connect_forked(served, LATEST) as client:
         missing = text_of(await client.call_tool("find_symbol", {"name": "aera"}))
         assert "there is no symbol aera in the workspace; the most similar names are: area" in missing
         no_file = text_of(await client.call_tool("verify_file", {"path": "src/geo.py"}))
@@ -75,7 +75,7 @@ async def test_relations_fixes_digests_and_documentation(served: ServedFolder):
     (served.root / "test_shop.py").write_text("import shop\n\n\ndef test_total(cart):\n    assert cart.total() == 0\n")
     (served.root / "broken.py").write_text("def volume(side)\n    return side ** 3\n")
     output = "geo.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n"
-    async with connect_stdio(served, LATEST) as client:
+    async with connect_forked(served, LATEST) as client:
         relations = text_of(await client.call_tool("relations", {"name": "area"}))
         assert relations.startswith("geo.py:4-5 function area\n\nwhat calls it:\n  geo.py:9 edge")
         tests = text_of(await client.call_tool("relations", {"name": "Cart/total"}))
@@ -129,7 +129,7 @@ async def test_a_turn_asks_the_user_of_the_client(served: ServedFolder, given: d
         assert parameters.requested_schema["properties"]["remember"]["enum"] == ["once", "session", "always"]
         return ElicitResult(action="accept", content=given)
 
-    async with connect_stdio(served, "legacy", elicitation_callback=answer) as client:
+    async with connect_forked(served, "legacy", elicitation_callback=answer) as client:
         result = await client.call_tool("run_turn", {"prompt": "use math.pi in area", "driver": "code"})
     assert "; applied" in text_of(result)
     [question] = questions

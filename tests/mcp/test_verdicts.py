@@ -11,7 +11,7 @@ from lsp_harness.errors import UsageError
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.mcp.served_project import ServedProject
 from lsp_harness.mcp.text_verification import Replacement, TextVerifier
-from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_stdio, text_of
+from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_forked, text_of
 from tests.support.project_suites import require_sandbox
 
 MAX_TOKENS = 200
@@ -37,7 +37,7 @@ async def test_a_verdict_is_about_exactly_these_bytes(verifier: TextVerifier):
     assert same.verdict.hash == verdict.verdict.hash
 
 
-async def test_what_was_wrong_before_is_not_held_against_a_change(verifier: TextVerifier, served: ServedFolder):
+async def test_findings_from_before_are_not_held_against_a_change(verifier: TextVerifier, served: ServedFolder):
     (served.root / "geo.py").write_text("import os\n" + GEO)
     assert (await verifier.verify_change("geo.py", None, [Replacement("3 *", "4 *")])).word == "form"
     present = await verifier.verify_file("geo.py")
@@ -129,7 +129,7 @@ async def test_the_tests_of_a_trusted_folder_run_in_a_sandbox(served: ServedFold
     write_tests(served.root, has_mark=False)
     served.home.mkdir()
     (served.home / "config.toml").write_text(f"[permissions]\ntrusted_folders = [{json.dumps(str(served.root))}]\n")
-    async with connect_stdio(served, LATEST) as client:
+    async with connect_forked(served, LATEST) as client:
         verdict = await client.call_tool("verify_change", {"path": "geo.py", "edits": [{"old": "2 *", "new": "0 *"}]})
         good = await client.call_tool("verify_change", {"path": "geo.py", "edits": [{"old": "2 *", "new": "3 *"}]})
         present = await client.call_tool("verify_file", {"path": "geo.py"})

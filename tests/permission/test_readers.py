@@ -200,7 +200,7 @@ def test_reading_needs_no_question(root: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", DENIED)
-def test_what_may_do_more_than_read_is_denied_in_the_mode_plan(root: Path, command: str) -> None:
+def test_a_command_that_may_do_more_than_read_is_denied_in_the_mode_plan(root: Path, command: str) -> None:
     assert decide(root, command) == "deny"
 
 

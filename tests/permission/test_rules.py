@@ -54,7 +54,7 @@ small = st.text(alphabet="ab*?", max_size=6)
 
 
 @given(small, st.text(alphabet="ab" + UNKNOWN, max_size=6), st.text(alphabet="ab", max_size=3))
-def test_what_may_match_contains_each_text_that_matches(pattern: str, text: str, value: str) -> None:
+def test_the_possible_matches_contain_each_text_that_matches(pattern: str, text: str, value: str) -> None:
     if matches(pattern, text.replace(UNKNOWN, value)):
         assert may_match(pattern, text)
     if matches(pattern, text):

@@ -26,7 +26,7 @@ def python(script: str) -> list[str]:
     return [sys.executable, "-c", script]
 
 
-async def test_it_says_it_is_ready_and_lives_on(tmp_path: Path):
+async def test_a_detached_process_says_it_is_ready_and_lives_on(tmp_path: Path):
     log = tmp_path / "log"
 
     answer = await detached_process.start_detached(python(SAYS), {**os.environ, "WORD": "hello"}, log)

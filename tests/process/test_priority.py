@@ -47,7 +47,9 @@ def test_a_process_leaves_the_session_of_others_alone():
 
 
 @pytest.mark.parametrize("refusals", [0, 2, 5])
-def test_it_is_tried_again_while_the_kernel_is_busy(refusals: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_priority_is_set_again_while_the_kernel_is_busy(
+    refusals: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     file = tmp_path / "autogroup"
     file.touch()
     pauses, left = list[float](), [refusals]

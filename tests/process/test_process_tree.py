@@ -61,7 +61,7 @@ async def test_every_descendant_is_ended_while_the_program_runs(escape: str, mar
 
 
 @pytest.mark.parametrize("escape", [escape for escape in ESCAPES if "without the mark" not in escape])
-async def test_what_a_program_leaves_is_ended_too(escape: str, mark: str):
+async def test_processes_that_a_program_leaves_are_ended_too(escape: str, mark: str):
     tree = await start(
         f"{ESCAPES[escape].removesuffix('& wait')} & exit 3" if escape == "deaf" else ESCAPES[escape], mark
     )
@@ -82,7 +82,7 @@ async def test_a_program_that_ends_by_itself_has_an_exit_status_and_an_output(ma
     tree.close()
 
 
-async def test_it_gets_its_own_session_folder_environment_and_a_lower_priority(mark: str, tmp_path: Path):
+async def test_a_program_gets_its_own_session_folder_environment_and_a_lower_priority(mark: str, tmp_path: Path):
     script = f"import os; print(os.getsid(0) == os.getpid(), os.nice(0), os.getcwd(), os.environ['{MARK_VARIABLE}'])"
     env = {"PATH": os.environ["PATH"], MARK_VARIABLE: "outer"}
     tree = await ProcessTree.start([sys.executable, "-c", script], mark=mark, cwd=tmp_path, env=env)

@@ -61,7 +61,7 @@ def test_a_folder_that_was_just_made_stays(temporary: Path, monkeypatch: pytest.
     assert sweep() == [young]
 
 
-def test_what_nobody_may_read_is_removed_and_what_links_lead_to_stays(temporary: Path):
+def test_unreadable_files_are_removed_and_the_targets_of_links_stay(temporary: Path):
     folder, kept = ScratchFolder(), temporary / "kept"
     kept.mkdir()
     (kept / "file").touch()

@@ -98,7 +98,7 @@ async def test_nobody_waits_for_ever(project: CommandProject, writer: Writer, mo
     await update_index(project)
 
 
-async def test_what_another_leaves_half_made_is_finished(
+async def test_an_index_that_another_leaves_half_made_is_finished(
     project: CommandProject, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ):
     write_files(writer)

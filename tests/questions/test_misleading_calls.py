@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.test_page_modules import find_node
 from tests.questions import asking_doors
 from tests.questions.misleading_calls import CALLS, read_question, take_back
+from tests.support.programs import find_node_problem
 
 DOORS = ("terminal", "LSP", "ACP", "HTTP", "inspector")
 Asked = dict[str, list[str]]
@@ -37,8 +37,8 @@ def asked() -> Iterator[Asked]:
                 case _:
                     rows = asyncio.run(asking_doors.ask_over_http(folder))
                     found = [row["text"] for row in rows]
-                    if node := find_node():
-                        shown = asking_doors.show_in_page(node, rows)
+                    if not find_node_problem():
+                        shown = asking_doors.show_in_page("node", rows)
                         texts["inspector"] = asking_doors.without_places(shown, folder, home)
             texts[door] = asking_doors.without_places(found, folder, home)
         yield texts
@@ -49,7 +49,7 @@ def asked() -> Iterator[Asked]:
 @pytest.mark.parametrize("number", range(len(CALLS)), ids=list(CALLS))
 def test_a_question_shows_what_would_happen(asked: Asked, number: int, door: str):
     if door not in asked:
-        pytest.skip("needs Node.js 20.19 or newer")
+        pytest.skip(find_node_problem())
     assert len(asked[door]) == len(CALLS) == 40
     text, call = asked[door][number], list(CALLS.values())[number]
     assert read_question(text, call.shown) == call.shown

@@ -18,7 +18,7 @@ from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.agent_state import AgentState
 from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
-from lsp_harness.runtime.question_gate import AskingAgent
+from lsp_harness.runtime.question_desk import AskingAgent
 
 FAKE_CLI = Path(__file__).with_name("fake_cli.py")
 WAIT_S = 30.0

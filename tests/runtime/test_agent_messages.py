@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lsp_harness.config.runtime_schema import AgentSetting
-from lsp_harness.runtime import work_signs
+from lsp_harness.runtime import pty_connection
 from lsp_harness.runtime.adapters.custom import CustomAgent
 from lsp_harness.runtime.agent_errors import (
     AgentBlocked,
@@ -42,7 +42,7 @@ async def test_an_idle_screen_before_the_work_is_no_answer(bench: AgentBench):
 
 
 async def test_work_that_is_too_short_to_be_seen(bench: AgentBench, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(work_signs, "SIGN_WAIT_S", 1.5)
+    monkeypatch.setattr(pty_connection, "SIGN_WAIT_S", 1.5)
     agent = await bench.start("fake", "--reports", "never", "--hidden-work")
     assert (await agent.send("hello")).response == "● You said: hello"
 
@@ -65,7 +65,7 @@ async def test_a_message_is_not_appended_to_an_unsent_text(
     bench: AgentBench, reports: str, monkeypatch: pytest.MonkeyPatch
 ):
     # the rules of claude do not know how the fake agent works
-    monkeypatch.setattr(work_signs, "SIGN_WAIT_S", 0.5)
+    monkeypatch.setattr(pty_connection, "SIGN_WAIT_S", 0.5)
     bench.pool.registry.add(
         FakeClaude(AgentSetting(name="drafted", command=sys.executable, args=(str(FAKE_CLI), "--reports", reports)))
     )

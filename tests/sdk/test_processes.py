@@ -113,7 +113,7 @@ async def test_a_second_cancellation_kills_at_once(fake: FakeProgram):
     await client.close()
 
 
-async def test_what_a_session_leaves_behind_ends_with_it(fake: FakeProgram):
+async def test_processes_that_a_session_leaves_behind_end_with_it(fake: FakeProgram):
     fake("""
         def leave(frame, number):
             child = subprocess.Popen(["/bin/sleep", "600"], process_group=0)

@@ -24,14 +24,14 @@ from typing import Any
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, RequestSuperseded, UsageError
-from lsp_harness.harness.completions.completion_verbs import CompletionVerbs
-from lsp_harness.harness.completions.visited_files import VisitedFiles
+from lsp_harness.harness.completion_verbs import CompletionVerbs
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import FindingsChanged, VerificationReported
 from lsp_harness.harness.harness import Harness, UserAction
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
+from lsp_harness.harness.verification.verification_verbs import VerificationVerbs
+from lsp_harness.harness.visited_files import VisitedFiles
 from lsp_harness.kernel.results import FixOffer, Progress, Proposal, Report, Suggestion
 from lsp_harness.server import commands
 from lsp_harness.server.main import serve

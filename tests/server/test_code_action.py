@@ -40,7 +40,7 @@ async def change(editor: Editor, version: int, text: str) -> None:
     editor.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
 
-async def test_what_two_sources_say_of_one_place_is_offered_once(spawn: Spawn):
+async def test_a_fix_of_two_sources_for_one_place_is_offered_once(spawn: Spawn):
     editor = await open_text(spawn, "teh teh")
     ours = typo(0) | {"source": "lsp-harness", "message": "typo: after the last suggestion"}
 

@@ -118,7 +118,7 @@ async def test_closing_clears(spawn: Spawn):
         ("textDocument/inlineCompletion", {"position": {"line": 0, "character": 5}, "context": {"triggerKind": 2}}),
     ],
 )
-async def test_what_was_asked_before_the_document_was_closed_is_answered(
+async def test_a_request_from_before_the_document_was_closed_is_answered(
     spawn: Spawn, method: str, params: dict[str, Any]
 ):
     """An editor would show an error to the user, although nothing is wrong."""

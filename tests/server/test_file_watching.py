@@ -44,7 +44,7 @@ async def test_the_client_is_asked_to_watch_the_settings_files(spawn: Spawn, pro
     ]
 
 
-async def test_who_watches_the_workspace_only_is_asked_for_what_is_there(spawn: Spawn, project: Path):
+async def test_a_client_that_watches_the_workspace_only_is_asked_for_what_is_there(spawn: Spawn, project: Path):
     client_capabilities = capabilities("vscode")
     client_capabilities["workspace"]["didChangeWatchedFiles"] = {"dynamicRegistration": True}
     editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
@@ -52,7 +52,7 @@ async def test_who_watches_the_workspace_only_is_asked_for_what_is_there(spawn: 
     assert await watched_patterns(editor) == ["**/lsp-harness.toml", "**/localcode.toml", "**/lsp-harness.local.toml"]
 
 
-async def test_who_watches_nothing_is_not_asked(spawn: Spawn, project: Path):
+async def test_a_client_that_watches_nothing_is_not_asked(spawn: Spawn, project: Path):
     client_capabilities = capabilities("vscode")
     del client_capabilities["workspace"]["didChangeWatchedFiles"]
     editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
@@ -91,7 +91,7 @@ async def test_a_file_that_comes_changes_and_goes(spawn: Spawn, project: Path):
     assert last == {"uri": file.as_uri(), "diagnostics": []}
 
 
-async def test_what_the_editor_said_stands(spawn: Spawn, project: Path):
+async def test_settings_of_the_editor_stand(spawn: Spawn, project: Path):
     editor = await spawn("vscode", rootUri=project.as_uri(), initializationOptions=setting("editors"))
 
     (project / "lsp-harness.toml").write_text('[model]\npath = "projects"\n')

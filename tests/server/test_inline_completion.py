@@ -169,7 +169,7 @@ async def test_an_engine_that_is_down_is_one_failed_request_not_one_per_key(spaw
         await editor.request(METHOD, params_at_start())
 
 
-async def test_what_is_printed_does_not_reach_the_wire(spawn: Spawn):
+async def test_printed_text_does_not_reach_the_wire(spawn: Spawn):
     editor = await open_text(spawn, "print")
 
     assert (await editor.request(METHOD, params_at_start()))["items"]

@@ -12,7 +12,7 @@ from tests.server.conftest import Spawn
 from tests.support.lsp import Editor, ResponseError
 
 
-async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
+async def test_a_client_with_everything_is_advertised_all_capabilities(spawn: Spawn):
     editor = await spawn(None)
 
     result = await editor.initialize("vscode")

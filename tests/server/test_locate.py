@@ -97,7 +97,7 @@ async def test_a_task_that_says_nothing_is_told_what_to_say(
         await run(editor, "locate", argument)
 
 
-async def test_what_cannot_be_found_says_why(spawn: Spawn, workspace: Path):
+async def test_a_search_that_finds_nothing_says_why(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     await wait_for_index(editor)
     while True:
@@ -122,7 +122,7 @@ async def test_what_cannot_be_found_says_why(spawn: Spawn, workspace: Path):
             await run(untrusted, command, argument)
 
 
-async def test_who_ranks_is_a_setting_and_a_wrong_one_is_named(spawn: Spawn, workspace: Path):
+async def test_the_ranker_is_a_setting_and_a_wrong_one_is_named(spawn: Spawn, workspace: Path):
     options = {"initializationOptions": {"locate": {"ranking": "fate"}}}
     editor = await spawn("vscode", rootUri=workspace.as_uri(), **options)
 

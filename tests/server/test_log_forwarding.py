@@ -9,7 +9,7 @@ from lsp_harness.server.log_forwarding import forward_warnings
 from tests.server.conftest import Spawn
 
 
-async def test_what_was_said_before_there_was_a_client_is_told_and_what_a_thread_says() -> None:
+async def test_records_from_before_the_client_and_of_threads_are_told() -> None:
     file_warnings.forget_warnings()
     messages: list[str] = []
     both_arrived = asyncio.Event()

@@ -83,7 +83,7 @@ async def test_ids_are_echoed_exactly(spawn: Spawn, id: Any):
 
 
 @pytest.mark.parametrize("id", [None, True, [], {}, [1], {"a": 1}])
-async def test_what_can_be_no_id_is_refused_to_nobody(spawn: Spawn, id: Any):
+async def test_a_value_that_can_be_no_id_is_refused_to_nobody(spawn: Spawn, id: Any):
     editor = await spawn("plain")
 
     editor.write(frame(json.dumps({"jsonrpc": "2.0", "id": id, "method": "shutdown"}).encode()))
@@ -144,7 +144,7 @@ async def test_requests_sent_as_notifications_and_the_other_way_round(spawn: Spa
         (b'{"jsonrpc":"2.0","method":5}', -32600),
     ],
 )
-async def test_what_is_no_message_is_refused_to_nobody(spawn: Spawn, body: bytes, code: int):
+async def test_a_body_that_is_no_message_is_refused_to_nobody(spawn: Spawn, body: bytes, code: int):
     editor = await spawn("plain")
 
     editor.write(frame(body))
@@ -240,7 +240,7 @@ async def test_other_spellings_of_the_header(spawn: Spawn):
 
 
 @pytest.mark.parametrize("last", [b"Content-Length: 99999999999\r\n\r\n", b"x" * (2**24 + 2**20)])
-async def test_what_cannot_be_followed_any_more_ends_the_server_cleanly(spawn: Spawn, last: bytes):
+async def test_a_stream_that_cannot_be_followed_any_more_ends_the_server_cleanly(spawn: Spawn, last: bytes):
     editor = await spawn("plain")
 
     editor.write(last)

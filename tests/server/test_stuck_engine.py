@@ -63,7 +63,7 @@ def popups(editor: Editor) -> list[str]:
     ]
 
 
-async def test_what_waits_is_told_once_and_what_comes_next_is_answered(engine_socket: Path, editor: Editor):
+async def test_a_waiting_request_is_told_once_and_the_next_one_is_answered(engine_socket: Path, editor: Editor):
     # two verbs that need a model, at the same time
     span = {"start": {"line": 0, "character": 0}, "end": {"line": 2, "character": 0}}
     selection = {"uri": URI, "range": span}

@@ -92,7 +92,7 @@ async def test_an_open_text_counts_as_it_is_and_not_as_it_is_on_disk(spawn: Spaw
     assert [symbol["name"] for symbol in await wait_for_symbols(editor, "circle", 2)] == ["Circle", "CircleArea"]
 
 
-async def test_what_changes_on_disk_is_seen_by_two_servers_that_share_one_process(spawn: Spawn, workspace: Path):
+async def test_a_change_on_disk_is_seen_by_two_servers_that_share_one_process(spawn: Spawn, workspace: Path):
     first = await spawn("vscode", rootUri=workspace.as_uri())
     second = await spawn("vscode", rootUri=workspace.as_uri())
     await wait_for_symbols(first, "circle", 2)

@@ -61,7 +61,9 @@ async def test_a_client_may_say_where_the_cursor_is_and_what_has_the_focus(spawn
         ("lspHarness/didFocus", {"textDocument": {"uri": "file:///b.py"}}, "is not open"),
     ],
 )
-async def test_what_does_not_fit_is_a_line_in_the_log(spawn: Spawn, method: str, params: object, log_text: str):
+async def test_a_message_that_does_not_fit_is_a_line_in_the_log(
+    spawn: Spawn, method: str, params: object, log_text: str
+):
     editor = await open_text(spawn)
 
     editor.notify(method, params)

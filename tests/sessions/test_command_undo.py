@@ -58,7 +58,7 @@ async def test_a_command_that_changes_nothing_is_no_turn_to_undo(open_scripted: 
         await opened.undo(UndoWish(with_commands=True))
 
 
-async def test_what_a_subagent_did_is_undone_with_the_turn_of_its_parent(open_scripted: OpenScripted, tmp_path: Path):
+async def test_edits_of_a_subagent_are_undone_with_the_turn_of_its_parent(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
         tool_call("agent", prompt="x", preset="edit"),
         tool_call("create", path="made.py", text="x = 1\n"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.chat.chat_model import Model
-from lsp_harness.coding.plan.edit_plan import find_independent, find_swappable
+from lsp_harness.coding.plan.planned_edits import find_independent, find_swappable
 from lsp_harness.errors import EngineError
 from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.inference.request import Chunk, ModelRequest

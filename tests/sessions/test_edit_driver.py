@@ -74,7 +74,7 @@ async def test_a_prompt_becomes_a_checked_edit_that_can_be_undone(open_scripted:
         ({"allowed_tools": ("read",)}, "tools", "edit is not allowed"),
     ],
 )
-async def test_what_the_gate_denies_is_shown_and_not_written(
+async def test_an_edit_that_the_gate_denies_is_shown_and_not_written(
     open_scripted: OpenScripted, file: Path, options: dict[str, Any], by: str, reason: str
 ):
     opened = await open_code(open_scripted, file, **options)
@@ -155,7 +155,7 @@ async def test_a_text_that_waits_is_the_next_task(open_scripted: OpenScripted, f
     assert "no code in project fits this task" in events(opened, "turn.stopped")[-1]["detail"]
 
 
-async def test_what_cannot_be_done_says_what_to_do(open_scripted: OpenScripted, file: Path, tmp_path: Path):
+async def test_an_edit_that_cannot_be_done_says_what_to_do(open_scripted: OpenScripted, file: Path, tmp_path: Path):
     opened = await open_code(open_scripted, file)
     with pytest.raises(NoAnswer, match="no code in project fits this task; name a function in it"):
         await ask(opened, "zebra")

@@ -106,7 +106,7 @@ async def test_nobody_is_asked_again_for_an_answer_that_the_log_has(
     assert events(opened, "turn.stopped")[-1]["reason"] == "completed"
 
 
-async def test_what_is_known_of_another_text_is_not_used(open_scripted: OpenScripted, project: Path):
+async def test_knowledge_of_another_text_is_not_used(open_scripted: OpenScripted, project: Path):
     first = await open_scripted(*REPLIES, driver="code")
     write_base(project)
     first.record_start()

@@ -23,12 +23,12 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a.db"
 
 
-def test_it_is_for_this_user_alone(path: Path):
+def test_the_database_is_for_this_user_alone(path: Path):
     writer(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_what_was_written_is_there_the_next_time(path: Path):
+def test_a_written_row_is_there_the_next_time(path: Path):
     one = writer(path)
     with one.transaction():
         one.execute("INSERT INTO things VALUES ('a')")
@@ -177,7 +177,7 @@ def test_a_file_that_comes_meanwhile_is_read_within_the_time_too(path: Path):
 
 @pytest.mark.parametrize("suffix", FILE_SUFFIXES)
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_what_is_no_database_is_replaced_by_the_writer_and_not_waited_for_by_readers(
+def test_a_file_that_is_no_database_is_replaced_by_the_writer_and_not_waited_for_by_readers(
     tmp_path: Path, suffix: str, kind: str
 ) -> None:
     path = tmp_path / "index.db"

@@ -3,8 +3,7 @@
 from typing import Any
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.document_completions import DocumentCompletions
-from lsp_harness.completion.request.displayed_suggestion import DisplayedSuggestion
+from lsp_harness.completion.document_completions import DisplayedSuggestion, DocumentCompletions
 from lsp_harness.kernel.results import Suggestion
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 
 from lsp_harness.inference import grammar
-from lsp_harness.inference.schema_grammar.json_schema import from_json_schema
+from lsp_harness.inference.json_schema import from_json_schema
 
 WORDS = ("tests/test_queue.py", "src/queue.py", "README.md", "Makefile")
 FINDING: Any = {

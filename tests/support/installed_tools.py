@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.process.tool_run import find_tool
+from tests.support.programs import find_program_problem
 
 TOOLS = Path(os.environ.get("LSP_HARNESS_TEST_TOOLS", Path.home() / ".cache" / "lsp-harness-test-tools"))
 FOLDERS = [str(TOOLS / "bin"), str(Path.home() / ".cargo" / "bin")]
@@ -22,11 +23,13 @@ NPM_LIMIT_S = 240
 
 
 def need_program(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Let a program be found by its name, or skip the test."""
+    """Let a program be found by its name, or skip the test if it is not there or does not run."""
     monkeypatch.setenv("PATH", os.pathsep.join([os.environ["PATH"], *FOLDERS]))
     program = find_tool(name)
     if not program:
         pytest.skip(f"{name} is not installed (neither on PATH nor in {', '.join(FOLDERS)})")
+    if problem := find_program_problem(program):
+        pytest.skip(problem)
     return program
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+from lsp_harness.completion.trigger_policy import TriggerPolicy
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

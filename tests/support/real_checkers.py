@@ -8,11 +8,18 @@ from pathlib import Path
 
 from lsp_harness.process.tool_run import find_tool
 from lsp_harness.verify.types import gopls_checker, rust_analyzer_checker, ty_checker, typescript_checker
+from tests.support.programs import find_program_problem
+
+
+def _find_working(name: str) -> str:
+    program = find_tool(name) or ""
+    return "" if not program or find_program_problem(program) else program
+
 
 CHECKERS = (gopls_checker, rust_analyzer_checker, ty_checker, typescript_checker)
 PROGRAM_VARIABLES = [checker.PROGRAM_VARIABLE for checker in CHECKERS]
 REAL_TY = os.environ.setdefault(
-    "LSP_HARNESS_REAL_TY", os.environ.get(ty_checker.PROGRAM_VARIABLE) or find_tool("ty") or ""
+    "LSP_HARNESS_REAL_TY", os.environ.get(ty_checker.PROGRAM_VARIABLE) or _find_working("ty")
 )
 """The program, or an empty text."""
 REAL_TYPESCRIPTS = [

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+from lsp_harness.completion.trigger_policy import TriggerPolicy
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.errors import RequestSuperseded
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Props, Usage

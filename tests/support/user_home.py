@@ -18,7 +18,7 @@ MEASUREMENTS = ("machine.json", "probe.json")
 @contextmanager
 def open_home(probed: Path) -> Iterator[Path]:
     """Use a new folder for the user's files. At the end, all processes that were started with it are ended."""
-    from lsp_harness.inference.engine_inventory import list_engines
+    from lsp_harness.inference.running_engines import list_engines
 
     path = Path(tempfile.mkdtemp(prefix="lh-"))
     with pytest.MonkeyPatch.context() as patch:

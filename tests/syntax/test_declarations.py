@@ -71,7 +71,7 @@ if os.name == "nt":
 """
 
 
-def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked():
+def test_deep_declarations_are_found_as_if_all_of_the_tree_were_walked():
     tree = tree_of("deep.py", DEEP)
     result = find_declarations(tree.language, tree.data, tree.root)
     assert [qualified_name(result[0], item) for item in result[0]] == [

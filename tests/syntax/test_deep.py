@@ -1,7 +1,7 @@
 """Trees that are deeper than Python's stack: nothing that walks one may end in a RecursionError."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 
 import pytest
 from tree_sitter import Node
@@ -59,17 +59,19 @@ def broken(source: Source) -> SyntaxTree:
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_what_is_asked_of_a_tree_is_answered(source: Source, broken: SyntaxTree, asked: str):
-    for tree in (source.tree, broken):
-        ASKED[asked](tree, source.start)
+def test_a_deep_tree_answers_as_before_when_a_fault_is_added(source: Source, broken: SyntaxTree, asked: str):
+    answer, later = (ASKED[asked](tree, source.start) for tree in (source.tree, broken))
+    assert type(answer) is type(later)
+    if isinstance(answer, Sized) and isinstance(later, Sized):
+        assert len(later) - len(answer) == (1 if asked == "find_faults" else 0)
 
 
-def test_who_broke_it_is_told(source: Source, broken: SyntaxTree):
+def test_the_edit_that_broke_a_deep_tree_is_told(source: Source, broken: SyntaxTree):
     assert adds_error(source.tree, broken, (source.start, source.start + len(WRONG)))
     assert find_new_faults(source.tree, broken, [Edit(source.start, source.start, WRONG)])
 
 
-def test_what_it_declares_follows_its_edits(source: Source):
+def test_declarations_of_a_deep_tree_follow_its_edits(source: Source):
     incremental_declarations = IncrementalDeclarations(source.tree)
     list(incremental_declarations.list_declarations(source.tree))
     edit = Edit(source.start, source.start, b"2")
@@ -88,7 +90,7 @@ def test_a_place_that_is_deeper_still_is_found_on_one_way_down():
 
 
 @pytest.mark.parametrize(("name", "text"), list(sources()))
-def test_what_is_around_a_place_are_the_parents_of_what_is_there(name: str, text: str):
+def test_the_nodes_around_a_place_are_the_parents_of_the_node_there(name: str, text: str):
     half, rng = len(text) // 2, random.Random(1)
     for written in (text, f"{text[:half]} ( = {text[half:]}"):
         tree = tree_of(name, written)

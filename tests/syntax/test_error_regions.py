@@ -78,7 +78,7 @@ def test_texts_of_many_equal_lines_are_compared():
     assert line_edits(old, two) == [Edit(0, len(old), two)]
 
 
-def test_what_differs_is_told_run_by_run():
+def test_differences_are_told_run_by_run():
     assert differences("abcdef", "abXdeYf") == [(2, 3, 2, 3), (5, 5, 5, 6)]
     assert differences("aaa", "aaaa") == [(3, 3, 3, 4)]
     assert differences("same", "same") == []

@@ -71,7 +71,7 @@ def never_whole(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     "text", ["\n        x = f(a, [1, ", "\n\n    @property\n    def more(self):\n        pass", "\n\nx = 1"]
 )
-def test_what_is_unfinished_is_followed_without_asking_about_all_of_the_text(text: str, never_whole):
+def test_unfinished_code_is_followed_without_asking_about_all_of_the_text(text: str, never_whole):
     tree = tree_of("a.py", CLASS)
     result = IncrementalDeclarations(tree)
     never_whole()
@@ -100,7 +100,7 @@ def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytes
     assert len(result) == 1
 
 
-def test_what_was_answered_stays_when_the_text_goes_on():
+def test_an_answer_stays_when_the_text_goes_on():
     tree = tree_of("a.py", CLASS)
     result = IncrementalDeclarations(tree)
     before = result.list_declarations(tree)

@@ -84,7 +84,7 @@ def test_a_language_already_in_the_packs_cache_is_used(monkeypatch: pytest.Monke
         grammar.cache_clear()
 
 
-def test_what_is_binary_or_too_large_is_not_parsed():
+def test_binary_or_too_large_texts_are_not_parsed():
     assert parse(Document.from_text("file:///a.py", b"x\0y")) is None
     assert parse(Document.from_text("file:///a.py", b"#" * (MAX_TEXT_BYTES + 1))) is None
     assert parse(Document.from_text("file:///a.py", b"#" * MAX_TEXT_BYTES)) is not None

@@ -153,7 +153,7 @@ def test_a_token_without_which_the_text_parses_and_means_nothing(
     assert is_misplaced_removal(tree_of(language, text), token.encode(), place) is hidden
 
 
-def test_what_is_returned_stays_behind_its_keyword() -> None:
+def test_a_returned_value_stays_behind_its_keyword() -> None:
     text = "function A() {\n  return \n    b;\n}\n"
     assert is_misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
     text = "function A() {\n  return b;\n}\n"

@@ -39,7 +39,7 @@ def test_every_language_with_queries_has_one():
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_who_asks_for_one_name_is_told_of_the_same_places(file: Path):
+def test_a_search_for_one_name_finds_the_same_places(file: Path):
     name, source = file.read_text("utf-8").split(EXPECTED)[0].removeprefix("-- ").split(" --\n", 1)
     tree = tree_of(name, source)
     everything = find_references(tree)
@@ -66,7 +66,7 @@ def test_who_asks_for_one_name_is_told_of_the_same_places(file: Path):
         ("f('(')", ("?",)),
     ],
 )
-def test_what_is_before_a_name(written: str, expected: tuple[str, ...]):
+def test_the_chain_before_a_name_is_split(written: str, expected: tuple[str, ...]):
     assert split_chain(written) == expected
 
 

@@ -34,7 +34,7 @@ def test_every_language_with_queries_has_one():
     } - {"tsx"}
 
 
-def test_what_lies_inside_the_excluded_range_is_left_out():
+def test_a_declaration_inside_the_excluded_range_is_left_out():
     src = marked("a.py", "import a\n<|>import b\n\ndef f():\n    pass\n<|>\nclass C:\n    def g(self): pass\n")
     assert build_outline(src.tree, exclude=(src.start, src.end)) == [
         OutlineLine(0, "import a", 0, "import"),
@@ -43,7 +43,7 @@ def test_what_lies_inside_the_excluded_range_is_left_out():
     ]
 
 
-def test_what_only_reaches_into_the_excluded_range_stays():
+def test_a_declaration_that_only_reaches_into_the_excluded_range_stays():
     src = marked("a.py", "class C:\n    def f(self):\n<|>        return 1\n\n    def g(self): pass<|>\n")
     assert [line.text for line in build_outline(src.tree, exclude=(src.start, src.end))] == [
         "class C:",

@@ -33,7 +33,7 @@ def test_a_query_file_fits_its_grammar(file: Path):
     "language", [language for language in shipped_languages() if language.queries], ids=lambda language: language.id
 )
 @pytest.mark.parametrize("name", ["scopes", "outline"])
-def test_what_a_language_inherits_fits_its_grammar(language: LanguageSpec, name: str):
+def test_inherited_queries_of_a_language_fit_its_grammar(language: LanguageSpec, name: str):
     built = load_query(language, name)
     assert built is not None
     assert built is load_query(language, name)
@@ -69,7 +69,7 @@ def test_in_a_checkout_they_are_beside_the_package():
 @pytest.mark.parametrize(
     "language", [language for language in shipped_languages() if language.queries], ids=lambda language: language.id
 )
-def test_what_begins_with_a_parent_says_nothing_else_of_it(language: LanguageSpec):
+def test_a_pattern_that_begins_with_a_parent_says_nothing_else_of_it(language: LanguageSpec):
     # `lsp_harness.syntax.symbols.incremental_declarations` queries the children of such a node, not the node itself
     source = read_query_source(language, "symbols")
     parents = set(re.findall(r"^\((\w+) \(.+\)$", source, re.MULTILINE))

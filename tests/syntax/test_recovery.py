@@ -295,7 +295,7 @@ def test_an_edit_less_likely_than_none_is_not_given() -> None:
     assert mended("python", "a b c d e f\n") == []
 
 
-def test_what_the_parser_skipped_is_read_all_the_same() -> None:
+def test_code_that_the_parser_skipped_is_read_all_the_same() -> None:
     texts = [token.text for token in read_lexemes(tree_of("csharp", "interface A  B, C\n{\n}\n"))]
     assert texts == [b"interface", b"A", b"B", b",", b"C", b"{", b"}"]
 

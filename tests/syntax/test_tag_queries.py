@@ -61,7 +61,7 @@ def listed(tree: SyntaxTree) -> list[str]:
     ]
 
 
-def test_what_tags_define_is_declared():
+def test_definitions_of_tag_queries_are_declared():
     assert tag_queries.declaration_source(RUBY) == "tags"
     assert listed(tree_of(RUBY, SHAPES)) == snapshot(
         [
@@ -161,7 +161,7 @@ def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.Monke
         ("", ""),
     ],
 )
-def test_what_a_file_is_can_be_told_though_it_cannot_be_parsed(path: str, name: str):
+def test_the_language_of_a_file_is_told_though_it_cannot_be_parsed(path: str, name: str):
     assert detect_language_name(path) == name
 
 

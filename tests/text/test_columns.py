@@ -64,7 +64,7 @@ def test_an_edited_index_is_that_of_the_edited_line(encoding: Encoding, seed: in
         check(index, line, encoding, rng)
 
 
-def test_what_is_no_utf8_has_no_index():
+def test_bytes_that_are_no_utf8_have_no_index():
     assert ColumnIndex.from_line(b"\xff" * 10, "utf-16") is None
     index = ColumnIndex.from_line(b"a" * 5_000, "utf-16")
     assert index is not None

@@ -64,7 +64,7 @@ def test_edits_that_overlap_or_lie_outside_are_refused(edits: list[tuple[int, in
         apply(b"abc", [Edit(start, end, b"x") for start, end in edits])
 
 
-def test_what_is_inserted_at_one_place_keeps_its_order() -> None:
+def test_insertions_at_one_place_keep_their_order() -> None:
     assert apply(b"ab", [Edit(1, 1, b"2"), Edit(1, 1, b"1"), Edit(0, 0, b"0")]) == b"0a21b"
 
 

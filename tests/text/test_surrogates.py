@@ -24,7 +24,7 @@ TEXTS = st.text(st.one_of(st.characters(codec=None), st.sampled_from([HALF, OTHE
         (HALF + WHOLE, MARK + WHOLE),
     ],
 )
-def test_what_is_sent_is_utf_8(text: str, sent: str):
+def test_sent_text_is_utf_8(text: str, sent: str):
     assert to_scalar_text(text) == sent
     assert has_surrogates(text) is (text != sent)
 
@@ -48,7 +48,7 @@ def test_a_position_means_the_same_in_both(text: str, encoding: Encoding, charac
 
 
 @given(TEXTS)
-def test_what_is_written_again_unchanged_is_the_text_it_was(text: str):
+def test_a_text_that_is_written_again_unchanged_is_the_text_it_was(text: str):
     data = encode(text)
     assert restore_surrogates(to_valid_utf8(data), data) == data
 
@@ -67,5 +67,5 @@ def test_what_is_written_again_unchanged_is_the_text_it_was(text: str):
         (MARK, "plain", MARK),
     ],
 )
-def test_what_was_there_is_put_back(new: str, old: str, expected: str):
+def test_surrogates_of_the_old_text_are_put_back(new: str, old: str, expected: str):
     assert restore_surrogates(encode(new), encode(old)) == encode(expected)

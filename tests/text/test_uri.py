@@ -68,7 +68,7 @@ def test_bytes_that_are_not_utf8_are_those_of_the_file(name: bytes):
 
 
 @pytest.mark.parametrize("uri", [None, 5, ["file:///a"], {}, b"file:///a"])
-def test_what_is_no_uri_names_nothing(uri: object):
+def test_a_value_that_is_no_uri_names_nothing(uri: object):
     assert local_path(uri) is None
 
 

@@ -162,7 +162,7 @@ first."""
 
 
 @pytest.mark.parametrize(("message", "code", "kind", "names"), USUAL)
-def test_what_usual_tools_say(message: str, code: str, kind: str, names: tuple[str, ...]):
+def test_messages_of_usual_tools(message: str, code: str, kind: str, names: tuple[str, ...]):
     assert find_subject_kind(Finding(0, 1, message, "tool", code)) == kind
     assert find_names(message) == names
 

@@ -49,7 +49,9 @@ async def test_a_second_finding_of_the_same_words_is_new_where_the_edit_is(ruff:
     assert [candidate.after.line_of(f.start) for f in outcome.findings] == [1]
 
 
-async def test_what_a_broken_text_hid_is_not_blamed_on_the_edit_that_mends_it(ruff: Ruff, project: Path) -> None:
+async def test_findings_that_a_broken_text_hid_are_not_blamed_on_the_edit_that_mends_it(
+    ruff: Ruff, project: Path
+) -> None:
     before = "import os\n\n\ndef f(:\n    return pi\n"
     assert await check(ruff, before, before.replace("(:", "():"), project) == ("passed", [])
     status, lines = await check(ruff, before, before.replace("(:", "(a=tau):"), project)

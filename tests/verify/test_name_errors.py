@@ -61,7 +61,7 @@ async def test_the_check_runs_by_default_and_fails_a_new_unknown_name(make: Make
     assert outcome.lines == ("TYPE ERROR at line 2: Name `wrong1` is not defined",)
 
 
-async def test_what_was_reported_before_does_not_count_even_in_another_place(make: Make) -> None:
+async def test_a_name_that_was_reported_before_does_not_count_even_in_another_place(make: Make) -> None:
     assert (await check(make(), "wrong1\n", "wrong1\nwrong1\n")).status == "passed"
 
 

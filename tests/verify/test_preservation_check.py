@@ -71,7 +71,7 @@ LOST = [
 
 
 @pytest.mark.parametrize(("language", "before", "after", "said"), LOST)
-async def test_what_the_finding_is_not_about_must_stay(language: str, before: str, after: str, said: str) -> None:
+async def test_code_that_the_finding_is_not_about_must_stay(language: str, before: str, after: str, said: str) -> None:
     outcome = await judged(language, before, after, UNKNOWN, about="valeus")
     assert outcome.status == "failed"
     assert said in outcome.findings[0].message

@@ -67,7 +67,7 @@ async def test_another_server_s_diagnostic_is_gone_when_ours_at_its_place_is(ruf
     assert (await check(ruff, BEFORE, "def area(r):\n    return 1 + pi\n", project, **told)).status == "failed"
 
 
-async def test_what_only_its_own_tool_can_tell_is_skipped_and_says_so(ruff: Ruff, project: Path) -> None:
+async def test_a_finding_that_only_its_own_tool_can_tell_is_skipped_and_says_so(ruff: Ruff, project: Path) -> None:
     before = "x: int = ''\n#        ^^ type\n"
     told = {"message": "wrong type", "source": "Pyright", "code": "reportAssignmentType"}
     reason = "only Pyright can say whether it is gone"

@@ -69,7 +69,7 @@ async def test_with_such_settings_a_syntax_error_is_still_found(project: Path, s
     assert reason in examined.skip_reasons[0]
 
 
-async def test_what_is_looked_at_is_said_and_what_breaks_the_program_comes_first(project: Path, ruff: Ruff) -> None:
+async def test_the_rules_are_said_and_findings_that_break_the_program_come_first(project: Path, ruff: Ruff) -> None:
     document = make_document(project, "import os\nx = pi\n")
     examined = await examine_text(document, parse(document), ruff, project / "a.py", project)
     assert [finding.code for finding in examined.findings] == ["F821", "F401"]

@@ -11,7 +11,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-async def test_it_is_asked_without_settings(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_ruff_is_asked_without_settings(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
     file_warnings.forget_warnings()
     bad = tmp_path / "pyproject.toml"
     os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")

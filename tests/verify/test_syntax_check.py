@@ -65,7 +65,7 @@ async def test_mending_an_error_passes() -> None:
     ("path", "text", "reason"),
     [("a.unknown", "x", "no grammar for .unknown"), ("noend", "x", "no grammar for this text"), ("a.py", "\0", "")],
 )
-async def test_what_cannot_be_parsed_is_skipped_with_a_reason(path: str, text: str, reason: str) -> None:
+async def test_a_text_that_cannot_be_parsed_is_skipped_with_a_reason(path: str, text: str, reason: str) -> None:
     old = Document.from_text(f"file:///{path}", text)
     outcome = await check_change(
         SyntaxCheck(), Change.from_documents(old, Document.from_text(old.uri, text + "y"), Path(f"/{path}"))
@@ -116,7 +116,7 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
     assert (threading.get_ident() not in threads) == beside
 
 
-async def test_what_is_examined_says_why_there_is_no_tree() -> None:
+async def test_an_examined_text_says_why_there_is_no_tree() -> None:
     ruff = Ruff()
     deep, unknown = Document.from_text("file:///a.py", DEEP), Document.from_text("file:///a.unknown", "x")
     [reason] = (await examine_text(deep, None, ruff, Path("/a.py"), None)).skip_reasons

@@ -102,7 +102,7 @@ def test_a_frame_without_a_required_field_is_unknown(name: str):
 
 
 @pytest.mark.parametrize("frame", [None, 5, "text", [], {}, {"type": 5}, {"type": "text", "content": 5}, {1: 2}])
-def test_what_is_no_frame_is_unknown(frame: Any):
+def test_a_value_that_is_no_frame_is_unknown(frame: Any):
     assert isinstance(parse_event(frame), UnknownEvent)
 
 
@@ -133,7 +133,7 @@ def test_names_of_older_programs_are_read(frame: dict[str, Any], event: ClientEv
 @pytest.mark.parametrize("type", [type for type in FRAMES if type != "skill.loaded"])
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
-def test_what_a_session_sends_is_understood(type: str, data: st.DataObject):
+def test_events_of_a_session_are_understood(type: str, data: st.DataObject):
     sent: dict[str, Any] = {"call_id": "c", "content": "a"}
     if type in SESSION_EVENTS:
         _, sent = encode_event(data.draw(st.builds(SESSION_EVENTS[type])))

@@ -36,7 +36,7 @@ def test_an_older_text_is_answered_for_and_changes_nothing():
     assert names(parsed, later) == [("first", 0), ("two", 4)]
 
 
-def test_what_nobody_asked_for_is_not_kept_up_to_date():
+def test_a_tree_that_nobody_asked_for_is_not_kept_up_to_date():
     parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.py", TEXT)
     later = edited(parsed, document, Edit(4, 7, b"first"))
     assert names(parsed, later) == [("first", 0), ("two", 4)]

@@ -45,7 +45,7 @@ def test_versions_go_up_whatever_the_client_counts(versions: list[int | None], n
     assert documents.get(URI).text.text == "z = 1\n"
 
 
-def test_what_the_client_called_an_earlier_text_is_not_said_of_another() -> None:
+def test_a_version_of_an_earlier_text_is_not_said_of_another() -> None:
     documents = opened(version=3)
     before = documents.get(URI).text
     assert documents.get(URI).client_version(before) == 3
@@ -74,7 +74,7 @@ def test_several_changes_may_make_one_version() -> None:
     assert documents.get(URI).text == Document.from_text(URI, "y = 2\n", version=4)
 
 
-def test_what_was_taken_before_a_change_does_not_change() -> None:
+def test_a_document_that_was_taken_before_a_change_does_not_change() -> None:
     documents = opened()
     taken = documents.get(URI).text
     documents.get(URI).edit(Edit(0, 1, b"y\n"), 4)

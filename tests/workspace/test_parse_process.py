@@ -108,7 +108,7 @@ async def test_the_real_process_tells_texts_apart():
     await trials.aclose()
 
 
-def test_what_the_process_says():
+def test_answers_of_the_parse_process():
     texts = [("python", b"x = 1\n"), ("python", b"\0"), ("no such language", b"x")]
     result = b"".join(json.dumps({"language": name, "size": len(data)}).encode() + b"\n" + data for name, data in texts)
     answers = io.BytesIO()

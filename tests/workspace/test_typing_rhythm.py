@@ -23,12 +23,12 @@ def test_of_a_user_who_was_not_seen_typing_nothing_is_known() -> None:
     assert typing(*[0.05] * (MIN_GAPS - 1)).wait_s(MAX_GAP_S) == 0
 
 
-def test_who_types_fast_is_waited_for_as_long_as_most_gaps_are() -> None:
+def test_a_fast_typist_is_waited_for_as_long_as_most_gaps_are() -> None:
     assert typing(*[0.05] * 20, 0.09).wait_s(MAX_GAP_S) == pytest.approx(0.05)
     assert typing(*[0.05] * 10, *[0.08] * 10).wait_s(MAX_GAP_S) == pytest.approx(0.08)
 
 
-def test_who_types_slower_than_may_be_waited_is_not_waited_for() -> None:
+def test_a_slow_typist_is_not_waited_for() -> None:
     assert typing(*[0.2] * 20).wait_s(MAX_GAP_S) == 0
     assert typing(*[0.2] * 20, *[0.05] * 10).wait_s(MAX_GAP_S) == 0
 

@@ -20,8 +20,8 @@ from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_events import AgentEvent, SlowReader
 from lsp_harness.runtime.agent_spec import DEFAULT_COLUMNS, DEFAULT_ROWS, RUNNER_NAMES, AgentSpec
 from lsp_harness.runtime.connection import QuestionAnswer
+from lsp_harness.runtime.pty_traits import CONTROL_KEYS, KEYS
 from lsp_harness.runtime.question_desk import question_fields
-from lsp_harness.runtime.terminal_keys import CONTROL_KEYS, KEYS
 
 MAX_TIMEOUT_MS = 86_400_000
 MAX_LINES = 10_000

@@ -16,7 +16,7 @@ from lsp_harness.errors import UsageError
 from lsp_harness.harness.prompt_preview import Part, Prompt
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.request import Usage
-from lsp_harness.project.project_location import locate_in_project
+from lsp_harness.project.project_search import locate_in_project
 from lsp_harness.text.position import Span
 
 

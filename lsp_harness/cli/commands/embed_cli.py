@@ -14,7 +14,7 @@ def embed(folder: Folder = Path(), *, json: JsonOption = False) -> int:
 
     This needs no engine. If it is interrupted, the vectors made so far are kept.
     """
-    from lsp_harness.project.vector_build import build_vectors
+    from lsp_harness.project.vectors import build_vectors
 
     build = asyncio.run(build_vectors(project_at(folder)))
     if json:

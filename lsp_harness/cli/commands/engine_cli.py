@@ -15,8 +15,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_end
 from lsp_harness.errors import ConfigError, EngineUnavailable, FileError, FileMissing
-from lsp_harness.inference.engine_inventory import RunningEngine, engine_sockets, list_engines
-from lsp_harness.inference.running_engines import EngineEnd, end_engine_at
+from lsp_harness.inference.running_engines import EngineEnd, RunningEngine, end_engine_at, engine_sockets, list_engines
 from lsp_harness.inference.target import is_remote
 from lsp_harness.process.detached_process import MAX_LOG_BYTES
 from lsp_harness.text.wording import format_count

@@ -8,7 +8,7 @@ from typing import Any
 
 from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.project_folder import Folder, project_at
-from lsp_harness.project.symbol_report import SymbolOverview, report_relations
+from lsp_harness.project.symbol_reports import SymbolOverview, report_relations
 
 SECTIONS = ("calls", "called_by", "inherits", "inherited_by", "tests")
 """The relations of a symbol, in the order of the output. Each is an attribute of `SymbolGraph` and a JSON key."""

@@ -15,8 +15,7 @@ from lsp_harness.cli.index_table import show_status, status_json
 from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.project.command_project import find_index_place
 from lsp_harness.project.index_status import read_index_status
-from lsp_harness.project.pattern_report import PatternReport, report_patterns
-from lsp_harness.project.symbol_report import report_code
+from lsp_harness.project.symbol_reports import PatternReport, report_code, report_patterns
 from lsp_harness.text.wording import format_count
 
 app = cyclopts.App(name="index", help="Inspect and rebuild the index of a folder's code.")
@@ -42,8 +41,8 @@ def rebuild(folder: Folder = Path(), *, json: JsonOption = False) -> int:
     If a server has the folder open, the server makes the new index. Vectors of texts that still exist are kept; run
     `lsp-harness index embed` to make the missing vectors.
     """
-    from lsp_harness.project.index_rebuild import rebuild_index
-    from lsp_harness.project.vector_search import EMBED_COMMAND
+    from lsp_harness.project.project_index import rebuild_index
+    from lsp_harness.project.vectors import EMBED_COMMAND
 
     project = project_at(folder)
     result = rebuild_index(project)

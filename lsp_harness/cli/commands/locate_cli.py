@@ -11,7 +11,7 @@ from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.file_place import check_folder
 from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.inference.engine_choice import make_engine
-from lsp_harness.project.project_location import locate_in_project
+from lsp_harness.project.project_search import locate_in_project
 
 MAX_OTHERS = 3
 """Most other places that are shown if it is not sure which one is meant."""

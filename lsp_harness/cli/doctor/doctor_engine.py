@@ -7,7 +7,7 @@ from lsp_harness.cli.doctor.engine_report import limits
 from lsp_harness.cli.doctor.model_advice import advise_model
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError
-from lsp_harness.inference.engine_inventory import RunningEngine, list_engines
+from lsp_harness.inference.running_engines import RunningEngine, list_engines
 from lsp_harness.inference.target import is_remote
 from lsp_harness.process.machine_load import MachineLoad
 

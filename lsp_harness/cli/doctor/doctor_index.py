@@ -8,10 +8,14 @@ from lsp_harness.cli.doctor.doctor_row import Row
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.project.command_project import find_index_place
-from lsp_harness.project.embedding_status import EmbeddingStatus, read_embedding_status
-from lsp_harness.project.index_status import IndexStatus, read_index_status
-from lsp_harness.project.language_coverage import read_language_coverage
-from lsp_harness.project.vector_search import EMBED_COMMAND
+from lsp_harness.project.index_status import (
+    EmbeddingStatus,
+    IndexStatus,
+    read_embedding_status,
+    read_index_status,
+    read_language_coverage,
+)
+from lsp_harness.project.vectors import EMBED_COMMAND
 from lsp_harness.text.wording import format_count
 
 WORDS_ONLY = "search uses names and words only (BM25)"

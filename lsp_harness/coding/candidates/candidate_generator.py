@@ -7,18 +7,19 @@ findings of the checks in the candidates before them. The first rewrite for a li
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
-from lsp_harness.coding.candidates.hole_fill import Hole, HoleFill, build_fill
 from lsp_harness.coding.candidates.partial_answer import AskedCode
 from lsp_harness.coding.candidates.sampling import (
     Candidate,
     CandidateKind,
     CandidatePlan,
     CandidateRequest,
+    Hole,
+    HoleFill,
+    build_fill,
     generate_candidates,
     reindent,
 )
-from lsp_harness.coding.existing_findings import describe_existing_findings
-from lsp_harness.coding.finding_location import FindingPlace
+from lsp_harness.coding.finding_location import FindingPlace, describe_existing_findings
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
 from lsp_harness.config.schema import Config

@@ -9,9 +9,14 @@ from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.finding_location import MAX_REWRITE_LINES, FindingPlace, find_imports_end
-from lsp_harness.coding.ladder.ladder_plan import WITHOUT_HOLES, HolePlan, LadderPlan
-from lsp_harness.coding.ladder.ladder_source import LadderSource
-from lsp_harness.coding.ladder.suspicious_code import SuspiciousStatement, find_statements
+from lsp_harness.coding.ladder.ladder import (
+    WITHOUT_HOLES,
+    HolePlan,
+    LadderPlan,
+    LadderSource,
+    SuspiciousStatement,
+    find_statements,
+)
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import IndexIncomplete, NoAnswer

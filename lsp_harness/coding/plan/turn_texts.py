@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_harness.coding.task_location import TextReader
+from lsp_harness.coding.location.task_location import TextReader
 from lsp_harness.errors import NoAnswer
 from lsp_harness.events.plan_events import ItemCompleted, TextEdit
 from lsp_harness.text.document import Document

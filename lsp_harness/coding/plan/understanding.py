@@ -12,7 +12,7 @@ from contextlib import aclosing
 from typing import Any, Literal, cast, get_args
 
 from lsp_harness.coding.location.task_mentions import read_task
-from lsp_harness.coding.plan.choice_prompt import fit_question
+from lsp_harness.coding.plan.plan_choice import fit_question
 from lsp_harness.files.secrets import redact
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import one_of_grammar, parse_one_of

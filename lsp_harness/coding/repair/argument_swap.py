@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from lsp_harness.coding.repair.foreign_names import find_indexed_parameters
-from lsp_harness.coding.repair.repair import Repair
-from lsp_harness.coding.repair.repair_request import RepairRequest
+from lsp_harness.coding.repair.repair import Repair, RepairRequest
 from lsp_harness.coding.repair.spelling_cost import split_words
 from lsp_harness.syntax.names.calls import Argument, Call, Parameter, find_calls_around, find_calls_in, find_parameters
 from lsp_harness.text.edit import Edit

@@ -8,8 +8,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator
 
-from lsp_harness.coding.repair.repair import Repair
-from lsp_harness.coding.repair.repair_request import RepairRequest
+from lsp_harness.coding.repair.repair import Repair, RepairRequest
 from lsp_harness.syntax.lexemes import read_lexemes
 from lsp_harness.syntax.syntax_errors import find_python_fault
 from lsp_harness.syntax.tree import SyntaxTree

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 
 from lsp_harness.coding.repair.name_place import NamePlace
-from lsp_harness.coding.repair.repair_request import RepairRequest
+from lsp_harness.coding.repair.repair import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import find_similar
 from lsp_harness.index.query.name_lookup import LengthRange
 from lsp_harness.knowledge.standard import python_stdlib

@@ -3,8 +3,7 @@
 import asyncio
 import re
 
-from lsp_harness.coding.repair.repair import Repair
-from lsp_harness.coding.repair.repair_request import RepairRequest
+from lsp_harness.coding.repair.repair import Repair, RepairRequest
 from lsp_harness.knowledge.learned.fix_template import ErrorReport
 from lsp_harness.syntax.tokens import read_tokens
 from lsp_harness.syntax.tree import SyntaxTree

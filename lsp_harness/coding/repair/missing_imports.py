@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from lsp_harness.coding.repair.import_forms import NewImport, make_import_edit
 from lsp_harness.coding.repair.name_place import NamePlace, name_place_at
-from lsp_harness.coding.repair.repair import Repair
-from lsp_harness.coding.repair.repair_request import RepairRequest
+from lsp_harness.coding.repair.repair import Repair, RepairRequest
 from lsp_harness.context.lookup.import_usage import find_imports
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard

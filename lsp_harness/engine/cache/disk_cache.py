@@ -21,7 +21,7 @@ from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.engine.cache.cached_sequence import ALL_TOKENS, CachedSequence, common_prefix_length
 from lsp_harness.engine.cache.host_cache import HostSequence
 from lsp_harness.engine.cache.kv_cache import KvCache
-from lsp_harness.engine.cache.slot import Slot
+from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.errors import FileError
 
 HEADER = struct.Struct("<III")

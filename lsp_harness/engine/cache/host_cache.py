@@ -16,7 +16,7 @@ from lsp_harness.engine.cache.cached_sequence import (
     eviction_order,
 )
 from lsp_harness.engine.cache.kv_cache import KvCache
-from lsp_harness.engine.cache.slot import Slot
+from lsp_harness.engine.cache.slot_table import Slot
 
 FAST_CELLS = 2048
 """Cells in use up to which a step is little slower than with an empty cache."""

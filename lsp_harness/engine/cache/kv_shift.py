@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from lsp_harness.engine.cache.cached_sequence import common_prefix_length
 from lsp_harness.engine.cache.host_cache import HostCache, HostSequence
 from lsp_harness.engine.cache.kv_cache import KvCache
-from lsp_harness.engine.cache.slot import Slot
+from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.errors import HarnessError
 
 GRAM_TOKENS = 8

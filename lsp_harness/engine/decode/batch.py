@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lsp_harness.engine.cache.slot import Slot
+from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.engine.decode.branch import Branch
 from lsp_harness.engine.decode.generation import Generation
 from lsp_harness.engine.decode.llama import Row

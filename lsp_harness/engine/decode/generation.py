@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from lsp_harness.engine.cache.slot import Slot
+from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.engine.decode.branch import Branch, BranchContext
 from lsp_harness.engine.decode.llama import Logits
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, TokenRequest

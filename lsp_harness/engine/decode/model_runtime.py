@@ -8,7 +8,7 @@ from lsp_harness.engine.cache.disk_cache import DiskCache
 from lsp_harness.engine.cache.host_cache import HostCache
 from lsp_harness.engine.cache.kv_cache import KvCache
 from lsp_harness.engine.cache.kv_shift import KvShift, ShiftPlan, StagedRuns
-from lsp_harness.engine.cache.slot import Slot
+from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.engine.decode.expected_names import NameBias
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.sampler import likeliest_match

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from lsp_harness.engine.cache.host_cache import HostSequence
-from lsp_harness.engine.cache.slot import Slot
+from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.engine.decode.fim_prompt import FimOrder, tokenize_infill
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler

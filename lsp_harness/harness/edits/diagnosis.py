@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
 from lsp_harness.kernel.results import FixOffer
+from lsp_harness.syntax.grammars import language_for
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from lsp_harness.verify.digest.digest_result import Digest
     from lsp_harness.verify.digest.problem import Problem
     from lsp_harness.verify.finding_subject import Subject
+    from lsp_harness.verify.project_tools.type_comparison import TypeComparison
     from lsp_harness.verify.ruff_linter import Report, Ruff
 
 
@@ -45,6 +47,53 @@ async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", tools: "CheckT
     if snapshot.document.is_binary:
         raise BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
     return await examine_text(snapshot.document, tree, tools.ruff, snapshot.tool_path, snapshot.root, tools.names)
+
+
+async def examine_by_compiler(
+    snapshot: Snapshot, types: "TypeComparison | None", examined: "Examination"
+) -> "Examination":
+    """Return an examination with the errors that the compiler or type checker of the project finds in a text.
+
+    Args:
+        snapshot: The text.
+        types: The compilers and type checkers. None if none may run, because the folder is not trusted.
+        examined: What our own checks found, which is no error.
+    """
+    from lsp_harness.verify.change import Change
+    from lsp_harness.verify.change_set import ChangeSet
+    from lsp_harness.verify.project_tools.new_findings import NothingComparedError
+    from lsp_harness.verify.project_tools.type_comparison import choose_checker
+
+    if types is None:
+        reason = "this folder is not trusted, so no compiler runs"
+        return _refuse_compiler(examined, f"{reason}{_advise_pipe(snapshot)}")
+    document = snapshot.document
+    # everything counts as new in comparison with an empty text
+    empty = Document.from_text(document.uri, b"", language=document.language)
+    change = Change.from_documents(empty, document, snapshot.tool_path, snapshot.root)
+    choice = choose_checker(snapshot.root, snapshot.tool_path, document.language) if snapshot.root else None
+    try:
+        comparison = await types.compare(ChangeSet.of(change))
+    except NothingComparedError as error:
+        return _refuse_compiler(examined, f"{error}{_advise_pipe(snapshot)}")
+    name = choice.name if choice else "types"
+    found = [new.finding for new in comparison.new if new.change is change and not new.is_elsewhere]
+    named = (replace(one, source=one.source or name) for one in found if one.severity == "error")
+    errors = sorted(named, key=lambda one: one.start)
+    return replace(examined, findings=tuple(errors), checks=(*examined.checks, name), skip_reasons=comparison.refusals)
+
+
+def _refuse_compiler(examined: "Examination", reason: str) -> "Examination":
+    # our own check of names asked the same checker
+    other_reasons = (other for other in examined.skip_reasons if other.removeprefix("types: ") not in reason)
+    return replace(examined, skip_reasons=(*other_reasons, reason))
+
+
+def _advise_pipe(snapshot: Snapshot) -> str:
+    language = language_for(snapshot.document.language, snapshot.document.uri)
+    if language is None or not language.compiler_command:
+        return ""
+    return f". Pipe its output: {language.compiler_command} | lsp-harness fix {snapshot.path} --failing -"
 
 
 async def read_output(snapshot: Snapshot, printed: str) -> "Digest":
@@ -146,7 +195,7 @@ class RepairPreviews:
 
     async def describe(self, finding: Finding, subject: "Subject") -> str:
         """Return the repair of a finding in a few words. Empty if no repair is evident."""
-        from lsp_harness.coding.repair.repair_request import RepairRequest
+        from lsp_harness.coding.repair.repair import RepairRequest
         from lsp_harness.coding.repair_preview import preview_repair
         from lsp_harness.verify.change import Change
 

@@ -59,9 +59,7 @@ class FixVerbs:
             snapshot: The text.
             examined: What `diagnose` found.
         """
-        from lsp_harness.harness.edits.compiler_findings import examine_by_compiler
-
-        return await examine_by_compiler(snapshot, self._services.verifier.tools.types, examined)
+        return await diagnosis.examine_by_compiler(snapshot, self._services.verifier.tools.types, examined)
 
     async def name_by_code(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Return the findings of a client with the codes of ruff's rules, which it may report by their names."""

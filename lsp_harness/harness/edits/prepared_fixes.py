@@ -1,4 +1,4 @@
-"""Fixes of diagnostics that were computed and verified before the user asks for them.
+"""Fixes of diagnostics that were computed and verified before the user asks for them, by a background engine.
 
 When a diagnostic has stood for a moment in the document in which the user is, its fix is computed in the background, if
 the machine and the engine have nothing else to do. The fix is about exactly one version of the text: the checks read
@@ -6,23 +6,96 @@ all of it, so any edit drops it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any, cast
 
-from lsp_harness.errors import HarnessError
-from lsp_harness.harness.edits.background_engine import BackgroundEngine, TokenBudget
+from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent
 from lsp_harness.harness.services import Services
-from lsp_harness.inference.client import Engine
+from lsp_harness.inference.client import Engine, ForwardingEngine
+from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Usage
 from lsp_harness.kernel.results import FixOffer, Proposal
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_rules import rank_finding
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
+
+WINDOW_S = 60.0
+"""Time in which a document may use its tokens."""
+
+
+class TokenBudget:
+    """The tokens that the background work for one document may use within `WINDOW_S`.
+
+    Args:
+        limit: Returns the present limit.
+        now_s: Returns the present time in seconds.
+    """
+
+    def __init__(self, limit: Callable[[], int], now_s: Callable[[], float]) -> None:
+        self._limit = limit
+        self._now_s = now_s
+        self._spent: deque[tuple[float, int]] = deque()
+
+    @property
+    def rest(self) -> int:
+        """The tokens that may still be used now."""
+        while self._spent and self._spent[0][0] <= self._now_s() - WINDOW_S:
+            self._spent.popleft()
+        return self._limit() - sum(tokens for _, tokens in self._spent)
+
+    def spend(self, tokens: int) -> None:
+        """Record that tokens were used."""
+        self._spent.append((self._now_s(), tokens))
+
+
+class BackgroundEngine(ForwardingEngine):
+    """An `Engine` that sends every request in the background, while there are tokens left.
+
+    A request that has begun is completed, so the limit may be exceeded by one request.
+
+    Args:
+        engine: The engine that answers.
+        budget: The tokens that may be used.
+        on_spent: Called with the tokens of each request.
+    """
+
+    def __init__(self, engine: Engine, budget: TokenBudget, on_spent: Callable[[int], None]) -> None:
+        super().__init__(engine)
+        self._budget = budget
+        self._on_spent = on_spent
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
+        """Yield the chunks of the answer. Raises NoAnswer if no tokens are left."""
+        if self._budget.rest <= 0:
+            raise NoAnswer("the tokens for fixes in the background are used up (background.fix_tokens)")
+        usages: dict[int, Usage] = {}
+        try:
+            async with aclosing(cast("Any", self._engine.stream(replace(request, priority="background")))) as chunks:
+                async for chunk in cast("AsyncIterator[Chunk]", chunks):
+                    usages[chunk.index] = chunk.usage
+                    yield chunk
+        finally:
+            # all candidates share one prompt
+            evaluated = max((usage.evaluated for usage in usages.values()), default=0)
+            tokens = evaluated + sum(usage.generated for usage in usages.values())
+            self._budget.spend(tokens)
+            self._on_spent(tokens)
+
+    async def embed(
+        self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
+    ) -> list[list[float]]:
+        return await self._engine.embed(texts, max_tokens=max_tokens, priority="background")
+
+    async def aclose(self) -> None:
+        """Do nothing: the engine belongs to the client."""
+
 
 MAX_FINDINGS = 3
 """Diagnostics of one version whose fixes are prepared: errors first, and of these the closest ones to the cursor."""

@@ -1,4 +1,4 @@
-"""The checks of a workspace, and the programs that they use."""
+"""The checks of a workspace, and the programs that they use, with the linter behind the permission gate."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,22 +6,64 @@ from pathlib import Path
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.harness.verification.edit_permission import CheckPermission
-from lsp_harness.harness.verification.gated_ruff import GatedRuff
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.permission.action import LINT_TOOL, SUITE_TOOL, Action
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
+from lsp_harness.text.document import Document
 from lsp_harness.verify.check import Check, CheckContext, CheckTools
 from lsp_harness.verify.check_registry import list_checks
+from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
 from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
 from lsp_harness.verify.project_tools.warm_ruff import WarmRuff
 from lsp_harness.verify.review.reviewer import Reviewer
-from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.verify.ruff_linter import Report, Ruff, RuffFailed
 from lsp_harness.verify.types.checker_pool import CheckerPool
 from lsp_harness.workspace.folder_stamps import FileChange
+
+LINT = Action(LINT_TOOL, "execute", argv=("ruff", "check", "--no-cache", "-"))
+"""The action of linting: ruff reads a text from its standard input, and writes nothing."""
+
+
+class GatedRuff(Ruff):
+    """A linter that runs only if the permission gate allows it.
+
+    Args:
+        linter: The linter.
+        permission: Asks the gate.
+    """
+
+    def __init__(self, linter: Ruff, permission: CheckPermission) -> None:
+        super().__init__()
+        self._linter, self._permission = linter, permission
+
+    @property
+    def missing_reason(self) -> str:
+        return self._linter.missing_reason
+
+    async def check(
+        self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
+    ) -> tuple[Report, ...]:
+        if not self.missing_reason and (problem := await self._permission.find_problem(LINT, "the linter")):
+            raise RuffFailed(problem)
+        return await self._linter.check(document, file, root, select=select, isolated=isolated)
+
+    def forget_answers(self) -> None:
+        self._linter.forget_answers()
+
+    async def find_findings(self, document: Document, file: Path, root: Path | None) -> tuple[Finding, ...]:
+        if not self.missing_reason and (problem := await self._permission.find_problem(LINT, "the linter")):
+            raise RuffFailed(problem)
+        return await self._linter.find_findings(document, file, root)
+
+    async def name_by_code(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        if self.missing_reason or await self._permission.find_problem(LINT, "the linter"):
+            return tuple(findings)
+        return await self._linter.name_by_code(findings)
+
 
 MAX_SINGLE_FILES = 50
 """Most changed files that programs are told of one by one."""

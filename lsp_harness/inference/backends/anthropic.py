@@ -22,10 +22,8 @@ from lsp_harness.inference.backends.backend import (
     messages_to_json,
     require_success,
 )
+from lsp_harness.inference.backends.chat_tools import CallAssembly, ToolWire, anthropic_chat_fields
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, error_message
-from lsp_harness.inference.backends.tool_chat.anthropic_tools import tool_chat_fields
-from lsp_harness.inference.backends.tool_chat.call_assembly import CallAssembly
-from lsp_harness.inference.backends.tool_chat.tool_wire import ToolWire
 from lsp_harness.inference.request import (
     ChatRequest,
     Chunk,
@@ -169,7 +167,7 @@ class Anthropic:
         assembly = None
         if isinstance(request, ToolChat):
             assembly = CallAssembly(ToolWire(request))
-            body |= tool_chat_fields(request, assembly.wire)
+            body |= anthropic_chat_fields(request, assembly.wire)
         else:
             body |= _text_fields(request)
         # the API refuses stop texts that consist of blanks

@@ -19,7 +19,7 @@ from lsp_harness.inference.backends.backend import (
 )
 from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.model_family import Family, find_family, infill_problem
-from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
+from lsp_harness.inference.infill_text import BlankStripper, split_trailing_blanks
 from lsp_harness.inference.request import (
     ChatRequest,
     Chunk,

@@ -22,12 +22,10 @@ from lsp_harness.inference.backends.backend import (
     messages_to_json,
     require_success,
 )
+from lsp_harness.inference.backends.chat_tools import CallAssembly, ToolWire, openai_chat_fields
 from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.model_family import Family, find_family, infill_problem
-from lsp_harness.inference.backends.tool_chat.call_assembly import CallAssembly
-from lsp_harness.inference.backends.tool_chat.openai_tools import tool_chat_fields
-from lsp_harness.inference.backends.tool_chat.tool_wire import ToolWire
-from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
+from lsp_harness.inference.infill_text import BlankStripper, split_trailing_blanks
 from lsp_harness.inference.request import (
     ChatRequest,
     Chunk,
@@ -227,7 +225,7 @@ class OpenAI:
         body = self._settings(request.sampling, (), chat=True)
         if provider.reasons:
             body = {key: value for key, value in body.items() if key not in SAMPLING_FIELDS}
-        body |= tool_chat_fields(request, wire, provider)
+        body |= openai_chat_fields(request, wire, provider)
         return _Exchange("/v1/chat/completions", body, request.sampling, assembly=CallAssembly(wire))
 
     def _completion_exchange(self, prompt: str | tuple[int | str, ...], sampling: Sampling) -> Exchange:

@@ -19,7 +19,7 @@ class Server:
     async def backend(self) -> Backend:
         """Return the backend; detect it with the first request. Raise EngineError or RetryableError."""
         if self._backend is None:
-            from lsp_harness.inference.backends.detection import detect
+            from lsp_harness.inference.backends.backend_kinds import detect
 
             with protocol_errors(self.endpoint.name):
                 self._backend = await detect(self.endpoint)

@@ -14,8 +14,7 @@ from typing import Protocol
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
-from lsp_harness.inference.models.download import download
-from lsp_harness.inference.models.model_sources import CHUNK_BYTES, hub_url
+from lsp_harness.inference.models.model_sources import CHUNK_BYTES, download, hub_url
 from lsp_harness.inference.models.partial_file import PartialFile
 
 CONVERTER_RELEASE = "0.19"

@@ -7,6 +7,9 @@ do not name them in their metadata.
 The layout is "GGUF", u32 version, u64 number of tensors, u64 number of pairs; then pairs of key, u32 type and value;
 then one entry for each tensor. A text is a u64 length in bytes and UTF-8. An array is a u32 type, a u64 count and the
 elements. All numbers are little-endian.
+
+The keys and texts of fill-in-the-middle tokens are those of llama.cpp. The first text of a role in this order that
+exists wins, because a vocabulary may contain tokens of another family.
 """
 
 import mmap
@@ -17,7 +20,61 @@ from pathlib import Path
 
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import FileError, ModelError
-from lsp_harness.inference.models.fim_tokens import FIM_KEYS, FIM_TEXTS, ROLE_BY_TEXT, FimToken
+
+FIM_KEYS: Mapping[str, tuple[str, ...]] = {
+    "prefix": ("fim_pre_token_id", "prefix_token_id"),
+    "suffix": ("fim_suf_token_id", "suffix_token_id"),
+    "middle": ("fim_mid_token_id", "middle_token_id"),
+    "pad": ("fim_pad_token_id",),
+    "repository": ("fim_rep_token_id",),
+    "file": ("fim_sep_token_id",),
+}
+"""Role → keys below `tokenizer.ggml`, the newer name first."""
+
+FIM_TEXTS: Mapping[str, tuple[str, ...]] = {
+    "prefix": (
+        "<|fim_prefix|>",
+        "<fim_prefix>",
+        "<fim-prefix>",
+        "<|code_prefix|>",
+        "<\uff5cfim\u2581begin\uff5c>",
+        "\u2581<PRE>",
+        "<PRE>",
+    ),
+    "suffix": (
+        "<|fim_suffix|>",
+        "<fim_suffix>",
+        "<fim-suffix>",
+        "<|code_suffix|>",
+        "<\uff5cfim\u2581hole\uff5c>",
+        "\u2581<SUF>",
+        "<SUF>",
+    ),
+    "middle": (
+        "<|fim_middle|>",
+        "<fim_middle>",
+        "<fim-middle>",
+        "<|code_middle|>",
+        "<\uff5cfim\u2581end\uff5c>",
+        "\u2581<MID>",
+        "<MID>",
+    ),
+    "pad": ("<|fim_pad|>", "<fim_pad>", "<fim-pad>", "<PAD>"),
+    "repository": ("<|repo_name|>", "<|fim_repo|>", "<reponame>", "<fim-repo>", "<REPO>"),
+    "file": ("<|file_sep|>",),
+}
+
+ROLE_BY_TEXT: Mapping[bytes, str] = {text.encode(): role for role, texts in FIM_TEXTS.items() for text in texts}
+
+
+@dataclass(frozen=True, slots=True)
+class FimToken:
+    """A token with a role. `is_named` says that the metadata names it; otherwise its text was recognised."""
+
+    text: str
+    id: int
+    is_named: bool
+
 
 STRING, ARRAY, BOOL = 8, 9, 7
 SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", BOOL: "<?", 10: "<Q", 11: "<q", 12: "<d"}

@@ -1,4 +1,4 @@
-"""Sources of model files. No source is trusted: the pull checks size and SHA-256 afterwards.
+"""Sources of model files, and the download of one file, which continues after a broken connection.
 
 A source that cannot serve a file raises PullFailed with the reason, and the pull tries the next source. Libraries are
 imported only for a download, because the language server reads the cards, which contain the sources.
@@ -7,13 +7,68 @@ imported only for a download, because the language server reads the cards, which
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
-from lsp_harness.inference.models.download import download
 from lsp_harness.inference.models.partial_file import PartialFile
+
+if TYPE_CHECKING:
+    from httpx2 import Client
+
+CONNECT_TIMEOUT_S = 5.0
+"""Short, so that the user of a machine without access to the hub learns it quickly."""
+READ_TIMEOUT_S = 30.0
+MAX_CONNECTIONS = 5
+"""Connections for one file. Each further one is only made if the previous one brought bytes."""
+
+
+def download(url: str, name: str, part: PartialFile) -> None:
+    """Download `url` into `part`. Raise PullFailed with the reason.
+
+    Args:
+        name: The name of the download for the user.
+    """
+    import httpx2
+
+    part.report.step(name)
+    timeout = httpx2.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
+    with httpx2.Client(timeout=timeout, follow_redirects=True) as client:
+        for attempt in range(MAX_CONNECTIONS):
+            resumed = part.resumable_bytes(url)
+            if part.expected and resumed == part.expected:
+                return
+            try:
+                _stream(client, url, resumed, part)
+                return
+            except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+                raise PullFailed(f"cannot be reached ({str(error) or 'no answer'})") from error
+            except httpx2.HTTPError as error:
+                if attempt + 1 == MAX_CONNECTIONS or part.resumable_bytes(url) <= resumed:
+                    raise PullFailed(f"stopped after {part.resumable_bytes(url)} bytes ({error})") from error
+
+
+def _stream(client: "Client", url: str, resumed: int, part: PartialFile) -> None:
+    # `identity`, because ranges and lengths count compressed bytes
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={resumed}-"} if resumed else {})
+    with client.stream("GET", url, headers=headers) as answer:
+        if resumed and answer.status_code == 416:
+            # the downloaded bytes are not the beginning of the file on the server
+            part.discard()
+            _stream(client, url, 0, part)
+            return
+        if not answer.is_success:
+            raise PullFailed(f"answers {answer.status_code} {answer.reason_phrase}".rstrip())
+        # a server that ignores ranges answers 200 and sends the whole file
+        start = resumed if answer.status_code == 206 else 0
+        length = int(answer.headers.get("Content-Length", 0))
+        if length and part.expected and start + length != part.expected:
+            raise PullFailed(f"serves {start + length} bytes instead of {part.expected}")
+        with part.append(url, start) as write:
+            for chunk in answer.iter_bytes():
+                write(chunk)
+
 
 CHUNK_BYTES = 1 << 20
 """Bytes that are copied at once."""

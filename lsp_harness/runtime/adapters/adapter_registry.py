@@ -7,11 +7,10 @@ from lsp_harness.runtime.adapter import Adapter
 from lsp_harness.runtime.adapters.claude import Claude
 from lsp_harness.runtime.adapters.codex import Codex
 from lsp_harness.runtime.adapters.custom import CustomAgent
-from lsp_harness.runtime.adapters.echo import Echo
 from lsp_harness.runtime.adapters.gemini import Gemini
 from lsp_harness.runtime.adapters.opencode import Opencode
 from lsp_harness.runtime.adapters.own_agent import OwnAgent
-from lsp_harness.runtime.adapters.shell import Shell
+from lsp_harness.runtime.adapters.terminal_adapter import Echo, Shell
 from lsp_harness.runtime.agent_errors import InvalidSpec
 
 BUILT_IN: Mapping[str, Callable[[], Adapter]] = {

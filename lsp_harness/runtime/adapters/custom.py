@@ -13,13 +13,11 @@ from lsp_harness.runtime.agent_errors import InvalidSpec
 from lsp_harness.runtime.agent_spec import AgentSpec, TransportName
 from lsp_harness.runtime.agent_state import Activity, StateClaim
 from lsp_harness.runtime.connection import AgentQuestion, Connection, Observer, QuestionAnswer
-from lsp_harness.runtime.pty_traits import CTRL_D, ESCAPE, PtyTraits, TerminalReader, choose_answer
+from lsp_harness.runtime.pty_traits import CONTROL_KEYS, CTRL_D, ESCAPE, KEYS, PtyTraits, TerminalReader, choose_answer
 from lsp_harness.runtime.screen_answer import is_frame
 from lsp_harness.runtime.states.dialog_reader import read_dialog
 from lsp_harness.runtime.states.screen_reader import ScreenReader, ScreenReading
-from lsp_harness.runtime.states.screen_regions import ScreenView
-from lsp_harness.runtime.states.screen_rules import GENERAL_RULES
-from lsp_harness.runtime.terminal_keys import CONTROL_KEYS, KEYS
+from lsp_harness.runtime.states.screen_rules import GENERAL_RULES, ScreenView
 
 LIVE_ROWS = 8
 """The last rows that are not empty. Only these show the state; above them is what the agent has said."""

@@ -10,9 +10,8 @@ from pathlib import Path
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec, SpawnFailed
-from lsp_harness.runtime.isolation.git_folder import find_git_folders
-from lsp_harness.runtime.isolation.place_command import run_place_command
-from lsp_harness.runtime.isolation.runner import PACKAGE_FOLDER, Runner, RunnerProblem
+from lsp_harness.runtime.isolation.git import find_git_folders
+from lsp_harness.runtime.isolation.runner import PACKAGE_FOLDER, Runner, RunnerProblem, run_place_command
 
 PROGRAMS = ("podman", "docker")
 TERMINAL_NAMES = ("TERM", "COLORTERM", "LANG")

@@ -10,7 +10,7 @@ from lsp_harness.process.sandbox.mount_places import find_other_places
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec, SpawnFailed
-from lsp_harness.runtime.isolation.git_folder import find_git_folders
+from lsp_harness.runtime.isolation.git import find_git_folders
 from lsp_harness.runtime.isolation.runner import PACKAGE_FOLDER, Runner, RunnerProblem
 from lsp_harness.verify.project_tests.hidden_files import list_own_folders
 

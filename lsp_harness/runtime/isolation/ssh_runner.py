@@ -7,8 +7,7 @@ from lsp_harness.files.secret_values import SECRET_NAME
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec, SpawnFailed
 from lsp_harness.runtime.agent_spec import AGENT_VARIABLE
-from lsp_harness.runtime.isolation.place_command import run_place_command
-from lsp_harness.runtime.isolation.runner import Runner, RunnerProblem
+from lsp_harness.runtime.isolation.runner import Runner, RunnerProblem, run_place_command
 
 FOLDER_MISSING, PROGRAM_MISSING = 71, 72
 """Exit statuses of the look at the other machine."""

@@ -8,8 +8,7 @@ from pathlib import Path
 from ulid import ULID
 
 from lsp_harness.runtime.agent_errors import InvalidSpec
-from lsp_harness.runtime.isolation.git_command import GitFailed, run_git
-from lsp_harness.runtime.isolation.git_tree import TreeChange, read_changes, write_tree
+from lsp_harness.runtime.isolation.git import GitFailed, TreeChange, read_changes, run_git, write_tree
 
 BRANCH_FOLDER = "lsp-harness"
 BASE_MESSAGE = "Files of the user when the agent started"

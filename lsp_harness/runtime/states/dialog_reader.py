@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lsp_harness.runtime.states.screen_regions import is_rule, join_rows, last_rows, strip_borders
+from lsp_harness.runtime.states.screen_rules import is_rule, join_rows, last_rows, strip_borders
 
 MARKED_OPTION = re.compile(r"(?P<before>\s*(?P<mark>[❯›●▶>])\s+)(?P<number>\d+[.)]\s+)?(?P<label>\S.*)")
 PLAIN_OPTION = re.compile(r"(?P<before>\s*)(?P<number>\d+[.)]\s+)(?P<label>\S.*)")

@@ -8,18 +8,21 @@ from typing import Any, assert_never
 
 from lsp_harness.runtime.agent_state import StateClaim
 from lsp_harness.runtime.states.dialog_reader import Dialog, read_dialog
-from lsp_harness.runtime.states.screen_regions import (
+from lsp_harness.runtime.states.screen_rules import (
+    GENERAL_RULES,
     Composer,
+    Condition,
+    ScreenRule,
     ScreenView,
     find_composer,
     find_unsent_text,
     join_rows,
     last_rows,
+    load_rules,
     rows_below_rule,
     strip_borders,
     text_before_cursor,
 )
-from lsp_harness.runtime.states.screen_rules import GENERAL_RULES, Condition, ScreenRule, load_rules
 
 BOTTOM_ROWS = 12
 

@@ -1,9 +1,9 @@
-"""The state of an agent, decided from the claims of sources of different rank."""
+"""The state of an agent, decided from the claims of sources of different rank, such as its own status reports."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from lsp_harness.runtime.agent_state import (
     ENDED,
@@ -11,10 +11,73 @@ from lsp_harness.runtime.agent_state import (
     Activity,
     AgentState,
     AgentStatus,
+    BlockKind,
     StateClaim,
     StateSource,
 )
 from lsp_harness.runtime.states.screen_reader import ScreenReading
+
+ACTIVITIES: dict[str, Activity] = {
+    "idle": "idle",
+    "working": "working",
+    "blocked": "blocked",
+    "done": "done",
+    "error": "error",
+}
+KINDS: dict[str, BlockKind] = {"permission": "permission", "question": "question", "auth": "auth"}
+TRUST_MESSAGE = "trust this folder"
+"""The message by which Claude's question about the folder differs from its other permission questions."""
+
+
+class Report(Protocol):
+    """A report that was read from the output of an agent. Its texts are clean, but not trusted."""
+
+    @property
+    def state(self) -> str:
+        """Its state."""
+        ...
+
+    @property
+    def id(self) -> str:
+        """The part of the program that it is about. Empty: the program."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """The kind of question for which the program waits."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """The text of the question or of the error."""
+        ...
+
+
+def claim_of_reports(reports: Sequence[Report]) -> StateClaim | None:
+    """Return the claim of the newest reports of all parts of a program, or None without a report.
+
+    A question of any part is a question of the agent. Otherwise the program speaks for itself, and only without a
+    report of its own do its parts speak for it.
+
+    Args:
+        reports: The records, the newest one last.
+    """
+    known = [report for report in reversed(reports) if report.state in ACTIVITIES]
+    blocked = [report for report in known if report.state == "blocked"]
+    own = [report for report in known if not report.id]
+    working = [report for report in known if report.state == "working"]
+    for report in (*blocked, *own, *working, *known):
+        return make_claim(report)
+    return None
+
+
+def make_claim(report: Report) -> StateClaim:
+    """Return the claim of one report with a known state."""
+    kind: BlockKind = KINDS.get(report.kind, "dialog" if report.state == "blocked" else "")
+    if kind == "permission" and report.message.strip() == TRUST_MESSAGE:
+        kind = "trust"
+    return StateClaim("osc", ACTIVITIES[report.state], f"osc7501/{report.state}", kind, report.message)
+
 
 SETTLE_S = 0.5
 """A newer claim of the lower one of two exact sources counts after this time without a new claim of the higher one.

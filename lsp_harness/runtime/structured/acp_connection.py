@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lsp_harness.runtime.adapter import LaunchOrder
 from lsp_harness.runtime.agent_errors import AgentError, AuthRequired, SpawnFailed
 from lsp_harness.runtime.connection import AgentQuestion, AnswerReceived, FilesTouched, Observer, QuestionAnswer
-from lsp_harness.runtime.structured.client_version import client_version
-from lsp_harness.runtime.structured.structured_connection import StructuredConnection
+from lsp_harness.runtime.structured.structured_connection import StructuredConnection, client_version
 from lsp_harness.wire.checked_messages import CheckedMessages
 from lsp_harness.wire.rpc_message import classify
 

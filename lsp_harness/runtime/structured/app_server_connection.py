@@ -9,11 +9,11 @@ from typing import Any, cast
 from lsp_harness.runtime.adapter import LaunchOrder
 from lsp_harness.runtime.agent_errors import AgentError, AuthRequired
 from lsp_harness.runtime.connection import AgentQuestion, AnswerReceived, FilesTouched, Observer, QuestionAnswer
-from lsp_harness.runtime.structured.client_version import client_version
 from lsp_harness.runtime.structured.structured_connection import (
     REQUEST_LIMIT_S,
     PendingRequests,
     StructuredConnection,
+    client_version,
 )
 
 METHOD_NOT_FOUND = -32601

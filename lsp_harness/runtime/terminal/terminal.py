@@ -5,30 +5,31 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsp_harness.files.secret_values import secret_values
 from lsp_harness.process.process_tree import ProcessTree, add_mark
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentNotReady
-from lsp_harness.runtime.terminal.escape_sequences import OutputSplitter
-from lsp_harness.runtime.terminal.login_url import find_login_url
-from lsp_harness.runtime.terminal.output_ring import OutputRing
-from lsp_harness.runtime.terminal.output_scanner import TerminalQuery, answer_query, scan_output
+from lsp_harness.runtime.terminal.output_scanner import OutputSplitter, TerminalQuery, answer_query, scan_output
 from lsp_harness.runtime.terminal.pty_program import PtyProgram, terminal_environment
-from lsp_harness.runtime.terminal.screen import HISTORY_LINES, Screen
-from lsp_harness.runtime.terminal.screen_choice import open_screen
-from lsp_harness.runtime.terminal.status_report import StatusRecords, StatusReport
 from lsp_harness.runtime.terminal.terminal_log import TerminalLog
 from lsp_harness.runtime.terminal.terminal_signals import (
     LinkShown,
     ScreenChanged,
     SignalListener,
+    StatusRecords,
+    StatusReport,
     StatusReported,
     TerminalEnded,
     TerminalSignal,
+    find_login_url,
 )
-from lsp_harness.runtime.terminal.terminal_streams import TerminalInput, TerminalOutput
+from lsp_harness.runtime.terminal.terminal_streams import OutputRing, TerminalInput, TerminalOutput
 from lsp_harness.runtime.terminal.terminal_viewer import STALL_LIMIT_S, TerminalViewer, ViewerGroup
 from lsp_harness.runtime.viewer_sizes import ViewerSizes, limit_size
+
+if TYPE_CHECKING:
+    from lsp_harness.runtime.terminal.screen import Screen
 
 CHANGE_DELAY_S = 0.03
 """Time for which changes of the screen are collected."""
@@ -52,7 +53,7 @@ class Terminal:
         exit_code: The exit status of the program, or minus the number of a signal. None as long as it runs.
     """
 
-    def __init__(self, program: PtyProgram, screen: Screen, log: TerminalLog, mark: str) -> None:
+    def __init__(self, program: PtyProgram, screen: "Screen", log: TerminalLog, mark: str) -> None:
         """Take charge of a running program. Use `start` to start one."""
         self.screen = screen
         self.ring = OutputRing()
@@ -100,8 +101,7 @@ class Terminal:
             SpawnFailed: It cannot be started.
         """
         columns, rows = limit_size(columns, rows)
-        # the first screen loads its library
-        screen = await asyncio.to_thread(open_screen, columns, rows)
+        screen = await asyncio.to_thread(_open_screen, columns, rows)
         environment = add_mark(terminal_environment(env), mark)
         program = await PtyProgram.start(argv, cwd=cwd, env=environment, columns=columns, rows=rows)
         return cls(program, screen, TerminalLog(log_file, secret_values(env)), mark)
@@ -162,7 +162,7 @@ class Terminal:
             rows.pop()
         if self.screen.is_alternate or len(rows) >= count:
             return rows[-count:]
-        return [*self.screen.history(min(count - len(rows), HISTORY_LINES)), *rows]
+        return [*self.screen.history(count - len(rows)), *rows]
 
     def find_login_url(self) -> str:
         """Return the address of a login that the program shows, or an empty text. It is not trusted."""
@@ -270,3 +270,10 @@ class Terminal:
         self._change_timer = None
         self._log.flush()
         self._signal(ScreenChanged())
+
+
+def _open_screen(columns: int, lines: int) -> "Screen":
+    """Return a new screen. The first one loads the emulator."""
+    from lsp_harness.runtime.terminal.screen import Screen
+
+    return Screen(columns, lines)

@@ -1,28 +1,47 @@
 """The cells of an emulated screen: pyte with the parts that today's programs need.
 
 pyte has no second screen, no scrolling by command and no history of text, drops the rest of a text after an emoji with
-a selector, and draws a character at a time.
+a selector, and draws a character at a time. Many lines of plain text, such as the log of a build, take a shortcut: most
+of them are out of sight at once.
 """
 
 import copy
-from itertools import chain
+from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import chain, islice
 
 from pyte import charsets, modes
 from pyte.screens import Char, Cursor, Margins, Savepoint, StaticDefaultDict
+from pyte.screens import Screen as PyteScreen
+from wcwidth import wcwidth
 
-from lsp_harness.runtime.terminal.grid_edits import EditedGrid, character_width
-from lsp_harness.runtime.terminal.untrusted_text import clean_text
+from lsp_harness.runtime.terminal.terminal_signals import clean_text
 
+HISTORY_LINES = 10_000
+"""Number of lines that a screen remembers after they scrolled out of sight."""
 Row = StaticDefaultDict[int, Char]
 MAX_STYLES = 4096
 """Number of styles whose cells are shared. Programs with animated colors use many."""
 MAX_SAVED_CURSORS = 16
 MAX_CELL_CHARACTERS = 16
 """Number of characters in one cell. More combining marks are dropped."""
+character_width = lru_cache(maxsize=8192)(wcwidth)
+LINE_END = "\r\n"
+NOT_PLAIN = str.maketrans("", "", "".join(map(chr, range(32, 127))) + LINE_END)
+"""A table that removes the characters of plain lines."""
 
 
-class TextGrid(EditedGrid):
-    """The cells, the cursor and the modes of a screen, with a history of the lines that scrolled out of sight."""
+class TextGrid(PyteScreen):
+    """The cells, the cursor and the modes of a screen.
+
+    Attributes:
+        past_lines: The lines that scrolled out of sight.
+    """
+
+    lines: int
+    columns: int
 
     def __init__(self, columns: int, lines: int) -> None:
         self.unknown_modes: set[int] = set()
@@ -30,6 +49,7 @@ class TextGrid(EditedGrid):
         self._primary: tuple[dict[int, Row], Cursor] | None = None
         self._other_savepoints: list[Savepoint] = []
         self._cells: dict[Char, dict[str, Char]] = {}
+        self.past_lines: deque[str] = deque(maxlen=HISTORY_LINES)
         super().__init__(columns, lines)
 
     @property
@@ -140,6 +160,92 @@ class TextGrid(EditedGrid):
         self.ensure_hbounds()
         self.ensure_vbounds()
 
+    def scroll_down(self, count: int) -> None:
+        """Move the rows of the scrolling region down."""
+        top, bottom = self.margins or Margins(0, self.lines - 1)
+        self._move_down(top, bottom, count)
+
+    def insert_lines(self, count: int | None = None) -> None:
+        top, bottom = self.margins or Margins(0, self.lines - 1)
+        if top <= self.cursor.y <= bottom:
+            self._move_down(self.cursor.y, bottom, count or 1)
+            self.carriage_return()
+
+    def delete_lines(self, count: int | None = None) -> None:
+        top, bottom = self.margins or Margins(0, self.lines - 1)
+        if top <= self.cursor.y <= bottom:
+            self._move_up(self.cursor.y, bottom, count or 1)
+            self.carriage_return()
+
+    def insert_characters(self, count: int | None = None) -> None:
+        super().insert_characters(count)
+        # pyte keeps a cell behind the margin
+        self.buffer[self.cursor.y].pop(self.columns, None)
+        self._mend_row()
+
+    def delete_characters(self, count: int | None = None) -> None:
+        super().delete_characters(count)
+        self._mend_row()
+
+    def erase_characters(self, count: int | None = None) -> None:
+        with self._blank_style():
+            super().erase_characters(count)
+        self._mend_row()
+
+    def cursor_up(self, count: int | None = None) -> None:
+        top = self.margins.top if self.margins and self.cursor.y >= self.margins.top else 0
+        self.cursor.y = max(self.cursor.y - (count or 1), top)
+
+    def cursor_down(self, count: int | None = None) -> None:
+        bottom = self.margins.bottom if self.margins and self.cursor.y <= self.margins.bottom else self.lines - 1
+        self.cursor.y = min(self.cursor.y + (count or 1), bottom)
+
+    def cursor_position(self, line: int | None = None, column: int | None = None) -> None:
+        self.cursor.x = (column or 1) - 1
+        self.cursor.y = (line or 1) - 1
+        if self.margins and modes.DECOM in self.mode:
+            # rows count from the scrolling region on
+            self.cursor.y += self.margins.top
+        self.ensure_hbounds()
+        self.ensure_vbounds()
+
+    def ensure_vbounds(self, use_margins: bool | None = None) -> None:
+        # the region holds the cursor in the origin mode only
+        super().ensure_vbounds(use_margins=False)
+
+    def cursor_to_line(self, line: int | None = None) -> None:
+        x = self.cursor.x
+        self.cursor_position(line, x + 1)
+
+    def settle_cursor(self) -> None:
+        """Forget that the next character begins a new row. All movements of the cursor do that."""
+        self.cursor.x = min(self.cursor.x, self.columns - 1)
+
+    def alignment_display(self) -> None:
+        self.margins = None
+        super().alignment_display()
+        self.cursor_position()
+
+    def erase_in_display(self, how: int = 0, *args: object, **kwargs: object) -> None:
+        if how == 3:
+            self.past_lines.clear()
+        elif 0 <= how <= 2:
+            y = self.cursor.y
+            first, last = ((y + 1, self.lines), (0, y), (0, self.lines))[how]
+            blank = self.default_char._replace(bg=self.cursor.attrs.bg)
+            for y in range(first, last):
+                self.buffer.pop(y, None)
+                if blank.bg != "default":
+                    self.buffer[y].update(dict.fromkeys(range(self.columns), blank))
+            if how < 2:
+                self.erase_in_line(how)
+
+    def erase_in_line(self, how: int = 0, private: bool = False) -> None:
+        if 0 <= how <= 2:
+            with self._blank_style():
+                super().erase_in_line(how)
+            self._mend_row()
+
     def _drop_rows(self, rows: dict[int, Row], cursor: Cursor, lines: int, *, is_primary: bool) -> None:
         top = max(0, cursor.y - lines + 1)
         for y in range(top):
@@ -208,6 +314,39 @@ class TextGrid(EditedGrid):
         if column in row and row[column].data.strip() and len(row[column].data) < MAX_CELL_CHARACTERS:
             row[column] = row[column]._replace(data=row[column].data + mark)
 
+    def _mend_row(self) -> None:
+        """Replace halves of wide characters in the row of the cursor by blanks."""
+        row = self.buffer[self.cursor.y]
+        if all(cell.data.isascii() and cell.data for cell in row.values()):
+            return
+        for x, cell in list(row.items()):
+            is_second = not cell.data
+            is_first = not is_second and character_width(cell.data[0]) == 2
+            if (is_second and character_width(row[x - 1].data[:1] or " ") != 2) or (is_first and row[x + 1].data):
+                row[x] = cell._replace(data=" ")
+
+    @contextmanager
+    def _blank_style(self) -> Generator[None]:
+        """Use the background of the style only: what is erased has no other attributes."""
+        style = self.cursor.attrs
+        self.cursor.attrs = self.default_char._replace(bg=style.bg)
+        yield
+        self.cursor.attrs = style
+
+    def _move_up(self, top: int, bottom: int, count: int) -> None:
+        buffer, count = self.buffer, min(count, bottom - top + 1)
+        for y in range(top, bottom - count + 1):
+            buffer[y] = buffer[y + count]
+        for y in range(bottom - count + 1, bottom + 1):
+            buffer.pop(y, None)
+
+    def _move_down(self, top: int, bottom: int, count: int) -> None:
+        for y in range(bottom, top - 1, -1):
+            if y - count >= top:
+                self.buffer[y] = self.buffer[y - count]
+            else:
+                self.buffer.pop(y, None)
+
 
 class _StyleCells(dict[str, Char]):
     """The cells of one style, made when they are first needed."""
@@ -221,3 +360,42 @@ class _StyleCells(dict[str, Char]):
         if len(self) < MAX_STYLES:
             self[character] = cell
         return cell
+
+
+def skip_plain_lines(grid: TextGrid, text: str) -> str:
+    """Put the lines that would scroll out of sight into the history. Return the text that is left to draw.
+
+    That is the whole text if it is not plain, or short, or if the grid is in a state in which lines do something else.
+    """
+    if text.count(LINE_END) < 3 * grid.lines or not _is_simple(grid) or text.translate(NOT_PLAIN):
+        return text
+    first, *rest = text.split(LINE_END)
+    if "\r" in text.replace(LINE_END, "") or "\n" in text.replace(LINE_END, ""):
+        return text
+    grid.draw(first)
+    grid.past_lines.extend(grid.row_text(grid.buffer[y]) for y in range(grid.cursor.y + 1))
+    grid.buffer.clear()
+    grid.cursor.x = grid.cursor.y = 0
+    # as many line ends as the screen has rows bring everything before them out of sight
+    visible = grid.lines + 1
+    for line in islice(rest, len(rest) - visible):
+        if len(line) <= grid.columns:
+            grid.past_lines.append(line.rstrip())
+        else:
+            grid.past_lines.extend(
+                line[start : start + grid.columns].rstrip() for start in range(0, len(line), grid.columns)
+            )
+    return LINE_END.join(rest[-visible:])
+
+
+def _is_simple(grid: TextGrid) -> bool:
+    return not (
+        grid.is_alternate
+        or grid.margins
+        or grid.charset
+        or grid.g0_charset is not charsets.LAT1_MAP
+        or modes.IRM in grid.mode
+        or modes.DECAWM not in grid.mode
+        # rows below the cursor would be overwritten in part
+        or any(row for y, row in grid.buffer.items() if y > grid.cursor.y)
+    )

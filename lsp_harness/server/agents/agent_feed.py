@@ -121,7 +121,7 @@ class AgentFeed:
 
 def clean_line(text: str) -> str:
     """Return a text of an agent as one short line without control characters and marks of the writing direction."""
-    from lsp_harness.runtime.terminal.untrusted_text import clean_text
+    from lsp_harness.runtime.terminal.terminal_signals import clean_text
 
     line = clean_text(" ".join(text.split()), MAX_TEXT_CHARS + 1)
     return line if len(line) <= MAX_TEXT_CHARS else f"{line[:MAX_TEXT_CHARS]}…"

@@ -59,7 +59,7 @@ async def run(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
 async def _edit_located_code(client: EditorClient, params: types.ExecuteCommandParams) -> dict[str, Any]:
     """Find the code that the instruction is about, edit it, and add the answer of the search to the result."""
     # imported late, because it imports the parser
-    from lsp_harness.coding.task_location import LocationRequest
+    from lsp_harness.coding.location.task_location import LocationRequest
 
     check_apply_edit(client)
     request, failing = LocationRequest(text_argument(params), folder_uri(params)), tool_output(params)

@@ -12,7 +12,7 @@ from lsp_harness.server.progress import show_progress
 from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.coding.task_location import LocatedTask
+    from lsp_harness.coding.location.task_location import LocatedTask
 
 COMMAND = EditorCommand(
     name="lspHarness.locate",
@@ -32,7 +32,7 @@ COMMAND = EditorCommand(
 
 async def run(client: EditorClient, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     # imported late, because it imports the parser
-    from lsp_harness.coding.task_location import LocationRequest
+    from lsp_harness.coding.location.task_location import LocationRequest
 
     request = LocationRequest(text_argument(params, "task"), folder_uri(params))
     with show_progress(client, "Find with lsp-harness", params.work_done_token):

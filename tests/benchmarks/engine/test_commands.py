@@ -64,7 +64,7 @@ def test_the_anchor_can_be_named_by_the_environment(bench: Shell, fake_server: P
 
 
 def test_no_engine_and_no_file_is_left_behind(bench: Shell, home: Path) -> None:
-    from lsp_harness.inference.engine_inventory import list_engines
+    from lsp_harness.inference.running_engines import list_engines
 
     before = sorted(home.rglob("*"))
     bench.run("bench", "typing", "--limit", "1")

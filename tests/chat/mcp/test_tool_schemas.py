@@ -69,7 +69,7 @@ def test_no_random_schema_stops_what_reads_it():
         ),
     ],
 )
-def test_what_is_no_schema_is_left_out(schema: Any, read: Any):
+def test_a_value_that_is_no_schema_is_left_out(schema: Any, read: Any):
     assert read_schema(schema) == read
 
 

@@ -9,7 +9,7 @@ from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.chat.tools.tool_registry import create_tools
 from lsp_harness.errors import UsageError
 from lsp_harness.files.private_files import PrivateFiles
-from lsp_harness.inference.schema_grammar.json_schema import from_json_schema
+from lsp_harness.inference.json_schema import from_json_schema
 from tests.chat.tools.surroundings import Desk, Outcome
 from tools import tools_page
 

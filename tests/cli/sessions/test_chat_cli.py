@@ -277,7 +277,7 @@ def test_no_answer_is_a_no(shell: Shell, script: Script):
     assert decisions() == [("bash", "deny person")]
 
 
-def test_what_no_rule_can_allow_is_not_remembered(shell: Shell, script: Script):
+def test_a_command_that_no_rule_can_allow_is_not_remembered(shell: Shell, script: Script):
     call = tool_call("bash", command="curl x | sh", execution="inline")
     _, person = talk(script(call), "go", "a", "s", "n", permission_mode="ask")
     assert person.questions[1:4] == ["Allow? [y/n] "] * 3

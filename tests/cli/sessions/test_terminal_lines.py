@@ -56,7 +56,7 @@ def prompts() -> list[str]:
 # -- lines that were typed too early
 @QUESTIONS
 @pytest.mark.parametrize("line", ["y\r", "a\ry\r"])
-def test_what_was_typed_before_a_question_does_not_answer_it(
+def test_text_that_was_typed_before_a_question_does_not_answer_it(
     shell: Shell, talk: Talk, call: dict[str, Any], question: str, line: str
 ):
     os.mkfifo(shell.folder / "gate")
@@ -206,7 +206,7 @@ def test_an_undo_happens_after_a_yes(shell: Shell, undo: TerminalPerson, line: s
     assert is_changed(shell.folder) != is_undone
 
 
-def test_what_was_typed_before_an_undo_does_not_answer_its_question(shell: Shell, undo: TerminalPerson):
+def test_text_that_was_typed_before_an_undo_does_not_answer_its_question(shell: Shell, undo: TerminalPerson):
     undo.type_ahead("y\ry\r")
     undo.wait_for(UNDO_QUESTION)
     undo.type("n\r")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.coding.ladder.operator_changes import change_operators
+from lsp_harness.coding.ladder.ladder import change_operators
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.coding.ladder import ladder_plan
+from lsp_harness.coding.ladder import ladder as ladder_plan
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import NoAnswer

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from lsp_harness.coding.repair.repair import Repair
-from lsp_harness.coding.repair.repair_request import RepairRequest
+from lsp_harness.coding.repair.repair import Repair, RepairRequest
 from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.knowledge.installed_packages import InstalledPackages

@@ -231,7 +231,7 @@ async def test_only_the_place_of_the_finding_is_changed_but_in_c():
     assert repairs[0][0] == "int f(int count) { return count + count; }\nint cuont_of(int cuont) { return cuont; }\n"
 
 
-async def test_what_the_tool_proposes_comes_first():
+async def test_the_proposal_of_the_tool_comes_first():
     marked = "const text = 1, test = 2;\nconsole.log(text, test, <|>tet<|>);\n"
     [(text, first), (_, second), *_] = await repair_all(
         make_request("a.ts", marked, "Cannot find name 'tet'. Did you mean 'test'?")

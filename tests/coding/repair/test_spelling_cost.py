@@ -15,7 +15,7 @@ ORDERED = [
 
 
 @pytest.mark.parametrize(("intended", "written"), ORDERED)
-def test_what_happens_more_often_costs_less(intended: str, written: list[str]):
+def test_frequent_mistakes_cost_less(intended: str, written: list[str]):
     costs = [misspelling_cost(item, intended) for item in written]
     assert costs == sorted(costs)
     assert costs[0] > 0
@@ -33,7 +33,7 @@ def test_names_of_few_letters_are_near_to_many():
     assert min(costs.values()) > 1.2
 
 
-def test_what_is_far_is_not_similar():
+def test_distant_names_are_not_similar():
     assert dict(find_similar("valeus", ["value_of_all", "vales_tax", "handler", "v", "valeus"])) == {}
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.coding.repair.token_repairs import MAX_REPAIRS, repair_tokens
+from lsp_harness.coding.repair.repair_sources import MAX_REPAIRS, repair_tokens
 from tests.coding.repair.requests import make_request, repair_all
 
 CASES = [

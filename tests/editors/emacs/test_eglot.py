@@ -3,12 +3,13 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.programs import find_program_problem
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[2] / "docs/editors.md"
@@ -17,10 +18,9 @@ TEXT = "def mean(values):\n    total = sum(values)\n    return \n"
 
 def need(program: str) -> str:
     """Return the path of a program. Without it, skip the test, but fail in CI."""
-    executable = shutil.which(program)
-    if executable is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is not installed")
-    return executable
+    if problem := find_program_problem(program):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(problem)
+    return program
 
 
 def snippet() -> str:
@@ -60,7 +60,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
     return ran.stderr
 
 
-def test_it_connects_with_the_settings_of_the_page(run: str):
+def test_eglot_connects_with_the_settings_of_the_page(run: str):
     assert "ok connected" in run
 
 
@@ -73,7 +73,7 @@ def test_a_command_of_the_server_is_run(run: str):
     assert "ok command" in run
 
 
-def test_what_the_completion_broke_is_shown_by_flymake(run: str):
+def test_a_finding_of_a_completion_is_shown_by_flymake(run: str):
     assert re.search(r"ok about .*Undefined name `valeus'?", run)
 
 
@@ -94,5 +94,5 @@ def test_of_two_likely_repairs_the_model_chooses_one(run: str):
     assert "ok chosen" in run
 
 
-def test_it_ends_in_order(run: str):
+def test_the_server_of_eglot_ends_in_order(run: str):
     assert run.rstrip().splitlines()[-1].startswith("ok shutdown")

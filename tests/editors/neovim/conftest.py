@@ -17,6 +17,7 @@ import pytest
 
 from tests.editors.neovim.editor import Editor
 from tests.editors.neovim.terminal import Terminal
+from tests.support.programs import find_program_problem
 
 HERE = Path(__file__).parent
 PLUGIN = HERE.parents[2] / "editors" / "neovim"
@@ -36,9 +37,9 @@ def need(program: str) -> str:
     """Return the path of a program, next to our Python or on the PATH. Without it, skip the test, but fail in CI."""
     beside = os.path.dirname(sys.executable)
     executable = shutil.which(program, path=os.pathsep.join([beside, os.environ["PATH"]]))
-    if executable is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is not installed")
-    return executable
+    if problem := find_program_problem(executable or program):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(problem)
+    return executable or program
 
 
 @contextlib.contextmanager

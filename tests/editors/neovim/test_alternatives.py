@@ -83,7 +83,7 @@ def test_asking_works_while_paused(editor: Editor):
 
 
 @pytest.mark.parametrize(("key", "shown"), [("<M-]>", "compute(0)"), ("<M-[>", "constant")])
-def test_who_asked_where_nothing_was_shown_gets_the_others_by_the_same_keys(editor: Editor, key: str, shown: str):
+def test_asking_where_nothing_was_shown_gets_the_others_by_the_same_keys(editor: Editor, key: str, shown: str):
     editor.hush()
     editor.type("ix = <M-s>")
     editor.shows("compute(total, 2)")

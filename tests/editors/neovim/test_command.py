@@ -67,7 +67,7 @@ def test_log_opens_the_log(editor: Editor):
     assert editor.nvim.current.buffer.name == editor.lua("return vim.lsp.log.get_filename()")
 
 
-def test_it_completes_what_it_can_do(editor: Editor):
+def test_the_command_completes_its_own_subcommands(editor: Editor):
     def completed(line: str) -> list[str]:
         return editor.nvim.funcs.getcompletion(f"LspHarness {line}", "cmdline")
 
@@ -81,7 +81,7 @@ def test_it_completes_what_it_can_do(editor: Editor):
 
 
 @pytest.mark.parametrize("what", ["nonsense", "engine", "engine stop", "pause there", "fix this"])
-def test_what_it_cannot_do_it_says(editor: Editor, what: str):
+def test_the_command_says_what_it_cannot_do(editor: Editor, what: str):
     with pytest.raises(NvimError, match=f"there is no :LspHarness {what}"):
         editor.nvim.command(f"LspHarness {what}")
 

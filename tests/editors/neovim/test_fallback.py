@@ -108,7 +108,7 @@ def test_beside_a_server_that_has_definitions_nothing_of_ours_is_shown(indexed: 
     assert [(place["lnum"], place["col"]) for place in indexed.lua("return vim.fn.getqflist()")] == [(2, 1)]
 
 
-def test_it_stands_back_only_while_another_is_there(editor: Editor):
+def test_the_fallback_stands_back_only_while_another_is_there(editor: Editor):
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
     other(editor)
     assert find_servers(editor, DEFINITION) == find_servers(editor, REFERENCES) == ["other"]
@@ -129,7 +129,7 @@ def test_each_method_by_itself(editor: Editor):
     assert find_servers(editor, REFERENCES) == ["other"]
 
 
-def test_what_another_registers_later_counts(editor: Editor):
+def test_a_method_that_another_registers_later_counts(editor: Editor):
     other(editor, hoverProvider=True)
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
@@ -172,6 +172,6 @@ def test_all_ways_to_ask_a_client_are_answered_alike(editor: Editor, question: s
     assert editor.lua(ask) is False
 
 
-def test_what_it_can_at_all_is_still_told(editor: Editor):
+def test_the_fallback_still_tells_all_it_can_do(editor: Editor):
     other(editor)
     assert editor.lua("return require('lsp_harness.server').client(0):supports_method('textDocument/definition')")

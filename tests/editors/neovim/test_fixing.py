@@ -163,7 +163,7 @@ def test_without_a_preview_if_so_wanted(faulty: Editor):
     faulty.until("vim.api.nvim_get_current_line() == 'name = fixed + 2'")
 
 
-def test_who_types_on_is_not_asked_before_normal_mode(faulty: Editor):
+def test_a_person_who_types_on_is_not_asked_before_normal_mode(faulty: Editor):
     faulty.diagnose(1, 7, 13, "slow one")
     faulty.nvim.command("LspHarness fix")
     faulty.until("require('lsp_harness').statusline():find('step 1', 1, true) ~= nil")

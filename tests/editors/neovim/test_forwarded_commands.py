@@ -21,7 +21,7 @@ def floating_text(editor: Editor) -> list[str]:
     return editor.lua("return vim.api.nvim_buf_get_lines(vim.fn.winbufnr(2), 0, -1, false)")
 
 
-def test_what_the_server_lists_is_completed_and_run(editor: Editor):
+def test_commands_that_the_server_lists_are_completed_and_run(editor: Editor):
     editor.settle()
     assert offered(editor) == FORWARDED
     assert offered(editor, "gr") == ["greet"]

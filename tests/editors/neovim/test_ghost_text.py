@@ -112,7 +112,7 @@ def test_text_left_of_the_cursor_is_not_shown_twice(editor: Editor):
     assert editor.buffer == ["value"]
 
 
-def test_what_replaces_other_text_than_was_typed_is_not_shown(editor: Editor):
+def test_a_suggestion_that_replaces_other_text_than_was_typed_is_not_shown(editor: Editor):
     editor.type("iother")
     editor.until_event("asked", left="other")
     editor.settle()

@@ -25,7 +25,7 @@ def test_the_server_is_told_whether_the_workspace_is_trusted(start: Start, optio
     assert options == {"trusted": trusted}
 
 
-def test_what_the_user_put_into_the_options_stands(start: Start):
+def test_options_of_the_user_stand(start: Start):
     _editor, options = greeted(
         start, "vim.lsp.config('lsp_harness', { init_options = { trusted = false, lspHarness = { quiet = {} } } })"
     )

@@ -32,7 +32,7 @@ def test_a_task_leads_to_its_code_and_the_others_are_in_the_quickfix_list(code: 
     assert code.lua("return vim.api.nvim_win_get_cursor(0)[1]") == 1
 
 
-def test_what_a_model_chose_is_gone_to_wherever_it_is_in_the_list(code: Editor):
+def test_the_place_that_a_model_chose_is_gone_to_wherever_it_is_in_the_list(code: Editor):
     code.nvim.command("3")
 
     code.nvim.command("LspHarness locate second")
@@ -62,7 +62,7 @@ def test_a_buffer_that_is_no_file_says_the_folder(code: Editor):
     code.until("vim.api.nvim_buf_get_name(0):find('demo.py', 1, true) ~= nil")
 
 
-def test_what_cannot_be_found_is_said_and_leaves_the_list_alone(code: Editor):
+def test_a_place_that_cannot_be_found_is_said_and_leaves_the_list_alone(code: Editor):
     code.nvim.command("LspHarness locate zebra")
 
     code.says("Locate: nothing in it has to do with that")

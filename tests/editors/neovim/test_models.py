@@ -63,7 +63,7 @@ def test_getting_one_can_be_cancelled(editor: Editor):
     assert "is downloaded" not in editor.messages
 
 
-def test_what_is_not_here_is_offered(editor: Editor):
+def test_a_model_that_is_not_here_is_offered(editor: Editor):
     editor.choosing("vectors")
 
     editor.nvim.command("LspHarness pull")

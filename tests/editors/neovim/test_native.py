@@ -43,7 +43,7 @@ def native(start: Start) -> Editor:
     return editor
 
 
-def test_it_is_enabled_where_the_client_attaches(native: Editor):
+def test_native_completion_is_enabled_where_the_client_attaches(native: Editor):
     assert native.lua("return enabled") == [[True, {"bufnr": native.nvim.current.buffer.number}]]
     native.type("ix = ")
     native.settle()

@@ -39,7 +39,7 @@ def test_alternatives_are_gone_through_and_the_one_that_is_shown_is_taken(real: 
     assert editor.buffer[2] == f"    return {seen[2]}"
 
 
-def test_who_asks_gets_one_suggestion_and_the_others_by_the_key_for_the_next(real: Real):
+def test_asking_gets_one_suggestion_and_the_others_by_the_key_for_the_next(real: Real):
     more = [{"text": "total / max(len(values), 1)"}, {"text": "total"}]
     editor = real(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
     editor.hush()
@@ -118,7 +118,7 @@ def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(real: Real)
     editor.shows(REST)
 
 
-def test_what_is_dismissed_is_counted_as_such(real: Real):
+def test_a_dismissed_suggestion_is_counted_as_such(real: Real):
     editor = real(REPLY)
     editor.type("A ")
     editor.shows(REST)

@@ -66,7 +66,7 @@ def test_typing_along_words_and_lines_need_no_second_reply(real: Real):
     assert editor.buffer[2] == f"    return {REST}"
 
 
-def test_what_an_accepted_text_breaks_is_marked_without_another_key(undefined: Editor):
+def test_a_finding_of_an_accepted_text_is_marked_without_another_key(undefined: Editor):
     """Without this plugin, Neovim 0.11 pulls diagnostics only after a change."""
     (diagnostic,) = undefined.lua("return vim.diagnostic.get(0)")
     assert (diagnostic["lnum"], diagnostic["source"]) == (2, "lsp-harness")

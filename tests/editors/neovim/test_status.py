@@ -41,7 +41,7 @@ def test_a_server_that_says_nothing_of_itself_is_only_named(editor: Editor):
         ({"trusted": False}, "qwen-coder ready, not trusted"),
     ],
 )
-def test_what_the_server_says_is_one_line(editor: Editor, said: dict[str, Any], line: str):
+def test_a_status_of_the_server_is_one_line(editor: Editor, said: dict[str, Any], line: str):
     editor.lua("require('lsp_harness.server').client(0):notify('fake/status', ...)", READY | said)
 
     editor.until("require('lsp_harness').statusline() == ...", line)

@@ -87,7 +87,7 @@ async def test_why_an_answer_ended(monkeypatch: pytest.MonkeyPatch, reason: str,
         assert (await hello(engine_client))[-1].stop == stop
 
 
-async def test_what_the_model_thinks_is_no_answer(monkeypatch: pytest.MonkeyPatch):
+async def test_thoughts_of_the_model_are_no_answer(monkeypatch: pytest.MonkeyPatch):
     async with serve_replies(monkeypatch, Reply((START, delta("hm", "thinking_delta"), delta("a"), end(), STOP))) as (
         engine_client,
         _,
@@ -136,7 +136,7 @@ async def test_an_answer_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch,
             await hello(engine_client)
 
 
-async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch):
+async def test_a_request_that_anthropic_cannot_do_is_refused_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch):
     async with serve_replies(monkeypatch) as (engine_client, server):
         for request in (Infill(InfillContext("a", "b")), Continuation("def f")):
             with pytest.raises(EngineRefused, match="Anthropic's API"):

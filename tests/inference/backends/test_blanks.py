@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
+from lsp_harness.inference.infill_text import BlankStripper, split_trailing_blanks
 
 
 def join_answer(prefix: str, *pieces: str) -> str:

@@ -43,7 +43,7 @@ async def test_a_read_that_is_left_as_data_comes_leaves_no_traceback(tmp_path: P
     assert caplog.text == ""
 
 
-async def test_what_else_asyncio_says_is_kept(caplog: pytest.LogCaptureFixture):
+async def test_other_messages_of_asyncio_are_kept(caplog: pytest.LogCaptureFixture):
     loop = asyncio.get_running_loop()
     loop.call_exception_handler({"message": "Exception in callback oh()", "exception": ValueError("kept")})
     loop.call_exception_handler({"message": "Exception in callback late()", "exception": asyncio.InvalidStateError()})

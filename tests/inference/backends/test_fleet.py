@@ -120,7 +120,7 @@ async def test_waits_double_up_to_a_limit():
     assert clock.slept == [min(FIRST_RETRY_WAIT_S * 2**n, MAX_RETRY_WAIT_S) for n in range(8)]
 
 
-async def test_what_a_server_asks_for_is_waited_unless_it_is_long():
+async def test_the_delay_that_a_server_asks_for_is_waited_unless_it_is_long():
     clock = Clock()
     attempts = fleet("a", sleep=clock.at_once).attempts("k")
     await attempts.next_server()

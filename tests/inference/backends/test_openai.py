@@ -19,7 +19,7 @@ from lsp_harness.inference.backends.backend import NO_INFILL_KEY, EstimatedCount
 from lsp_harness.inference.backends.endpoint import Endpoint, SilenceLimits
 from lsp_harness.inference.backends.model_family import FAMILIES, find_family
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.models.fim_tokens import FIM_TEXTS
+from lsp_harness.inference.models.gguf import FIM_TEXTS
 from lsp_harness.inference.request import (
     ChatRequest,
     Continuation,

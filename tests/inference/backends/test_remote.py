@@ -193,7 +193,7 @@ def test_retry_after_is_a_number_or_a_date(header: str, least: float, most: floa
     assert parse_retry_after("Fri, 31 Dec 2100 23:59:59 GMT") > 1_000_000
 
 
-async def test_what_has_begun_is_not_asked_again():
+async def test_an_answer_that_has_begun_is_not_asked_again():
     async with serving(llama({"content": "a"}, None)) as server, client(server.url) as engine_client:
         with pytest.raises(EngineUnavailable, match="closed the connection"):
             await answer(engine_client)
@@ -201,7 +201,7 @@ async def test_what_has_begun_is_not_asked_again():
     assert len(server.bodies("/completion")) == 1
 
 
-async def test_what_broke_off_before_it_began_is():
+async def test_an_answer_that_broke_off_before_it_began_is_asked_again():
     server = llama()
     server.on["POST", "/completion"] = [Reply((None,)), Reply(({"content": "b"}, END))]
     async with serving(server), client(server.url) as engine_client:
@@ -294,7 +294,7 @@ async def test_when_nobody_answers_that_is_said():
             await answer(engine_client)
 
 
-def test_what_a_request_is_about():
+def test_the_subject_of_a_request():
     infill = Infill(InfillContext("a", "b", (("a.py", "x"),)), owner=Owner("me"))
 
     assert affinity_key(infill) == "me\0a.py"
@@ -340,7 +340,7 @@ async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
     ("status", "message"),
     [(501, "^Infill is not supported$"), (404, "^the server does not know this: Infill is not supported$")],
 )
-async def test_what_a_server_does_not_do_is_refused(status: int, message: str):
+async def test_a_task_that_a_server_does_not_do_is_refused(status: int, message: str):
     server = llama()
     server.on["POST", "/infill"] = Reply(json={"error": {"message": "Infill is not supported"}}, status=status)
     async with serving(server), client(server.url) as engine_client:

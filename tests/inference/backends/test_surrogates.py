@@ -53,6 +53,6 @@ async def test_servers_get_a_replacement_character(props: dict[str, Any], ask: s
     assert "\\ud83d" not in sent_text
 
 
-async def test_what_cannot_be_written_is_no_fault_of_the_server():
+async def test_a_text_that_cannot_be_written_is_no_fault_of_the_server():
     with pytest.raises(EngineError, match="this request cannot be sent: "):
         encode_body({"temperature": float("nan")})

@@ -12,8 +12,7 @@ import pytest
 
 from lsp_harness.errors import EngineError, EngineFailed, EngineRefused, ToolsRefused
 from lsp_harness.inference.backends import fleet
-from lsp_harness.inference.backends.tool_chat.call_assembly import CallAssembly
-from lsp_harness.inference.backends.tool_chat.tool_wire import ToolWire, is_strict
+from lsp_harness.inference.backends.chat_tools import CallAssembly, ToolWire, is_strict
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import (
     ChatMessage,

@@ -64,7 +64,7 @@ def test_a_beginning_that_was_bad_does_not_spoil_the_source(models: Path, web: W
     assert web.asked[2:] == [("/m", f"bytes={CUT}-"), ("/m", None)]
 
 
-def test_what_one_source_began_no_other_continues(models: Path, web: Web):
+def test_a_download_of_one_source_is_continued_by_no_other(models: Path, web: Web):
     web.files = {"/one": DATA, "/two": DATA}
     web.cuts = [CUT, 0]
     assert pull(card(Url(f"{web.base}/one"), Url(f"{web.base}/two"))).source == f"{web.base}/two"

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from lsp_harness.errors import ModelError
-from lsp_harness.inference.models.fim_tokens import FimToken
-from lsp_harness.inference.models.gguf import read_header
+from lsp_harness.inference.models.gguf import FimToken, read_header
 
 QWEN = ["a", "<PRE>", "<|fim_middle|>", "<|fim_prefix|>", "ü", "<|fim_suffix|>", "<SUF>"]
 VALUES = 32
@@ -158,7 +157,7 @@ def test_damage_anywhere_is_an_error_of_the_file_or_goes_unnoticed(tiny: Path, t
         ),
     ],
 )
-def test_what_is_not_a_header_is_said_in_one_sentence(tmp_path: Path, content: bytes, reason: str):
+def test_a_file_without_a_header_is_said_in_one_sentence(tmp_path: Path, content: bytes, reason: str):
     path = tmp_path / "m.gguf"
     path.write_bytes(content)
     with pytest.raises(ModelError) as error:

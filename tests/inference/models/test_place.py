@@ -99,7 +99,7 @@ def test_a_file_of_the_wrong_kind_or_size_is_refused(models: Path, tmp_path: Pat
         model_files.resolve_model(SMALL)
 
 
-def test_what_was_found_is_forgotten_when_the_file_changes(tmp_path: Path):
+def test_a_found_place_is_forgotten_when_the_file_changes(tmp_path: Path):
     path = tmp_path / "m.gguf"
     path.write_bytes(b"GGUF")
     model_files.record_sha256(path, "ab" * 32)

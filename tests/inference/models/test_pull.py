@@ -75,7 +75,7 @@ def test_bytes_that_are_not_the_model_are_refused_and_deleted(models: Path, serv
     assert not any((models / "tiny.gguf.part").read_bytes() for _ in left(models) & {"tiny.gguf.part"})
 
 
-def test_what_a_killed_pull_left_is_cleared_away(models: Path):
+def test_files_of_a_killed_pull_are_cleared_away(models: Path):
     (models / "tiny.gguf.wheel").mkdir(parents=True)
     (models / "tiny.gguf.part").write_bytes(b"of nobody")
     assert pull(card(Scripted("right", DATA))).path.read_bytes() == DATA

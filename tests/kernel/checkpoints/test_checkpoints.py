@@ -305,7 +305,7 @@ async def test_a_cancelled_restoration_is_completed_and_recorded(
     assert events[-1] == EditReverted(created.checkpoint_id, ("a",), 1, events[-2].checkpoint_id)
 
 
-async def test_what_this_program_writes_is_known_before_it_is_written(kind: str, make: Make, root: Path):
+async def test_a_write_of_this_program_is_known_before_it_happens(kind: str, make: Make, root: Path):
     (root / "a").write_text("old")
     created = await make().capture_edit({root / "a": b"new", root / "d" / "b": b"created", root / "c": None})
     # killed before anything was written
@@ -346,7 +346,7 @@ async def test_a_save_of_the_user_just_after_an_edit_is_not_its_work(
         await checkpoints.restore(created.checkpoint_id, is_partial=True)
 
 
-async def test_what_changed_while_a_command_ran_is_taken_back_only_if_it_is_wanted(kind: str, make: Make, root: Path):
+async def test_changes_while_a_command_ran_are_taken_back_only_if_it_is_wanted(kind: str, make: Make, root: Path):
     for name in "ab":
         (root / name).write_text("old")
     checkpoints, ids = make(), list[str]()

@@ -13,7 +13,7 @@ from lsp_harness.config.runtime_schema import AgentSetting, Runtime
 from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_errors import SpawnFailed
 from lsp_harness.runtime.isolation.container_runner import container_name
-from lsp_harness.runtime.isolation.place_command import run_place_command
+from lsp_harness.runtime.isolation.runner import run_place_command
 from lsp_harness.runtime.isolation.runners import Runners
 from tests.runtime.conftest import AgentBench
 from tests.runtime.isolation.test_runners import make_order

@@ -13,7 +13,7 @@ from lsp_harness.runtime.adapter import LaunchOrder
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent_errors import AgentError, CliNotFound, InvalidSpec, SpawnFailed
 from lsp_harness.runtime.agent_spec import AgentSpec, RunnerName
-from lsp_harness.runtime.isolation.git_folder import find_git_folders
+from lsp_harness.runtime.isolation.git import find_git_folders
 from lsp_harness.runtime.isolation.runners import Runners
 from lsp_harness.runtime.isolation.sandbox_runner import find_program_folders
 
@@ -188,7 +188,7 @@ def test_a_program_of_a_runner_that_is_not_installed_is_named(runner: RunnerName
         ("exit 3", SpawnFailed, "exit status is 3"),
     ],
 )
-def test_what_is_missing_on_another_machine_is_named(
+def test_a_program_that_is_missing_on_another_machine_is_named(
     make_program: Callable[[str, str], Path], script: str, error: type[AgentError], message: str
 ):
     make_program("ssh", script)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from lsp_harness.runtime.agent_state import Activity, BlockKind
-from lsp_harness.runtime.states.report_claims import claim_of_reports
+from lsp_harness.runtime.states.state_ladder import claim_of_reports
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,15 @@
-"""Real terminals for tests, with each of the emulators. Nothing of them is left afterwards."""
+"""Real terminals for tests. Nothing of them is left afterwards."""
 
 import os
-from collections.abc import AsyncIterator, Callable
-from functools import partial
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 from ulid import ULID
 
-from lsp_harness.runtime.terminal import terminal as terminal_module
-from lsp_harness.runtime.terminal.screen import Screen
-from lsp_harness.runtime.terminal.screen_choice import ScreenKind, open_screen
 from lsp_harness.runtime.terminal.terminal import Terminal
 from tests.runtime.terminal.process_count import marked_processes
-
-KINDS: tuple[ScreenKind, ...] = ("ghostty", "pyte")
-OpenScreen = Callable[[int, int], Screen]
 
 
 class StartTerminal(Protocol):
@@ -25,27 +18,14 @@ class StartTerminal(Protocol):
     ) -> Terminal: ...
 
 
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> ScreenKind:
-    return request.param
-
-
-@pytest.fixture
-def new_screen(kind: ScreenKind) -> OpenScreen:
-    return partial(open_screen, kind=kind)
-
-
 @pytest.fixture
 def mark() -> str:
     return str(ULID())
 
 
 @pytest.fixture
-async def start(
-    kind: ScreenKind, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[StartTerminal]:
+async def start(mark: str, tmp_path: Path) -> AsyncIterator[StartTerminal]:
     """Start a program in a terminal in a temporary folder."""
-    monkeypatch.setattr(terminal_module, "open_screen", partial(open_screen, kind=kind))
     started: list[Terminal] = []
 
     async def start_terminal(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.runtime.terminal.escape_sequences import MAX_SEQUENCE_BYTES, OutputSplitter, find_cut
+from lsp_harness.runtime.terminal.output_scanner import MAX_SEQUENCE_BYTES, OutputSplitter, find_cut
 
 UNITS = [
     *(b"a", b"\xc3\xa9", b"\xe6\x97\xa5", b"\xf0\x9f\x91\xa9", b"\r\n", b"\x1b[38;5;1m", b"\x1b[?2004h", b"\x1b[>4;1m"),

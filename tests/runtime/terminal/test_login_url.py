@@ -1,6 +1,6 @@
 """The address of a login is found, although the screen cuts it."""
 
-from lsp_harness.runtime.terminal.login_url import find_login_url
+from lsp_harness.runtime.terminal.terminal_signals import find_login_url
 
 URL = (
     "https://auth.example.com/oauth/authorize?response_type=code&client_id=app_EMoamEEZ73f0CkXaXp7hrann&"

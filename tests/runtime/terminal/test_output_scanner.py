@@ -5,8 +5,7 @@ from base64 import b64encode
 import pytest
 
 from lsp_harness.runtime.terminal.output_scanner import TerminalQuery, answer_query, scan_output
-from lsp_harness.runtime.terminal.status_report import StatusReport
-from lsp_harness.runtime.terminal.terminal_signals import LinkShown, StatusReported, TitleChanged
+from lsp_harness.runtime.terminal.terminal_signals import LinkShown, StatusReport, StatusReported, TitleChanged
 
 ANSWERS = {
     b"\x1b[c": b"\x1b[?62;22c",

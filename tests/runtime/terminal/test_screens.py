@@ -1,4 +1,4 @@
-"""Both emulators show the same for the sequences that programs use."""
+"""The emulator shows the same as other terminals for the sequences that programs use."""
 
 import random
 import tracemalloc
@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from lsp_harness.runtime.terminal.escape_sequences import OutputSplitter
-from lsp_harness.runtime.terminal.pyte_screen import PyteScreen
-from lsp_harness.runtime.terminal.screen import HISTORY_LINES, Screen
-from lsp_harness.runtime.terminal.screen_choice import ScreenKind, open_screen
-from tests.runtime.terminal.conftest import OpenScreen
+from lsp_harness.runtime.terminal.output_scanner import OutputSplitter
+from lsp_harness.runtime.terminal.screen import Screen
+from lsp_harness.runtime.terminal.text_grid import HISTORY_LINES
 
 MAX_AGENT_BYTES = 15_000_000
 COLUMNS, ROWS = 20, 6
@@ -91,8 +89,8 @@ CASES = {
 
 
 @pytest.fixture
-def screen(new_screen: OpenScreen) -> Screen:
-    return new_screen(COLUMNS, ROWS)
+def screen() -> Screen:
+    return Screen(COLUMNS, ROWS)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -104,7 +102,7 @@ def test_a_sequence_shows_what_terminals_show(name: str, screen: Screen):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_shows_the_same_when_it_arrives_byte_by_byte(name: str, screen: Screen):
+def test_a_screen_shows_the_same_when_its_output_arrives_byte_by_byte(name: str, screen: Screen):
     splitter = OutputSplitter()
     for byte in CASES[name].output.encode():
         screen.feed(splitter.feed(bytes([byte])))
@@ -144,13 +142,13 @@ def test_erasing_the_history(screen: Screen):
     assert list(screen.history(10)) == []
 
 
-def test_plain_text_in_large_chunks_is_the_same_as_in_small_ones(new_screen: OpenScreen):
+def test_plain_text_in_large_chunks_is_the_same_as_in_small_ones():
     choice = random.Random(7)
     for _ in range(30):
         lines = ["x" * choice.choice((0, 3, 19, 20, 21, 45)) + str(number) for number in range(choice.randint(18, 60))]
         before = choice.choice(("", "abc\r\n" * 4, "\x1b[31mred", "x" * COLUMNS))
         text = before + "\r\n".join(lines) + choice.choice(("", "\r\n"))
-        large, small = new_screen(COLUMNS, ROWS), new_screen(COLUMNS, ROWS)
+        large, small = Screen(COLUMNS, ROWS), Screen(COLUMNS, ROWS)
         large.feed(text.encode())
         small.feed(before.encode())
         for character in text.removeprefix(before):
@@ -219,24 +217,22 @@ ATOMS = (
 
 
 def shown_cells(screen: Screen) -> list[object]:
-    """Return the characters of a screen with their styles, without blanks: the formatter of libghostty-vt gives blanks
-    that were never written the background of those before them."""
-    viewer = PyteScreen(COLUMNS, ROWS)
+    """Return the cells that a screen shows, and the style of its cursor."""
+    viewer = Screen(COLUMNS, ROWS)
     viewer.feed(screen.snapshot())
     grid = viewer._grid
     cells = [(y, x, grid.buffer[y][x]) for y in range(ROWS) for x in range(COLUMNS)]
-    return [*(cell for cell in cells if cell[2].data.strip()), grid.cursor.attrs]
+    return [*cells, grid.cursor.attrs]
 
 
 def random_output(choice: random.Random, longest: int) -> bytes:
     return "".join(choice.choice(ATOMS) for _ in range(choice.randint(0, longest))).encode()
 
 
-@pytest.mark.parametrize("viewer", ["ghostty", "pyte"])
-def test_a_snapshot_shows_the_same_on_every_terminal(viewer: ScreenKind, new_screen: OpenScreen):
+def test_a_snapshot_shows_the_same_in_another_terminal():
     for seed in range(300):
         choice = random.Random(seed)
-        live, attached = new_screen(COLUMNS, ROWS), open_screen(COLUMNS, ROWS, viewer)
+        live, attached = Screen(COLUMNS, ROWS), Screen(COLUMNS, ROWS)
         live.feed(random_output(choice, 15))
         attached.feed(live.snapshot())
 
@@ -246,10 +242,10 @@ def test_a_snapshot_shows_the_same_on_every_terminal(viewer: ScreenKind, new_scr
         assert live.is_alternate or list(attached.history(99)) == list(live.history(99)), seed
 
 
-def test_a_viewer_from_the_middle_shows_the_same_afterwards(new_screen: OpenScreen):
+def test_a_viewer_from_the_middle_shows_the_same_afterwards():
     for seed in range(300):
         choice = random.Random(seed)
-        live, attached = new_screen(COLUMNS, ROWS), new_screen(COLUMNS, ROWS)
+        live, attached = Screen(COLUMNS, ROWS), Screen(COLUMNS, ROWS)
         live.feed(random_output(choice, 15))
         attached.feed(live.snapshot())
         rest = random_output(choice, 8)
@@ -267,7 +263,7 @@ def test_a_viewer_from_the_middle_shows_the_same_afterwards(new_screen: OpenScre
 def test_the_history_has_ten_thousand_lines_in_bounded_memory():
     line = b"\x1b[31m" + b"x" * 110 + b" %d\r\n"
     tracemalloc.start()
-    screen = open_screen(120, 40, "pyte")
+    screen = Screen(120, 40)
     for number in range(HISTORY_LINES + 2000):
         screen.feed(line % number)
     used = tracemalloc.get_traced_memory()[0]
@@ -275,20 +271,3 @@ def test_the_history_has_ten_thousand_lines_in_bounded_memory():
 
     assert len(screen.history(HISTORY_LINES)) == HISTORY_LINES
     assert used < MAX_AGENT_BYTES
-
-
-def test_the_fast_emulator_has_ten_thousand_lines_too():
-    screen = open_screen(120, 40, "ghostty")
-    for number in range(HISTORY_LINES + 2000):
-        screen.feed(b"\x1b[31m" + b"x" * 110 + b" %d\r\n" % number)
-
-    assert len(screen.history(HISTORY_LINES)) == HISTORY_LINES
-    assert screen.history(1)[0].endswith(f" {HISTORY_LINES + 2000 - 40}")
-
-
-def test_the_emulator_in_python_is_used_where_the_other_is_not_installed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(__import__("sys").modules, "lsp_harness.runtime.terminal.ghostty_screen", None)
-
-    assert type(open_screen(10, 5)).__name__ == "PyteScreen"
-    with pytest.raises(ImportError):
-        open_screen(10, 5, "ghostty")

@@ -4,7 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from lsp_harness.runtime.terminal.status_report import (
+from lsp_harness.runtime.terminal.terminal_signals import (
     MAX_RECORDS,
     ReportedState,
     StatusRecords,

@@ -10,8 +10,8 @@ import pytest
 
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentError, AgentNotReady, CliNotFound, SpawnFailed
 from lsp_harness.runtime.terminal import terminal_viewer
-from lsp_harness.runtime.terminal.escape_sequences import find_cut
-from lsp_harness.runtime.terminal.screen_choice import ScreenKind, open_screen
+from lsp_harness.runtime.terminal.output_scanner import find_cut
+from lsp_harness.runtime.terminal.screen import Screen
 from lsp_harness.runtime.terminal.terminal import Terminal
 from lsp_harness.runtime.terminal.terminal_signals import (
     LinkShown,
@@ -243,7 +243,7 @@ async def test_a_program_waits_for_a_viewer_that_reads_later_and_loses_nothing(
         assert numbers == [b"%048d" % number for number in range(FLOOD_BYTES // 50)]
 
 
-async def test_a_viewer_from_the_middle_sees_the_screen_of_the_first(start: StartTerminal, kind: ScreenKind):
+async def test_a_viewer_from_the_middle_sees_the_screen_of_the_first(start: StartTerminal):
     script = r"printf '\033[?1049h\033[2J\033[3;5H\033[1;34m日本\033[m'; read x;"
     script += r"printf '\033[5;1Hmore \033[K\033[2;4Hend'; read x"
     terminal = await start("bash", "-c", script)
@@ -255,7 +255,7 @@ async def test_a_viewer_from_the_middle_sees_the_screen_of_the_first(start: Star
     late = terminal.attach()
 
     for viewer in (first, middle, late):
-        screen = open_screen(80, 24, kind)
+        screen = Screen(80, 24)
         screen.feed(await anext(viewer))
         while screen.rows() != terminal.screen.rows():
             screen.feed(await anext(viewer))

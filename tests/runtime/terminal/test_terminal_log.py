@@ -3,8 +3,8 @@
 import stat
 from pathlib import Path
 
-from lsp_harness.runtime.terminal.output_ring import OutputRing
 from lsp_harness.runtime.terminal.terminal_log import TerminalLog
+from lsp_harness.runtime.terminal.terminal_streams import OutputRing
 
 TOKEN = "sk-" + "a1B2" * 10
 

@@ -284,7 +284,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-async def test_what_is_wrong_is_said(serve: Serve):
+async def test_a_wrong_request_is_answered_with_its_fault(serve: Serve):
     editor = await serve()
     for name, fields, message in WRONG:
         assert message in await refused(editor, name, **fields)

@@ -82,7 +82,7 @@ def test_a_long_message_keeps_both_ends():
     assert len(problem.message) <= MAX_MESSAGE_CHARS
 
 
-def test_what_nobody_understands():
+def test_output_that_nobody_understands():
     digest = digest_output("All good.\nNothing to see.\n")
     assert (digest.tool, digest.problems) == ("", ())
     assert digest.lines(5) == ["this output is not understood (2 lines)"]
@@ -138,7 +138,7 @@ def test_a_log_that_only_looks_like_a_tools(text: str):
 @pytest.mark.parametrize(
     "text", ["12:30:45: started\n", "http://host:80: refused\n", "127.0.0.1:8080: refused\n", "at 3:4: x\n"]
 )
-def test_what_is_no_place(text: str):
+def test_texts_that_are_no_place(text: str):
     assert digest_output(text).problems == ()
 
 

@@ -169,7 +169,7 @@ def test_a_workspace_prints_its_own_lines_too():
         ("Success: no issues found in 1 source file\n", ["mypy: no problems"]),
     ],
 )
-def test_what_only_looks_like_a_prefix(text: str, lines: list[str] | None):
+def test_lines_that_only_look_like_they_had_a_prefix(text: str, lines: list[str] | None):
     assert lines is None or digest_output(text).lines(9) == lines
     prefixed_text = split_sources(text)
     assert not prefixed_text or not prefixed_text.is_certain

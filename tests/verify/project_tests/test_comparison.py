@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.harness.verdicts.verdict_lens import describe_verdict
+from lsp_harness.harness.verification.verification_verbs import describe_verdict
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox
@@ -46,6 +46,15 @@ STILL = "; 1 failed before and still fails"
 HARMLESS_TEXT = SOURCE + "\nLIMIT = 3\n"
 """A proposal that breaks nothing, with a line that runs when a test imports the module."""
 RAN = ", 1 of 1 changed lines"
+BUSY_S = 1.0
+WORK = f"""\
+    import time
+    end = time.process_time() + {BUSY_S} * (len(text) > 2)
+    while time.process_time() < end:
+        pass
+"""
+"""Statements that use the processor for `BUSY_S` if `text` is long, however fast the processor is."""
+SLOW_TEST = f"\n\ndef test_slow():\n    text = 's=1'\n{WORK}    assert parse(text)[0] == 's'\n"
 
 
 class Desk:
@@ -207,7 +216,7 @@ async def test_examples_in_a_document_beside_the_settings_are_tests(desk: Desk) 
         ),
     ],
 )
-async def test_it_is_said_why_no_test_ran(settings: str, tests: str, reason: str, desk: Desk) -> None:
+async def test_the_outcome_says_why_no_test_ran(settings: str, tests: str, reason: str, desk: Desk) -> None:
     (desk.root / "pytest.ini").write_text(f"[pytest]\n{settings}")
     (desk.root / "test_config.py").write_text(tests)
     outcome = await desk.compare(HARMLESS_TEXT)
@@ -330,7 +339,7 @@ async def test_a_proposal_without_an_end_fails(desk: Desk, monkeypatch: pytest.M
     assert "do not end in time" in result.findings[0].message
 
 
-async def test_it_is_said_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_outcome_says_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite_search, "MAX_TEST_FILES", 1)
     desk.affected.append(AffectedTest("test_far.py", "imports config.py", 2))
     (desk.root / "test_far.py").write_text("def test_far():\n    assert False\n")
@@ -342,7 +351,7 @@ async def test_it_is_said_that_not_all_tests_ran(desk: Desk, monkeypatch: pytest
     assert describe_verdict(published) == "verified ✓ 1 check, 1 test in 1 of 2 files"
 
 
-async def test_it_is_said_why_nothing_was_tested(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_outcome_says_why_nothing_was_tested(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.objection = "the mode plan runs nothing"
     assert (await desk.compare(SOURCE)).reason == "the mode plan runs nothing"
     desk.sandbox = SandboxChoice(NoSandbox(), {"landlock": "too old"})
@@ -403,11 +412,10 @@ async def test_a_slow_test_that_passed_before_is_not_taken_for_a_failing_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # other tests must stay far below the limit on a busy machine, and a run without the limit must end there
-    monkeypatch.setattr(warm_suites, "TEST_S", 0.5)
+    monkeypatch.setattr(warm_suites, "TEST_S", BUSY_S / 2)
     for name in ("SLOW_WALL_S", "EXTRA_WALL_S"):
         monkeypatch.setattr(suite_runs, name, 100.0)
-    slow = "\n\ndef test_slow():\n    for _ in range(40_000_000):\n        pass\n    assert parse('s=1')[0] == 's'\n"
-    (desk.root / "test_config.py").write_text(TESTS + slow)
+    (desk.root / "test_config.py").write_text(TESTS + SLOW_TEST)
     kept = await desk.compare(HARMLESS_TEXT)
     assert kept.status == "passed"
     broken = await desk.compare(SOURCE.replace("text.split('=')", "text.replace('s', 'x').split('=')"))
@@ -420,11 +428,10 @@ async def test_a_test_that_is_too_slow_only_sometimes_is_not_called_flaky(
     for name in ("SLOW_WALL_S", "EXTRA_WALL_S"):
         monkeypatch.setattr(suite_runs, name, 100.0)
     monkeypatch.setattr(warm_suites, "TEST_S", 100.0)
-    slow = "\n\ndef test_slow():\n    for _ in range(40_000_000):\n        pass\n    assert parse('s=1')[0] == 's'\n"
-    (desk.root / "test_config.py").write_text(TESTS + slow)
+    (desk.root / "test_config.py").write_text(TESTS + SLOW_TEST)
     assert (await desk.compare(HARMLESS_TEXT)).status == "passed"
     # from now on it takes too long in the warm process, as on a busy machine
-    monkeypatch.setattr(warm_suites, "TEST_S", 0.2)
+    monkeypatch.setattr(warm_suites, "TEST_S", BUSY_S / 4)
     await desk.comparison._runs._warm.aclose()
     broken = await desk.compare(SOURCE.replace("text.split('=')", "text.replace('s', 'x').split('=')"))
     assert [finding.code for finding in broken.findings] == ["test_slow"], broken
@@ -488,12 +495,13 @@ async def test_a_changed_file_is_read_again(
 async def test_a_proposal_that_is_slow_runs_once_more_without_a_limit_for_each_test(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm_suites, "TEST_S", 0.5)
+    monkeypatch.setattr(warm_suites, "TEST_S", BUSY_S / 2)
+    monkeypatch.setattr(suite_runs, "SLOW_WALL_S", 100.0)
     desk.source = SOURCE.replace("text.split('=')", "[text]")
     wanted = frozenset({"test_config.py::test_parse"})
-    slow = SOURCE.replace("    return", "    for _ in range(40_000_000 * (len(text) > 2)):\n        pass\n    return")
+    slow = SOURCE.replace("    return", f"{WORK}    return")
     endless = SOURCE.replace("    return", "    while len(text) > 2:\n        pass\n    return")
-    assert (await desk.compare(slow, must_pass=wanted)).reason == f"1 test in 1 file, 3 of 3 changed lines{STILL}"
+    assert (await desk.compare(slow, must_pass=wanted)).reason == f"1 test in 1 file, 5 of 5 changed lines{STILL}"
     with monkeypatch.context() as patch:
         # only the run that never ends is cut short: the other one may take long on a busy machine
         patch.setattr(suite_runs, "SLOW_WALL_S", 2.0)

@@ -143,7 +143,7 @@ def test_settings_with_a_password_are_private(home: Path) -> None:
     assert home / ".gitconfig" in list_private_paths(home / "project")
 
 
-def test_what_a_private_link_leads_to_is_private_too(home: Path) -> None:
+def test_the_target_of_a_private_link_is_private_too(home: Path) -> None:
     target = home / "dotfiles/npm"
     target.parent.mkdir()
     target.write_text("")

@@ -246,7 +246,7 @@ EXCLUSIONS = [
 
 
 @pytest.mark.parametrize(("files", "path", "is_excluded"), EXCLUSIONS)
-def test_what_mypy_leaves_out(tmp_path: Path, files: dict[str, str], path: str, is_excluded: bool) -> None:
+def test_files_that_mypy_leaves_out(tmp_path: Path, files: dict[str, str], path: str, is_excluded: bool) -> None:
     write(tmp_path, files)
     reason = Mypy().find_exclusion(tmp_path, tmp_path / path)
     assert reason == (f"mypy's configuration excludes {path}" if is_excluded else "")
@@ -268,14 +268,14 @@ PYRIGHT_PATTERNS = [
 
 
 @pytest.mark.parametrize(("settings", "path", "is_excluded"), PYRIGHT_PATTERNS)
-def test_what_pyright_leaves_out(tmp_path: Path, settings: str, path: str, is_excluded: bool) -> None:
+def test_files_that_pyright_leaves_out(tmp_path: Path, settings: str, path: str, is_excluded: bool) -> None:
     write(tmp_path, {"pyrightconfig.json": settings})
     reason = PyrightChecker().find_exclusion(tmp_path, tmp_path / path)
     assert reason == (f"pyright's configuration excludes {path}" if is_excluded else "")
 
 
 @needs_ty
-async def test_what_ty_leaves_out_is_not_called_checked(workbench: Workbench, ty: None) -> None:
+async def test_a_file_that_ty_leaves_out_is_not_called_checked(workbench: Workbench, ty: None) -> None:
     workbench.write(
         {
             "pyproject.toml": "[tool.ty.src]\nexclude = ['gen']\n",
@@ -397,7 +397,7 @@ async def test_mypy_works_in_the_folder_of_its_settings(workbench: Workbench, mo
     assert line.startswith("TYPE ERROR at line 3: ")
 
 
-async def test_what_tsconfig_leaves_out(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_files_that_tsconfig_leaves_out(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("node", monkeypatch)
     monkeypatch.delenv("LSP_HARNESS_TYPESCRIPT", raising=False)
     need_node_modules(workbench.root)

@@ -1,1 +1,0 @@
-"""The rules that decide whether a completion is shown at a place."""

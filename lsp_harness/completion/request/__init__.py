@@ -1,1 +1,0 @@
-"""The request of one completion: its prompts, its generation and its alternatives."""

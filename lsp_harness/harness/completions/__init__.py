@@ -1,1 +1,0 @@
-"""Ghost text: the requests, the pause, and what becomes of suggestions."""

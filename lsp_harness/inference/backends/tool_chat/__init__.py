@@ -1,1 +1,0 @@
-"""Conversations with tools in the formats of services."""

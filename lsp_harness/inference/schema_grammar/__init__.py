@@ -1,1 +1,0 @@
-"""Grammars in GBNF of llama.cpp, made from JSON schemas."""
