@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lsp_harness.chat.answer_protocol import ANSWER_TOKENS, ChatSettings
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.chat_model import WINDOW_SHARE, Model
 from lsp_harness.chat.conversation_prompt import ChatPrompt, build_messages
-from lsp_harness.chat.protocol.answer_protocol import ANSWER_TOKENS, ChatSettings
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tool_calls import CALL_END, CALL_START
 from lsp_harness.chat.tool_execution import ToolExecution

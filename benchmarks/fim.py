@@ -30,7 +30,7 @@ import httpx2
 
 from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.config.load import load
-from lsp_harness.inference.supervisor import Supervisor
+from lsp_harness.inference.supervisor import EngineSupervisor
 
 Case = dict[str, Any]
 Keep = Callable[[dict[str, Any]], None]
@@ -90,7 +90,7 @@ async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -
 
 async def raw(rows: list[Case], order: str, keep: Keep) -> None:
     """Asks the engine itself."""
-    socket = await Supervisor(load()[0]).ensure_running()
+    socket = await EngineSupervisor(load()[0]).ensure_running()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
         # of the orders a request may ask for, the engine knows its model's own and prefix-suffix-middle

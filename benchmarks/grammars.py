@@ -12,13 +12,13 @@ from time import perf_counter
 import httpx2
 
 from lsp_harness.config.load import load
-from lsp_harness.inference.supervisor import Supervisor
+from lsp_harness.inference.supervisor import EngineSupervisor
 from tests.support.grammar_cases import CASES, Case, fuzz
 
 
 async def measure(cases: list[Case], args: argparse.Namespace) -> bool:
     """Prints a line for each case; true when everything could be read."""
-    socket = await Supervisor(load()[0]).ensure_running()
+    socket = await EngineSupervisor(load()[0]).ensure_running()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
     fine = True
     print(f"{'grammar':<12} {'parsed':>9} {'tokens: median':>15} {'most':>5} {'allowed':>8} {'s':>6}")

@@ -28,7 +28,7 @@ from lsp_harness.context.infill_prompt import build_infill_prompt
 from lsp_harness.context.window import BLOCK_LINES
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import InfillContext
-from lsp_harness.inference.supervisor import Supervisor
+from lsp_harness.inference.supervisor import EngineSupervisor
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
@@ -101,7 +101,7 @@ class Bench:
 
 
 async def run(rows: list[Case], out: Path, jumps: int) -> None:
-    supervisor = Supervisor(load()[0])
+    supervisor = EngineSupervisor(load()[0])
     transport = httpx2.AsyncHTTPTransport(uds=str(await supervisor.ensure_running()))
     answers: dict[str, list[dict[str, str]]] = {"fresh": [], "shifted": []}
     pairs: list[tuple[Outcome, Outcome]] = []

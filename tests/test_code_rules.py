@@ -25,6 +25,24 @@ SQL_STATEMENT = re.compile(
     r"\s*(SELECT|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX|VIRTUAL)|WITH \w+)\b"
 )
 SQL_PACKAGES = {"index", "store"}
+HARNESS_MODULES = [
+    "lsp_harness.harness.edits.diagnosis",
+    "lsp_harness.harness.edits.proposals",
+    "lsp_harness.harness.edits.turns",
+    "lsp_harness.harness.events",
+    "lsp_harness.harness.harness",
+    "lsp_harness.harness.index_service",
+    "lsp_harness.harness.indexes.embedding_index",
+    "lsp_harness.harness.indexes.folder_index",
+    "lsp_harness.harness.prompt_preview",
+    "lsp_harness.harness.services",
+    "lsp_harness.harness.symbol_verbs",
+    "lsp_harness.harness.task_locator",
+    "lsp_harness.harness.verification.edit_permission",
+    "lsp_harness.harness.verification.verdict_document",
+    "lsp_harness.harness.verification.verifier",
+]
+"""The modules of the harness that other packages may import: the façade, its parts, and what these give."""
 OTHER_FILES = [path for folder in ("benchmarks", "tools", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
 PYTHON_FILES = [*MODULES, *(path for path in OTHER_FILES if "node_modules" not in path.parts)]
 
@@ -145,3 +163,21 @@ def test_the_supported_versions_of_python_are_said_once_for_all():
     assert project["requires-python"] == f">=3.{first},<3.{last + 1}"
     assert f"(3, {first}) <= sys.version_info < (3, {last + 1})" in (ROOT / ".ci" / "setup.sh").read_text()
     assert PROJECT["tool"]["pyright"]["pythonVersion"] == f"3.{first}"
+
+
+def imported_modules(tree: ast.Module) -> set[str]:
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    names = [(node.module or "", alias.name) for node in nodes for alias in node.names]
+    return {f"{module}.{name}" if is_module(f"{module}.{name}") else module for module, name in names}
+
+
+def is_module(dotted: str) -> bool:
+    path = ROOT / dotted.replace(".", "/")
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def test_few_modules_of_the_harness_are_imported_from_outside(trees: dict[Path, ast.Module]):
+    package = ROOT / "lsp_harness" / "harness"
+    outside = [module for module in MODULES if package not in module.parents]
+    imported = {name for module in outside for name in imported_modules(trees[module])}
+    assert sorted(name for name in imported if name.startswith("lsp_harness.harness")) == HARNESS_MODULES

@@ -12,6 +12,8 @@ import pytest
 from lsprotocol import types
 
 from lsp_harness.server.commands.command_registry import command_names, editor_commands
+from lsp_harness.server.features import feature_table
+from lsp_harness.server.features.feature_table import FEATURES
 from lsp_harness.wire.version import VERSION
 from tools import checks_page, command_files, settings_page, vscode_settings
 
@@ -95,16 +97,17 @@ def test_no_machine_path_is_written_down():
     assert [relative(p) for p in texts if home.search(p.read_text(errors="ignore"))] == []
 
 
-def test_every_feature_file_is_a_method_of_the_protocol_or_documented():
+def test_every_feature_is_a_method_of_the_protocol_or_documented():
     extensions = (ROOT / "docs" / "lsp-extensions.md").read_text()
-    for file in sorted((PACKAGE / "server" / "features").rglob("*.py")):
-        if file.name in ("__init__.py", "feature_table.py"):
-            continue
-        found = re.search(r"^METHOD = (.+)$", file.read_text(), re.MULTILINE)
-        assert found, f"{file.name} names no METHOD"
-        name = found.group(1)
-        method = getattr(types, name.removeprefix("types.")) if name.startswith("types.") else name.strip('"')
-        assert method in types.METHOD_TO_TYPES or method in extensions, f"{method} is not documented"
+    methods = [feature.method for feature in FEATURES]
+    assert [each for each in methods if each not in types.METHOD_TO_TYPES and each not in extensions] == []
+    assert len(methods) == len({*methods})
+
+
+def test_every_module_of_features_is_in_their_table():
+    modules = {path.stem for path in (PACKAGE / "server" / "features").glob("*.py")}
+    known = {module.__name__.rpartition(".")[2] for module in feature_table.MODULES}
+    assert modules - {"__init__", "feature_binding", "feature_table"} == known
 
 
 def test_the_lists_of_commands_are_generated():
@@ -175,11 +178,11 @@ def test_every_grammar_folder_has_a_language_that_uses_it():
 
 LANGUAGE_WORDS = {
     "lsp_harness/acp/session_updates.py": {"bash"},
-    "lsp_harness/agents/foreign_tools.py": {"bash", "shell"},
+    "lsp_harness/agents/agent_gate.py": {"bash", "shell"},
     "lsp_harness/runtime/adapters/adapter_registry.py": {"shell"},
     "lsp_harness/runtime/adapters/opencode.py": {"bash"},
     "lsp_harness/runtime/adapters/terminal_adapter.py": {"bash"},
-    "lsp_harness/server/commands/status_command.py": {"python"},
+    "lsp_harness/server/commands/server_state.py": {"python"},
     "lsp_harness/verify/project_tests/node_scripts.py": {"tsx"},
     "lsp_harness/verify/project_tests/other_runners.py": {"go", "tsx"},
     "lsp_harness/cli/commands/gate_cli.py": {"bash"},
@@ -192,7 +195,7 @@ LANGUAGE_WORDS = {
         *("bash", "c++", "go", "java", "lua", "perl", "php", "python", "ruby", "swift"),
     },
     "lsp_harness/process/command_shell.py": {"bash"},
-    "lsp_harness/permission/rule_suggestions.py": {"go"},
+    "lsp_harness/permission/settings_judge.py": {"go"},
     "lsp_harness/permission/rules.py": {"bash"},
     "lsp_harness/permission/shell/command_wrappers.py": {"bash", "sh"},
     "lsp_harness/verify/preservation/allowed_changes.py": {"go"},

@@ -4,8 +4,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lsp_harness.server.commands.command_registry import editor_commands
-from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.server.commands.command_registry import EditorCommand, editor_commands
 from tools import command_page, vscode_commands
 
 GENERATORS: dict[str, Callable[[str, Sequence[EditorCommand]], str]] = {

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from lsp_harness.server.execution.editor_command import EditorCommand
+from lsp_harness.server.commands.command_registry import EditorCommand
 
 BEGIN = "<!-- This table is generated from lsp_harness/server/commands by `make docs`; do not edit. -->"
 END = "<!-- The end of the generated table. -->"

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from lsp_harness.permission.hook import HOOK_EVENTS
+from lsp_harness.permission.hooks import HOOK_EVENTS
 from lsp_harness.permission.mode_table import CLASSES, MODE_TABLE, ActionClass
 
 CLASS_TITLES: dict[ActionClass, str] = {

@@ -3,7 +3,7 @@
 import sys
 from typing import Any, cast
 
-from lsp_harness.chat.find_tool import FindTool
+from lsp_harness.chat.shown_tools import FindTool
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
 from lsp_harness.chat.tools.tool_registry import create_tools

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
+from lsp_harness.server.commands.command_registry import EditorCommand, PaletteEntry
 
 PREFIX = "lsp-harness."
 """The commands of the extension. The names `lspHarness.…` belong to the commands of the server."""

@@ -20,7 +20,7 @@ from lsp_harness.permission.hooks import Hooks
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_errors import AgentError, UnknownAgent
-from lsp_harness.runtime.agent_events import AgentEvent, EventFeed, EventName
+from lsp_harness.runtime.agent_events import AgentEvent, AgentEventFeed, EventName
 from lsp_harness.runtime.agent_pool import AgentPool, PoolLimits, check_spec
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.isolation.runners import Runners
@@ -85,7 +85,7 @@ class AgentVerbs:
         return pool
 
     @property
-    def feed(self) -> EventFeed:
+    def feed(self) -> AgentEventFeed:
         """The events of all agents."""
         return self.pool.feed
 

@@ -2,22 +2,160 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.agents.change_review import review_changes
-from lsp_harness.agents.file_findings import find_in_files
-from lsp_harness.agents.folder_watch import FolderWatch
+from lsp_harness.agents.change_review import ChangeReview, review_changes
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.services import Services
+from lsp_harness.harness.verification.verdict_document import document_name
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.isolation.git import MAX_FILE_BYTES, GitFailed, TreeChange, read_changes, run_git, write_tree
 from lsp_harness.runtime.isolation.worktree import MAX_CHANGED_FILES
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import common_prefix_and_suffix
+from lsp_harness.text.position import Span
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.change_set import ChangeSet
+from lsp_harness.verify.check import CheckContext
+from lsp_harness.verify.check_runner import run_checks
+from lsp_harness.verify.finding import Outcome
+from lsp_harness.verify.published_findings import FileFindings, PublishedFindings
+
+
+async def find_in_files(services: Services, review: ChangeReview) -> AsyncGenerator[FileFindings]:
+    """Yield the findings of a review about each file that was changed, also if there are none.
+
+    The findings of a check belong to the first file. For the others, the checks that are not slow run once more, on
+    each of them alone. So a failing test is shown in the first file only.
+
+    Args:
+        services: The shared parts of the harness.
+        review: The review. The files on disk have the texts that were checked.
+    """
+    failed = tuple(outcome for outcome in review.verdict.outcomes if outcome.status == "failed")
+    for number, change in enumerate(review.changes or ()):
+        outcomes = failed
+        if failed and number:
+            checks = services.verifier.create_checks(
+                services.config.verification, CheckContext(services.verifier.tools)
+            )
+            quick_checks = [check for check in checks if not check.is_slow]
+            outcomes = (await run_checks(ChangeSet.of(change), quick_checks)).outcomes
+        yield _describe(services, review, change, outcomes)
+
+
+def _describe(services: Services, review: ChangeReview, change: Change, outcomes: tuple[Outcome, ...]) -> FileFindings:
+    start, same = common_prefix_and_suffix(change.before.data, change.after.data)
+    published = PublishedFindings(
+        0,
+        outcomes,
+        Span(start, len(change.after.data) - same),
+        document_name(services.session.log, review.turn),
+        "agent",
+        is_complete=True,
+    )
+    file = resolve_links(change.file)
+    text = Document.from_text(_make_uri(services, file), change.after.data, language=change.after.language)
+    return FileFindings(file, text, published)
+
+
+def _make_uri(services: Services, file: Path) -> str:
+    """Return the URI of a file, in the spelling of the workspace folders of the client."""
+    for root in services.workspace.roots:
+        resolved = resolve_links(root)
+        if file.is_relative_to(resolved):
+            return (root / file.relative_to(resolved)).as_uri()
+    return file.as_uri()
+
+
+QUIET_MS = 400
+"""Changes that follow each other as quickly are one report."""
+STEP_MS = 50
+
+
+class _StopSignal:
+    """The stop signal of a watch. The watch reads it for the first time after its folder is registered."""
+
+    def __init__(self, watch: "FolderWatch") -> None:
+        self._watch = watch
+        self.is_stopped = False
+
+    def is_set(self) -> bool:
+        self._watch.report_registration()
+        return self.is_stopped
+
+
+class FolderWatch:
+    """The watch of one folder.
+
+    Args:
+        folder: The folder. Its subfolders are watched, too.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._signal = _StopSignal(self)
+        self._loop = asyncio.get_running_loop()
+        self._failure: OSError | None = None
+        self._is_registered = False
+        self._registered = asyncio.Event()
+        self._batches: asyncio.Queue[set[Path] | None] = asyncio.Queue()
+
+    async def start(self) -> None:
+        """Begin to watch, and wait until no change is missed any more. Other work of the event loop goes on.
+
+        Raises:
+            OSError: The folder cannot be watched.
+        """
+        # no task of the shared thread pool: it has few threads, and this one stays until the end
+        threading.Thread(target=self._run, name=f"watch {self._folder.name}", daemon=True).start()
+        await self._registered.wait()
+        if self._failure:
+            raise self._failure
+
+    def stop(self) -> None:
+        """End the watch. `changes` ends soon after."""
+        self._signal.is_stopped = True
+
+    async def changes(self) -> AsyncGenerator[set[Path]]:
+        """Yield the files that changed together, until the watch ends."""
+        while (batch := await self._batches.get()) is not None:
+            yield batch
+
+    def report_registration(self) -> None:
+        """Let `start` return. The thread of the watch calls it."""
+        if not self._is_registered:
+            self._is_registered = True
+            self._call(self._registered.set)
+
+    def _run(self) -> None:
+        import watchfiles
+
+        try:
+            batches = watchfiles.watch(
+                self._folder, debounce=QUIET_MS, step=STEP_MS, stop_event=self._signal, raise_interrupt=False
+            )
+            for batch in batches:
+                paths = {Path(path) for _, path in batch}
+                self._call(lambda paths=paths: self._batches.put_nowait(paths))
+        except (OSError, RuntimeError) as error:
+            self._failure = error if isinstance(error, OSError) else OSError(str(error))
+        finally:
+            self.report_registration()
+            self._call(lambda: self._batches.put_nowait(None))
+
+    def _call(self, function: Callable[[], object]) -> None:
+        """Call a function in the event loop, unless that has ended."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function)
+
 
 Publish = Callable[[str, EventName, Mapping[str, Any]], object]
 """Publishes an event of an agent."""

@@ -27,7 +27,7 @@ MAX_FINDING_LINES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class ChangeReview:
     """The changes of an agent, and the verdict about them.
 
     Attributes:
@@ -111,7 +111,7 @@ class Review:
 
 async def review_changes(
     services: Services, root: Path, repository: Path, found: Sequence[TreeChange], *, author: str
-) -> Review:
+) -> ChangeReview:
     """Verify what an agent changed, and record the verdict and the proposal in a turn of the session.
 
     Args:
@@ -148,10 +148,10 @@ async def review_changes(
         services.session.end_turn(turn, Ending("cancelled", "cancelled"))
         raise
     services.session.end_turn(turn, Ending("completed", "checked", verdict.marks))
-    return Review(hash_changes(found), changes, tuple(removed), left_out, verdict, text, turn.number, event_id)
+    return ChangeReview(hash_changes(found), changes, tuple(removed), left_out, verdict, text, turn.number, event_id)
 
 
-def require_applicable(review: Review, *, unchecked: bool) -> None:
+def require_applicable(review: ChangeReview, *, unchecked: bool) -> None:
     """Raise UsageError unless the verdict is passed, or the user wants changes that no check can read.
 
     Args:

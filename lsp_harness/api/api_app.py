@@ -10,12 +10,12 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from lsp_harness.api.access.request_guard import RequestGuard
-from lsp_harness.api.agents.socket_routes import socket_routes
 from lsp_harness.api.api_context import ApiContext
-from lsp_harness.api.api_errors import InvalidRequest, NotFound, WrongMethod, error_answer
+from lsp_harness.api.api_errors import InvalidApiRequest, NotFound, WrongMethod, error_answer
 from lsp_harness.api.api_route import ApiRoute
 from lsp_harness.api.inspector_page import inspector_routes
-from lsp_harness.api.route_table import ROUTES
+from lsp_harness.api.routes.route_table import ROUTES
+from lsp_harness.api.routes.socket_routes import socket_routes
 from lsp_harness.errors import HarnessError
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -67,7 +67,7 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
         return error_answer(WrongMethod("this address has no such method", "see GET /openapi.json"))
     if error.status_code == 404:
         return error_answer(NotFound("there is nothing at this address", "see GET /openapi.json"))
-    return error_answer(InvalidRequest("the request is not valid", "see GET /openapi.json"))
+    return error_answer(InvalidApiRequest("the request is not valid", "see GET /openapi.json"))
 
 
 def _allowed(methods: Sequence[str]) -> str:

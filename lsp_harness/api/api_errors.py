@@ -29,7 +29,7 @@ class NotFound(ApiError):
     http_status = HTTPStatus.NOT_FOUND
 
 
-class InvalidRequest(ApiError):
+class InvalidApiRequest(ApiError):
     """The request is not as the description of its route says."""
 
     code = "INVALID"

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from lsp_harness.api.api_context import ApiContext
-from lsp_harness.api.api_errors import InvalidRequest, TooLarge, TooSlow
+from lsp_harness.api.api_errors import InvalidApiRequest, TooLarge, TooSlow
 from lsp_harness.chat.schema_check import find_mismatch
 
 Schema = Mapping[str, Any]
@@ -46,7 +46,7 @@ class QueryField:
     choices: tuple[str, ...] = ()
 
     def read(self, text: str | None) -> Any:
-        """Return the value of a text, or the default without one. Raise InvalidRequest if the text is no value."""
+        """Return the value of a text, or the default without one. Raise InvalidApiRequest if the text is no value."""
         if text is None:
             return self.default
         if self.kind == "boolean":
@@ -80,8 +80,8 @@ class QueryField:
             schema["default"] = self.default
         return {"name": self.name, "in": "query", "description": self.description, "schema": schema}
 
-    def _refuse(self, wanted: str) -> InvalidRequest:
-        return InvalidRequest(f"the query field {self.name!r} must be {wanted}", "see GET /openapi.json")
+    def _refuse(self, wanted: str) -> InvalidApiRequest:
+        return InvalidApiRequest(f"the query field {self.name!r} must be {wanted}", "see GET /openapi.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +176,13 @@ async def read_body(request: Request, schema: Schema) -> Mapping[str, Any]:
         # half a surrogate pair is JSON, but no text
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(
+        raise InvalidApiRequest(
             "the body is not JSON in UTF-8", "send an object with content-type application/json"
         ) from error
     if not isinstance(value, dict):
-        raise InvalidRequest("the body must be a JSON object", "see GET /openapi.json")
+        raise InvalidApiRequest("the body must be a JSON object", "see GET /openapi.json")
     if problem := find_mismatch(schema, value, "the body"):
-        raise InvalidRequest(problem, "see GET /openapi.json")
+        raise InvalidApiRequest(problem, "see GET /openapi.json")
     return cast("Mapping[str, Any]", value)
 
 

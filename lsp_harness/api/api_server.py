@@ -1,4 +1,7 @@
-"""The server process: it opens the port, serves until a signal comes, and ends all agents."""
+"""The server process: it opens the port, serves until a signal comes, and ends all agents.
+
+Its log on standard error has neither secrets nor control characters.
+"""
 
 import asyncio
 import logging
@@ -8,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TextIO
 
 import uvicorn
 
@@ -18,10 +22,10 @@ from lsp_harness.api.api_app import make_app
 from lsp_harness.api.api_context import ApiContext
 from lsp_harness.api.api_settings import ApiSettings
 from lsp_harness.api.browser_access import BrowserAccess
-from lsp_harness.api.log_lines import start_log
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import UsageError
 from lsp_harness.files.folders import resolve_links
+from lsp_harness.files.secrets import redact
 from lsp_harness.harness.harness import Harness
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.sessions.session_verbs import SessionVerbs
@@ -136,3 +140,37 @@ def _stop_on_signals(server: uvicorn.Server) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
+
+
+LOGGERS = ("lsp_harness", "uvicorn", "sse_starlette")
+REFUSED_SOCKET = "ASGI callable returned without completing handshake."
+"""The line of the library for a WebSocket that was answered with an error of HTTP. Our own line says which one."""
+INVALID_TEXT = "Invalid UTF-8 sequence received from client."
+"""The line of the library for a message of a client that is no text."""
+
+
+class SafeLines(logging.Formatter):
+    """Removes secrets from log records and their tracebacks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        return redact(super().format(record))
+
+
+def drop_noise(record: logging.LogRecord) -> bool:
+    """Return whether a record is shown. A mistake of a client is at most one line, without a traceback."""
+    if record.msg == INVALID_TEXT:
+        record.exc_info = record.exc_text = None
+    return record.msg != REFUSED_SOCKET
+
+
+def start_log(stream: TextIO, level: str) -> None:
+    """Write the lines of the server to a stream, from a level on."""
+    handler = logging.StreamHandler(stream)
+    handler.addFilter(drop_noise)
+    handler.setFormatter(SafeLines("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers[:], logger.propagate = [handler], False
+        # the lines of the libraries below a warning say nothing about requests that ours do not say
+        logger.setLevel(level.upper() if name == "lsp_harness" else "WARNING")

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lsp_harness.chat.answer_protocol import Answer, ChatSettings, KnownTools, Reply, ask
 from lsp_harness.chat.chat_model import Model, ModelChain
 from lsp_harness.chat.compaction import CompactionStep, plan_step
 from lsp_harness.chat.conversation_prompt import ChatPrompt, build_dialogue, build_messages
 from lsp_harness.chat.loop import CallResult, ModelOutput, run_turn
-from lsp_harness.chat.protocol.answer_protocol import Answer, ChatSettings, KnownTools, Reply, ask
 from lsp_harness.chat.shown_tools import shorten_names, show_tools
 from lsp_harness.chat.text_frames import TextFrames
 from lsp_harness.chat.tool import Tool

@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from lsp_harness.chat.answer_protocol import (
+    AnswerProtocol,
+    ChatSettings,
+    KnownTools,
+    NativeProtocol,
+    Reply,
+    TextProtocol,
+)
 from lsp_harness.chat.conversation_prompt import SUMMARY_TITLE, ChatPrompt
-from lsp_harness.chat.protocol.answer_protocol import AnswerProtocol, ChatSettings, KnownTools, Reply
-from lsp_harness.chat.protocol.native_protocol import NativeProtocol
-from lsp_harness.chat.protocol.text_protocol import TextProtocol
 from lsp_harness.events.model_events import TokenUsage
 from lsp_harness.inference.client import Engine
 

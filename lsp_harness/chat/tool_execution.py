@@ -20,7 +20,7 @@ MAX_EQUAL_CALLS = 3
 """Calls of one tool with the same input in a row. The last one is refused."""
 
 
-class PermissionGate(Protocol):
+class ToolGate(Protocol):
     """Decides about side effects."""
 
     async def check(self, action: Action) -> Decision:
@@ -61,7 +61,7 @@ class ToolExecution:
     def __init__(
         self,
         tools: Mapping[str, Tool],
-        gate: PermissionGate,
+        gate: ToolGate,
         artifacts: ArtifactStore,
         hooks: Hooks | None = None,
         before_call: Callable[[Action], Awaitable[None]] | None = None,

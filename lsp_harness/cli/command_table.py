@@ -1,8 +1,8 @@
 """The table of all commands, from which `--help` and docs/commands.md are made.
 
-A new command is a file `commands/<name>_cli.py` and a row in this table. Only the command that runs is imported,
-because importing all of them would delay each start. Therefore a row repeats the summary of the command's docstring,
-and `tests/cli/test_help_cli.py` compares the two.
+A new command is a function in a module `<subject>_cli.py` and a row in this table. Only the module of the command that
+runs is imported, because importing all of them would delay each start. Therefore a row repeats the summary of the
+command's docstring, and `tests/cli/test_help_cli.py` compares the two.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ class Command:
     """One row of `lsp-harness --help`.
 
     Attributes:
-        name: The name. The command is in the module `commands/<name>_cli.py`.
+        name: The name.
         summary: The first line of its docstring.
         arguments: The arguments, as the usage shows them.
         example: A command line without the program, for the help of the command.
         has_subcommands: Whether the module has an `app` with subcommands instead of a function with the command's name.
-        package: The package of its module in `lsp_harness.cli`.
+        module: The module of the command in `lsp_harness.cli`. If empty, it is `commands.<name>_cli`.
         is_measurement: Whether its module is in `benchmarks`, which only the repository has.
     """
 
@@ -33,15 +33,16 @@ class Command:
     arguments: str = ""
     example: str = ""
     has_subcommands: bool = False
-    package: str = "commands"
+    module: str = ""
     is_measurement: bool = False
 
     @property
     def target(self) -> str:
         """Return the place of the function or of the `app`, as `module:attribute`."""
         attribute = "app" if self.has_subcommands else self.name
-        package = "benchmarks" if self.is_measurement else f"lsp_harness.cli.{self.package}"
-        return f"{package}.{self.name}_cli:{attribute}"
+        if self.is_measurement:
+            return f"benchmarks.{self.name}_cli:{attribute}"
+        return f"lsp_harness.cli.{self.module or f'commands.{self.name}_cli'}:{attribute}"
 
 
 CommandGroups = Mapping[str, Iterable[Command]]
@@ -65,28 +66,29 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
             "Send one prompt to the model, which may use tools, and print the answer.",
             '"PROMPT"',
             'run "what does geo.py do?"',
-            package="sessions",
+            module="sessions.run_cli",
         ),
         Command(
             "code",
             "Change, fix, write and explain the code of a project, in a terminal.",
             "",
             "code --project ~/shop",
-            package="sessions",
+            module="sessions.chat_cli",
         ),
-        Command("chat", "Talk with the model in a terminal, in the present folder.", package="sessions"),
+        Command("chat", "Talk with the model in a terminal, in the present folder.", module="sessions.chat_cli"),
         Command(
             "fix",
             "Repair an error in a file and show the diff.",
             "FILE[:LINE]",
             "fix geo.py:10",
+            module="commands.edit_cli",
         ),
         Command(
             "action",
             "Edit code by an action of the project, and show the diff.",
             "NAME FILE:LINE",
             "action add-types geo.py:10",
-            package="edits",
+            module="commands.edit_cli",
         ),
         Command(
             "complete",
@@ -105,6 +107,7 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
             "Find the lines of code that a task would change.",
             '"TASK" [FOLDER]',
             'locate "let parse_config accept a path"',
+            module="commands.search_cli",
         ),
         Command(
             "docs",
@@ -124,9 +127,8 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
         Command(
             "mcp",
             "Serve code search, checks and edits to other agents, as an MCP server.",
-            package="surfaces",
         ),
-        Command("acp", "Serve sessions to an editor, as an agent of the Agent Client Protocol.", package="surfaces"),
+        Command("acp", "Serve sessions to an editor, as an agent of the Agent Client Protocol."),
         Command("engine", "Start, stop and inspect the engine, the process with the model.", has_subcommands=True),
         Command("models", "List the models of a remote server."),
         Command("index", "Inspect and rebuild the index of a folder's code.", has_subcommands=True),
@@ -134,24 +136,19 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
             "fixes",
             "List, share and forget the fixes that were learned in a project.",
             has_subcommands=True,
-            package="edits",
         ),
-        Command(
-            "api",
-            "Serve sessions and agents to programs and browsers of this machine.",
-            package="agents",
-        ),
+        Command("api", "Serve sessions and agents to programs and browsers of this machine.", module="agents.api_cli"),
         Command(
             "agents",
             "Start, talk with and stop the foreign agents of a running server.",
             has_subcommands=True,
-            package="agents",
+            module="agents.agents_cli",
         ),
         Command(
             "runtime",
             "Look at the agents of other makers on this machine.",
             has_subcommands=True,
-            package="agents",
+            module="agents.runtime_cli",
         ),
         Command("gate", "Show what the permission gate decides about a command or a file.", has_subcommands=True),
     ),
@@ -160,29 +157,35 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
             "sessions",
             "List, show, search, fork and export saved sessions, and undo their edits.",
             has_subcommands=True,
-            package="sessions",
+            module="sessions.sessions_cli",
         ),
         Command(
             "events",
             "Show the events of a session, one in each line.",
             "[ID]",
             "events --types tool.started",
-            package="sessions",
+            module="sessions.events_cli",
         ),
-        Command("session", "Serve a session to another program over standard input and output.", package="sessions"),
-        Command("task", "List, read, await and end the tasks of sessions.", has_subcommands=True, package="sessions"),
+        Command(
+            "session",
+            "Serve a session to another program over standard input and output.",
+            module="sessions.session_cli",
+        ),
+        Command(
+            "task", "List, read, await and end the tasks of sessions.", has_subcommands=True, module="sessions.task_cli"
+        ),
         Command(
             "tools",
             "List the tools that a model may call here, or call one of them.",
             has_subcommands=True,
-            package="sessions",
+            module="sessions.tools_cli",
         ),
         Command(
             "replay",
             "Compute a session again from its log, and compare the results.",
             "[ID]",
             "replay --model",
-            package="sessions",
+            module="sessions.replay_cli",
         ),
     ),
     "For developers of lsp-harness": (
@@ -200,8 +203,12 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
             "eval fix_quixbugs --arm single --arm ladder",
             is_measurement=True,
         ),
-        Command("schema", "Print the JSON schema of the events in the logs of sessions.", package="sessions"),
-        Command("selftest", "Try the nine basic abilities of sessions, and show what happened.", package="sessions"),
+        Command("schema", "Print the JSON schema of the events in the logs of sessions.", module="sessions.events_cli"),
+        Command(
+            "selftest",
+            "Try the nine basic abilities of sessions, and show what happened.",
+            module="selftest.selftest_cli",
+        ),
     ),
 }
 

@@ -44,9 +44,8 @@ async def open_headless(
         create_engine: Creates the engine of the settings.
     """
     # a server is composed in this module too, and must start at once without the index
-    from lsp_harness.cli.console import warn
-    from lsp_harness.cli.terminal_output import TerminalOutput
-    from lsp_harness.cli.terminal_person import TerminalPerson
+    from lsp_harness.cli.console import TerminalNotices, warn
+    from lsp_harness.cli.sessions.terminal_person import TerminalPerson
     from lsp_harness.project.project_index import open_ready_index
 
     file = file.absolute()
@@ -64,7 +63,7 @@ async def open_headless(
         if isinstance(event, TroubleReported):
             troubles.append(event.message)
 
-    async with open_ready_index(root, config, TerminalOutput(), creates_index=creates_index) as index:
+    async with open_ready_index(root, config, TerminalNotices(), creates_index=creates_index) as index:
         harness = Harness(config, create_engine, Workspace([root]), index=index)
         harness.events.subscribe(collect)
         harness.services.person = TerminalPerson()

@@ -1,11 +1,11 @@
-"""Output of commands: text or tables for people, or one JSON value for programs."""
+"""Output of commands: text or tables for people, one JSON value for programs, and warnings and progress beside it."""
 
 import codecs
 import io
 import json
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
@@ -127,3 +127,21 @@ def _replace_with_ascii(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(ASCII_FALLBACK, _replace_with_ascii)
+
+
+class TerminalNotices:
+    """Shows warnings as lines, and progress as a bar if standard error is a terminal."""
+
+    def warn(self, sentence: str) -> None:
+        warn(sentence)
+
+    @contextmanager
+    def progress(self, title: str) -> Generator[Callable[[int, int], None]]:
+        """Show a bar until the context ends. It is called with the number of finished items and of all items."""
+        from rich.console import Console
+        from rich.progress import Progress
+
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+            task = progress.add_task(title, total=None)
+            yield lambda done, total: progress.update(task, completed=done, total=total)

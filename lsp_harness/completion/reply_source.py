@@ -68,7 +68,7 @@ MAX_QUOTED = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class CompletionReply:
     """A reply of the model.
 
     Attributes:
@@ -111,7 +111,7 @@ class ReplySource:
 
     async def find(
         self, request: CompletionRequest, inflight: InflightSlot, history: EditHistory, *, automatic: bool
-    ) -> Reply | None:
+    ) -> CompletionReply | None:
         """Return the reply, or None if the text changed meanwhile.
 
         Args:
@@ -191,7 +191,7 @@ class ReplySource:
         return better_answer if (await _present(request, better_answer, {})).text else answer
 
 
-def describe_missing(request: CompletionRequest, reply: Reply, rule: str, figures: Mapping[str, Any]) -> str:
+def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: str, figures: Mapping[str, Any]) -> str:
     """Return why nothing of a reply is shown, in words.
 
     Args:
@@ -217,11 +217,11 @@ def describe_missing(request: CompletionRequest, reply: Reply, rule: str, figure
     return f"{quoted}, which does not fit into the code here"
 
 
-async def _present(request: CompletionRequest, answer: Answer, figures: dict[str, Any]) -> Reply:
+async def _present(request: CompletionRequest, answer: Answer, figures: dict[str, Any]) -> CompletionReply:
     """Return an answer with the part of it that may be shown."""
     model_text, usage = answer
     [text] = await make_presentable_texts(request.cursor, request.ghost, [model_text], request.settings)
-    return Reply(model_text, text, shown_probability(model_text, text) if text else None, usage, figures)
+    return CompletionReply(model_text, text, shown_probability(model_text, text) if text else None, usage, figures)
 
 
 def _is_hopeless(settings: Completion, usage: Usage, steps: Sequence[tuple[int, float]]) -> bool:

@@ -75,7 +75,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     from lsp_harness.engine.cache.host_cache import FAST_CELLS, HostCache
     from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
     from lsp_harness.engine.cache.kv_shift import KvShift
-    from lsp_harness.engine.decode.llama import Llama, Row
+    from lsp_harness.engine.decode.llama import Llama, TokenRow
     from lsp_harness.engine.decode.memory_probe import measure_move_ms, probe_memory
     from lsp_harness.engine.decode.model_runtime import ModelRuntime
     from lsp_harness.engine.decode.repack_probe import processor_id, repacking_works
@@ -114,7 +114,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     step_cost = StepCost.load(file, key)
     if step_cost is None:
         step_cost = StepCost.measure(
-            lambda tokens: llama.decode([Row(0, 0, [token % llama.n_vocab for token in tokens])]),
+            lambda tokens: llama.decode([TokenRow(0, 0, [token % llama.n_vocab for token in tokens])]),
             lambda: llama.truncate(0, 0),
             lambda: measure_move_ms(llama) if is_movable else None,
         )

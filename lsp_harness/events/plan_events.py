@@ -104,7 +104,7 @@ class PlanSkipped:
 
 
 @dataclass(frozen=True, slots=True)
-class TextEdit:
+class LoggedEdit:
     """A replacement of the bytes from `start` up to `end` of a text."""
 
     start: int
@@ -128,5 +128,5 @@ class ItemCompleted:
     item: int
     path: str
     hash: str
-    edits: tuple[TextEdit, ...]
+    edits: tuple[LoggedEdit, ...]
     reason: str

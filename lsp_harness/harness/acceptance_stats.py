@@ -17,7 +17,7 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, FileMissing
-from lsp_harness.harness.services import call_later
+from lsp_harness.harness.clock import call_later
 from lsp_harness.kernel.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lsp_harness.harness.edits.prepared_fixes import PreparedFixes
     from lsp_harness.harness.open_findings import OpenFindings
     from lsp_harness.harness.services import Services
-    from lsp_harness.harness.verification.verification_verbs import VerificationVerbs
+    from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
     from lsp_harness.workspace.folder_stamps import ChangeKind, FileChange
 
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from lsp_harness.config.schema import Config
+from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.completion_verbs import CompletionVerbs
 from lsp_harness.harness.edits.edit_verbs import EditVerbs
 from lsp_harness.harness.edits.fix_verbs import FixVerbs
@@ -14,9 +15,9 @@ from lsp_harness.harness.events import EventStream
 from lsp_harness.harness.followed_files import FollowedFiles
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.harness.open_findings import OpenFindings
-from lsp_harness.harness.services import Clock, Services
+from lsp_harness.harness.services import Services
 from lsp_harness.harness.symbol_verbs import SymbolVerbs
-from lsp_harness.harness.verification.verification_verbs import VerificationVerbs
+from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
 from lsp_harness.harness.visited_files import VisitedFiles
 from lsp_harness.process.typing_activity import record_typing
 from lsp_harness.text.document import Document

@@ -54,7 +54,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class PreviewedPrompt:
     """A prompt before it is evaluated.
 
     Attributes:
@@ -118,7 +118,7 @@ class PromptPreviews:
         """Why the numbers of tokens are estimates. Empty if the model counted them."""
         return self._engine.reason
 
-    async def completion(self, snapshot: Snapshot, offset: int) -> Prompt:
+    async def completion(self, snapshot: Snapshot, offset: int) -> PreviewedPrompt:
         """Return the prompt of a completion at a byte offset.
 
         Args:
@@ -141,7 +141,7 @@ class PromptPreviews:
         texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
         [request] = completion.evaluation_infills([prompt])
         props = await engine.props()
-        return Prompt(
+        return PreviewedPrompt(
             title="Completion",
             text=prompt.render(),
             fragments=prompt.fragments,
@@ -152,7 +152,7 @@ class PromptPreviews:
             likelier=_likelier_names(completion) if props.features.get("expected") else {},
         )
 
-    async def edit(self, snapshot: Snapshot, span: Span, task: str) -> Prompt:
+    async def edit(self, snapshot: Snapshot, span: Span, task: str) -> PreviewedPrompt:
         """Return the prompt of an edit by an instruction.
 
         Args:
@@ -174,7 +174,7 @@ class PromptPreviews:
         context = replace(self._turns.create_context(work, turn), engine=engine)
         instruction, answer = await Instruct(context, span, task).first_prompt()
         text, _ = await fit_prompt(engine, instruction, PromptLimit.of("edit", context.config), answer)
-        return Prompt(
+        return PreviewedPrompt(
             title=f"Edit: {task}",
             text=text,
             fragments=instruction.fragments,
@@ -186,7 +186,7 @@ class PromptPreviews:
             context=(await engine.props()).n_ctx,
         )
 
-    async def evaluate(self, prompt: Prompt) -> tuple[list[Part], Usage]:
+    async def evaluate(self, prompt: PreviewedPrompt) -> tuple[list[Part], Usage]:
         """Evaluate a prompt.
 
         Returns:
@@ -198,7 +198,7 @@ class PromptPreviews:
                 usage = chunk.usage
         return list(_parts(prompt, await self._engine.count(prompt.texts), usage)), usage
 
-    def render(self, prompt: Prompt, parts: Sequence[Part], usage: Usage) -> str:
+    def render(self, prompt: PreviewedPrompt, parts: Sequence[Part], usage: Usage) -> str:
         """Return a Markdown document with a table of the parts, and the prompt."""
         rows = [
             f"| {_cell(part.label)} | {_cell(part.origin)} | {part.reason} | {part.tokens} | {_source(part)} |"
@@ -220,7 +220,7 @@ def _likelier_names(request: CompletionRequest) -> dict[str, str]:
     return dict.fromkeys(request.expected_names, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
-def _parts(prompt: Prompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:
+def _parts(prompt: PreviewedPrompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:
     marks = max(0, usage.evaluated + usage.reused - sum(costs))
     fragments = [Fragment("", marks, "", "marks between the parts")] if marks else []
     fragments += [replace(fragment, tokens=cost) for fragment, cost in zip(prompt.fragments, costs, strict=True)]

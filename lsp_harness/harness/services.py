@@ -1,18 +1,16 @@
-"""The parts that the verbs of one harness share, and its time, which a test can replace.
+"""The parts that the verbs of one harness share.
 
 A part that takes long to import is created at its first use, because `initialize` must be answered at once.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from lsp_harness.config.load import is_in_trusted_folder
 from lsp_harness.config.schema import Config
+from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.engines import Engines, engine_settings
 from lsp_harness.harness.events import (
     AgentFindingsChanged,
@@ -54,24 +52,6 @@ if TYPE_CHECKING:
     from lsp_harness.verify.types.checker_pool import CheckerPool
     from lsp_harness.verify.types.type_gate import TypeGate
     from lsp_harness.workspace.edited_texts import EditedTexts
-
-
-def call_later(delay_s: float, call: Callable[[], None]) -> None:
-    """Call a function after a delay, on the running event loop."""
-    asyncio.get_running_loop().call_later(delay_s, call)
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """The present time and a timer.
-
-    Attributes:
-        now_s: Returns the present time in seconds.
-        call_later: Calls a function after a delay in seconds.
-    """
-
-    now_s: Callable[[], float] = monotonic
-    call_later: Callable[[float, Callable[[], None]], None] = call_later
 
 
 ApplyEdit = Callable[[Document, Sequence[Edit]], Awaitable[str]]

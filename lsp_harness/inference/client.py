@@ -15,7 +15,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineUnavailable, ToolsRefused
 from lsp_harness.inference.backends.backend import Backend
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
-from lsp_harness.inference.backends.server_supply import Server, Supply, T, ask_with_retries
+from lsp_harness.inference.backends.server_supply import ModelServer, Supply, T, ask_with_retries
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Priority, Props, ToolChat
 from lsp_harness.inference.target import is_remote
 
@@ -222,7 +222,7 @@ class EngineClient:
         await self._supply.aclose()
 
     async def _ask(self, ask: Callable[[Backend], Awaitable[T]]) -> T:
-        async def ask_server(server: Server) -> T:
+        async def ask_server(server: ModelServer) -> T:
             return await ask(await server.backend())
 
         return await ask_with_retries(self._supply, ask_server)
@@ -243,7 +243,7 @@ def _remote_supply(config: Config) -> Supply:
 
     settings = config.engine
     limits = SilenceLimits(settings.first_token_seconds, settings.next_token_seconds)
-    return Fleet([Server(Endpoint(target, limits)) for target in targets(settings)], settings.retries)
+    return Fleet([ModelServer(Endpoint(target, limits)) for target in targets(settings)], settings.retries)
 
 
 def _local_supply(config: Config) -> Supply:

@@ -110,7 +110,7 @@ def _order(model: Path, config: Config) -> str:
     return chosen if chosen != "auto" else (card.fim if card else FimRecipe()).order
 
 
-class Supervisor:
+class EngineSupervisor:
     """Starts the configured engine if it does not run."""
 
     FIRST_WAIT_S, MAX_WAIT_S = 0.5, 30.0

@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from lsp_harness.mcp.call_progress import CallContext, follow_call
-from lsp_harness.mcp.code_answers import CodeAnswers
-from lsp_harness.mcp.project_answers import ProjectAnswers
+from lsp_harness.mcp.project_answers import CodeAnswers, ProjectAnswers
 
 Name = Annotated[str, Field(description="The name of a function, class or method: total, or Cart/total")]
 File = Annotated[str, Field(description="The file, relative to the project. Empty for all files")]

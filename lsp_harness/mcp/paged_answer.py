@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lsp_harness.chat.tools.output_text import fit_lines, shorten_line
+from lsp_harness.chat.tools.tool_input import fit_lines, shorten_line
 from lsp_harness.files.secrets import redact
 
 MAX_ANSWER_BYTES = 6_000

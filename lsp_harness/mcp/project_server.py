@@ -8,10 +8,9 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp_types import ToolAnnotations
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.mcp import resource_names
-from lsp_harness.mcp.code_answers import CodeAnswers
+from lsp_harness.mcp import served_sessions
 from lsp_harness.mcp.code_tools import CodeTools, ProjectTools
-from lsp_harness.mcp.project_answers import ProjectAnswers
+from lsp_harness.mcp.project_answers import CodeAnswers, ProjectAnswers
 from lsp_harness.mcp.served_project import ServedProject
 from lsp_harness.mcp.served_sessions import ServedSessions
 from lsp_harness.mcp.text_verification import TextVerifier
@@ -59,12 +58,12 @@ def create_server(project: ServedProject, sessions: ServedSessions) -> "MCPServe
 
 
 def _add_resources(server: "MCPServer[None]", project: ServedProject, sessions: ServedSessions) -> None:
-    @server.resource(resource_names.SESSIONS, name="sessions", mime_type="application/json")
+    @server.resource(served_sessions.SESSIONS_URI, name="sessions", mime_type="application/json")
     def list_sessions() -> str:
         """List the saved sessions of this project, the newest first."""
         return json.dumps(sessions.list_saved(), indent=1)
 
-    @server.resource(resource_names.SESSION, name="session", mime_type="text/plain")
+    @server.resource(served_sessions.SESSION_URI, name="session", mime_type="text/plain")
     def read_session(session: str) -> str:
         """Read what happened in a session."""
         try:
@@ -72,7 +71,7 @@ def _add_resources(server: "MCPServer[None]", project: ServedProject, sessions: 
         except HarnessError as error:
             raise ResourceNotFoundError(error.message) from error
 
-    @server.resource(resource_names.ARTIFACTS, name="artifacts", mime_type="application/json")
+    @server.resource(served_sessions.ARTIFACTS_URI, name="artifacts", mime_type="application/json")
     def list_artifacts(session: str) -> str:
         """List the large outputs of a session."""
         try:
@@ -80,7 +79,7 @@ def _add_resources(server: "MCPServer[None]", project: ServedProject, sessions: 
         except HarnessError as error:
             raise ResourceNotFoundError(error.message) from error
 
-    @server.resource(resource_names.ARTIFACT, name="artifact", mime_type="text/plain")
+    @server.resource(served_sessions.ARTIFACT_URI, name="artifact", mime_type="text/plain")
     def read_artifact(session: str, artifact: str) -> str:
         """Read the beginning of a large output of a session."""
         try:
@@ -90,7 +89,7 @@ def _add_resources(server: "MCPServer[None]", project: ServedProject, sessions: 
         rest = "" if part.is_end else f"\n… of {part.size:,} bytes, {part.next_offset:,} are shown"
         return part.text + rest
 
-    @server.resource(resource_names.VERDICT, name="verdict", mime_type="text/markdown")
+    @server.resource(served_sessions.VERDICT_URI, name="verdict", mime_type="text/markdown")
     def read_verdict(session: str, turn: str) -> str:
         """Read all details of a verdict."""
         try:

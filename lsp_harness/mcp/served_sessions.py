@@ -1,4 +1,4 @@
-"""Sessions in a served folder, for programs that send prompts and read what became of them."""
+"""Sessions in a served folder, and their URIs, for programs that send prompts and read what became of them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -22,6 +22,24 @@ from lsp_harness.sessions.session_list import SessionRow, list_rows
 from lsp_harness.sessions.session_opening import Surroundings, open_session
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.event import Event
+
+SCHEME = "lsp-harness"
+SESSIONS_URI = f"{SCHEME}://sessions"
+SESSION_URI = f"{SCHEME}://sessions/{{session}}"
+ARTIFACTS_URI = f"{SCHEME}://sessions/{{session}}/artifacts"
+ARTIFACT_URI = f"{SCHEME}://sessions/{{session}}/artifacts/{{artifact}}"
+VERDICT_URI = f"{SCHEME}://verdicts/{{session}}/{{turn}}"
+
+
+def session_uri(session_id: str) -> str:
+    """Return the URI of the transcript of a session."""
+    return SESSION_URI.format(session=session_id)
+
+
+def verdict_uri(document: str) -> str:
+    """Return the URI of the details of a verdict, by the name of its document."""
+    return f"{SCHEME}://verdicts/{document}"
+
 
 MAX_LISTED = 50
 """Most sessions in a list."""

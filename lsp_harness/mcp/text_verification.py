@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsp_harness.chat.tools.edit_tools import check_utf8, find_replacement
-from lsp_harness.chat.tools.workspace_paths import WorkspaceFile, WorkspacePaths
+from lsp_harness.chat.tools.workspace_paths import NamedFile, WorkspacePaths
 from lsp_harness.errors import IndexIncomplete, UsageError
 from lsp_harness.events.code_events import ChecksCompleted
 from lsp_harness.files.secrets import redact
@@ -120,7 +120,7 @@ class TextVerifier:
         checks = [_PresentTests(check) if isinstance(check, SuiteCheck) else check for check in self._create_checks()]
         return await self._verify(file, change, checks, report)
 
-    async def _locate(self, path: str) -> WorkspaceFile:
+    async def _locate(self, path: str) -> NamedFile:
         file = self._paths.locate(path)
         await self._project.require_reading("read", {"path": path}, file.path)
         return file
@@ -130,7 +130,7 @@ class TextVerifier:
         return verifier.create_checks(settings, CheckContext(verifier.tools))
 
     async def _verify(
-        self, file: WorkspaceFile, change: Change, checks: "Sequence[Check | _PresentTests]", report: ReportLine
+        self, file: NamedFile, change: Change, checks: "Sequence[Check | _PresentTests]", report: ReportLine
     ) -> TextVerdict:
         # nobody says which files changed since the last verdict
         await self._project.services.folders.refresh(self._project.root)
@@ -153,7 +153,7 @@ class TextVerifier:
         lines = tuple(line for outcome in outcomes for line in _describe(outcome, change.after))
         return TextVerdict(file.name, verdict, lines, self._record(file, verdict))
 
-    def _record(self, file: WorkspaceFile, verdict: Verdict) -> str:
+    def _record(self, file: NamedFile, verdict: Verdict) -> str:
         """Record the verdict in the session of the harness, and return the name of its document."""
         session = self._project.services.session
         turn = session.begin_turn(Ingress("check", "a text of another program", file.name))

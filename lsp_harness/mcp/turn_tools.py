@@ -11,8 +11,7 @@ from pydantic import BaseModel, Field
 from lsp_harness.errors import UsageError
 from lsp_harness.mcp.call_progress import CallContext, follow_call
 from lsp_harness.mcp.paged_answer import PagedAnswer
-from lsp_harness.mcp.resource_names import session_uri
-from lsp_harness.mcp.served_sessions import ServedSessions, ServedTurn
+from lsp_harness.mcp.served_sessions import ServedSessions, ServedTurn, session_uri
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.wire.event import Event
 

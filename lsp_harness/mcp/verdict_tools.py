@@ -7,7 +7,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from lsp_harness.mcp.call_progress import CallContext, follow_call
-from lsp_harness.mcp.resource_names import verdict_uri
+from lsp_harness.mcp.served_sessions import verdict_uri
 from lsp_harness.mcp.text_verification import Replacement, TextVerdict, TextVerifier
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.wire.verdict_words import BEHAVIOUR_CHECKS

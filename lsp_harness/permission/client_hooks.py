@@ -9,7 +9,7 @@ from typing import Any, cast
 from ulid import ULID
 
 from lsp_harness.errors import UsageError
-from lsp_harness.permission.hook import DEFAULT_HOOK_TIMEOUT_S, HOOK_EVENTS, Hook, HookError
+from lsp_harness.permission.hooks import DEFAULT_HOOK_TIMEOUT_S, HOOK_EVENTS, Hook, HookError
 
 KEYS = ("event", "matcher", "name", "timeout_s")
 

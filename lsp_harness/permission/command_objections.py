@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from lsp_harness.files.entry_walk import EntryBudget, TooManyFilesError
 from lsp_harness.permission.file_search import list_tree
-from lsp_harness.permission.git_files import find_odd_settings, find_repository, read_index
-from lsp_harness.permission.git_history import history_objection
+from lsp_harness.permission.git_files import find_odd_settings, find_repository, history_objection, read_index
 from lsp_harness.permission.protected_paths import ProtectedPaths, holds_login, is_secret_name
 from lsp_harness.permission.shell.command_parts import SYSTEM_FOLDERS, CommandPart
 from lsp_harness.permission.shell.command_risk import judge_reading

@@ -13,7 +13,7 @@ from lsp_harness.config.permission_schema import HookSetting, RuleSetting
 from lsp_harness.config.schema import Config, tables
 from lsp_harness.permission.action import Action
 from lsp_harness.permission.action_parts import split_action
-from lsp_harness.permission.hook import Hook
+from lsp_harness.permission.hooks import Hook
 from lsp_harness.permission.protected_paths import ProtectedPaths, own_folders
 from lsp_harness.permission.rules import (
     RULE_DECISIONS,

@@ -25,8 +25,7 @@ from lsp_harness.events.tool_events import PermissionDecided, PermissionRequeste
 from lsp_harness.permission.action import CHECK_TOOLS, Action, Decision
 from lsp_harness.permission.action_parts import describe_action
 from lsp_harness.permission.gate_policy import GatePolicy
-from lsp_harness.permission.hook import HookOutcome
-from lsp_harness.permission.hooks import Hooks
+from lsp_harness.permission.hooks import HookOutcome, Hooks
 from lsp_harness.permission.person import CHOICES, Answer, AskPerson, PermissionQuestion
 from lsp_harness.permission.question_text import RememberedRules, describe_question
 from lsp_harness.permission.rules import Rule, parse_rule

@@ -13,7 +13,7 @@ from lsp_harness.engine.embed.embedder import InProcessEmbedder
 from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.harness.indexes.embedding_index import (
     BATCH_SIZE,
-    Embedder,
+    TextEmbedder,
     digests_without_vector,
     embed_texts,
     find_nearest_texts,
@@ -31,7 +31,7 @@ TEST_QUERY = "parse config"
 
 
 @contextmanager
-def load_embedding_model(settings: Index) -> Generator[Embedder]:
+def load_embedding_model(settings: Index) -> Generator[TextEmbedder]:
     """Load the embedding model of the settings with the first text, and free it at the end."""
     with closing(InProcessEmbedder(settings)) as model:
         yield model

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsp_harness.runtime.adapter import Adapter, LaunchOrder
 from lsp_harness.runtime.agent_errors import AgentError, SpawnFailed
-from lsp_harness.runtime.agent_events import EventFeed, EventName
+from lsp_harness.runtime.agent_events import AgentEventFeed, EventName
 from lsp_harness.runtime.agent_state import ENDED, AgentState
 from lsp_harness.runtime.connection import (
     AgentEnded,
@@ -24,7 +24,7 @@ from lsp_harness.runtime.connection import (
     ScreenRead,
     StateClaimed,
 )
-from lsp_harness.runtime.mailbox import Mailbox, Reply
+from lsp_harness.runtime.mailbox import AgentReply, Mailbox
 from lsp_harness.runtime.question_desk import QuestionDesk, QuestionGate
 from lsp_harness.runtime.states.state_ladder import StateLadder
 
@@ -47,7 +47,7 @@ class AgentContext:
         default_timeout_s: The time for a message without a time of its own.
     """
 
-    feed: EventFeed
+    feed: AgentEventFeed
     gate: QuestionGate
     default_timeout_s: float = DEFAULT_TIMEOUT_S
 
@@ -168,7 +168,7 @@ class Agent:
 
     async def send(
         self, message: str, *, timeout_s: float | None = None, queue: bool = False, force: bool = False
-    ) -> Reply:
+    ) -> AgentReply:
         """Give the agent a message and return its answer. See `Mailbox.send`.
 
         Raises:

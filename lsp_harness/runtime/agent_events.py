@@ -58,7 +58,7 @@ class SlowReader(Exception):
     """A client does not read its events, so that it was dropped."""
 
 
-class EventFeed:
+class AgentEventFeed:
     """The events of all agents of one pool, in order. All methods must be called in one event loop."""
 
     def __init__(self) -> None:

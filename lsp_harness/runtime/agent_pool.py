@@ -15,7 +15,7 @@ from lsp_harness.runtime.adapter import Adapter, Launch, LaunchOrder
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
 from lsp_harness.runtime.agent import Agent, AgentContext
 from lsp_harness.runtime.agent_errors import InvalidSpec, SpawnFailed, TooManyAgents, UnknownAgent
-from lsp_harness.runtime.agent_events import AgentEvent, EventFeed
+from lsp_harness.runtime.agent_events import AgentEvent, AgentEventFeed
 from lsp_harness.runtime.agent_spec import AGENT_VARIABLE, AgentSpec, TransportName
 from lsp_harness.runtime.isolation.runners import Runners
 from lsp_harness.runtime.question_desk import QuestionGate
@@ -78,7 +78,7 @@ class AgentPool:
         folder: Path,
         runners: Runners | None = None,
     ) -> None:
-        self.feed, self.registry, self.limits = EventFeed(), registry, limits
+        self.feed, self.registry, self.limits = AgentEventFeed(), registry, limits
         self.runners = runners or Runners()
         self._gate, self._folder = gate, folder
         self._orders: dict[str, LaunchOrder] = {}

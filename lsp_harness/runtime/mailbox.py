@@ -41,7 +41,7 @@ Publish = Callable[[EventName, Mapping[str, Any]], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class AgentReply:
     """The result of a message.
 
     Attributes:
@@ -73,7 +73,7 @@ class Reply:
 @dataclass(eq=False)
 class _Message:
     text: str
-    done: "asyncio.Future[Reply]"
+    done: "asyncio.Future[AgentReply]"
     is_queued: bool = False
     is_forced: bool = False
     is_submitted: bool = False
@@ -117,7 +117,7 @@ class Mailbox:
         """The messages that wait, the next one first, without their texts."""
         return [{"messageId": message.id, "chars": len(message.text)} for message in self._waiting]
 
-    async def send(self, text: str, timeout_s: float, *, queue: bool = False, force: bool = False) -> Reply:
+    async def send(self, text: str, timeout_s: float, *, queue: bool = False, force: bool = False) -> AgentReply:
         """Give the agent a message and return its answer.
 
         Args:
@@ -142,7 +142,7 @@ class Mailbox:
             raise refusal
         if len(self._waiting) >= MAX_WAITING:
             raise AgentBusy(f"{MAX_WAITING} messages wait already", "wait for answers first")
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[AgentReply] = asyncio.get_running_loop().create_future()
         message = _Message(text, future, is_queued=refusal is not None, is_forced=force)
         if must_wait:
             self._waiting.append(message)
@@ -249,7 +249,7 @@ class Mailbox:
             return
         self._publish("submitted", {"messageId": message.id, "submitted": is_submitted, "chars": len(message.text)})
         if not is_submitted:
-            self._resolve(message, Reply(message.id, True, False, "", message.is_queued))
+            self._resolve(message, AgentReply(message.id, True, False, "", message.is_queued))
             self._release(message)
             return
         message.is_submitted = True
@@ -278,10 +278,10 @@ class Mailbox:
         else:
             response = "".join(message.parts) or self._connection.read_answer()
         self._publish_answer(message.id, response)
-        self._resolve(message, Reply(message.id, True, True, response, message.is_queued))
+        self._resolve(message, AgentReply(message.id, True, True, response, message.is_queued))
         self._release(message)
 
-    def _resolve(self, message: _Message, reply: Reply) -> None:
+    def _resolve(self, message: _Message, reply: AgentReply) -> None:
         if not message.done.done():
             message.done.set_result(reply)
 

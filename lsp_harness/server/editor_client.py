@@ -23,9 +23,7 @@ from lsp_harness.harness.events import (
 from lsp_harness.harness.harness import Harness
 from lsp_harness.server.client_capabilities import ClientCapabilities
 from lsp_harness.server.lsp_conversion import lsp_diagnostics
-from lsp_harness.server.protocol import Server
-from lsp_harness.server.pushed_diagnostics import PushedDiagnostics
-from lsp_harness.server.status_feed import StatusFeed
+from lsp_harness.server.protocol import LspServer
 from lsp_harness.server.terminal_views import TerminalViews
 from lsp_harness.text.document import Document
 from lsp_harness.verify.published_findings import PublishedFindings
@@ -34,6 +32,54 @@ from lsp_harness.workspace.snapshot import Snapshot
 if TYPE_CHECKING:
     from lsp_harness.agents.agent_verbs import AgentVerbs
     from lsp_harness.sessions.session_verbs import SessionVerbs
+
+
+class PushedDiagnostics:
+    """A part of an open document: when the document closes, the client shows no diagnostics of ours on it any more."""
+
+    def __init__(self, server: LspServer, uri: str) -> None:
+        self._server = server
+        self._uri = uri
+        self._is_empty = True
+
+    def push(self, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
+        """Replace the diagnostics that the client shows."""
+        self._is_empty = not diagnostics
+        params = types.PublishDiagnosticsParams(self._uri, diagnostics, version)
+        self._server.text_document_publish_diagnostics(params)
+
+    def close(self) -> None:
+        """Remove the diagnostics."""
+        if not self._is_empty:
+            self.push(None, [])
+
+
+STATUS_METHOD = "lspHarness/status"
+STATUS_DELAY_S = 0.1
+"""Requests begin and end many times a second. A state that lasts less than this is not sent."""
+
+
+class StatusFeed:
+    """The status notifications of one client."""
+
+    def __init__(self, server: LspServer, harness: Harness) -> None:
+        self._server = server
+        self._harness = harness
+        self._timer: asyncio.TimerHandle | None = None
+        self._last_state: dict[str, Any] = {}
+
+    def schedule(self) -> None:
+        """Send the state after a delay, if it is another one by then."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(STATUS_DELAY_S, self._send)
+
+    def _send(self) -> None:
+        self._timer = None
+        state = self._harness.state()
+        if state != self._last_state:
+            self._last_state = state
+            self._server.protocol.notify(STATUS_METHOD, state)
+
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +111,9 @@ class EditorClient:
         text_listeners: Functions that are called with the URI of a document that was opened, changed, closed or lost.
     """
 
-    def __init__(self, server: Server, harness: Harness, capabilities: ClientCapabilities, base_config: Config) -> None:
+    def __init__(
+        self, server: LspServer, harness: Harness, capabilities: ClientCapabilities, base_config: Config
+    ) -> None:
         self.server = server
         self.harness = harness
         self.capabilities = capabilities

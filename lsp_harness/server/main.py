@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING
 from lsp_harness.config.load import ConfigLoader
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
-from lsp_harness.server import handshake, log_forwarding
-from lsp_harness.server.features.lifecycle.initialize import Greeting
-from lsp_harness.server.redacting_log import stderr_log
-from lsp_harness.server.transport import parent_process
+from lsp_harness.process.process_table import is_alive
+from lsp_harness.server import handshake, server_log
+from lsp_harness.server.handshake import Greeting
+from lsp_harness.server.server_log import stderr_log
 from lsp_harness.server.transport.transport import Transport
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 
 SHUTDOWN_TIMEOUT_S = 5.0
 """Time that background work has to end before the server ends."""
+POLL_INTERVAL_S = 2.0
+"""Time between two looks whether the process of the editor is still there: a socket may stay open after its end."""
 
 
 def serve(make_harness: "MakeHarness", load: ConfigLoader, *, tcp: str | None = None, ws: str | None = None) -> int:
@@ -67,7 +70,7 @@ async def _serve(make_harness: "MakeHarness", load: ConfigLoader, tcp: str | Non
         transport = await _connect(tcp, ws)
         messages = transport.messages()
         greeting = await handshake.greet(transport, messages)
-        with log_forwarding.forward_warnings() as warnings:
+        with server_log.forward_warnings() as warnings:
             return (
                 1 if greeting is None else await _converse(make_harness, load, greeting, transport, messages, warnings)
             )
@@ -82,15 +85,14 @@ async def _connect(tcp: str | None, ws: str | None) -> Transport:
     if tcp is not None and ws is not None:
         raise UsageError("choose one of --tcp and --ws")
     if tcp is not None:
-        from lsp_harness.server.transport import listen_address
-        from lsp_harness.server.transport.tcp import accept_tcp
+        from lsp_harness.server.transport.tcp import accept_tcp, parse_address
 
-        return await accept_tcp(listen_address.parse(tcp))
+        return await accept_tcp(parse_address(tcp))
     if ws is not None:
-        from lsp_harness.server.transport import listen_address
+        from lsp_harness.server.transport.tcp import parse_address
         from lsp_harness.server.transport.websocket import accept_ws
 
-        return await accept_ws(listen_address.parse(ws))
+        return await accept_ws(parse_address(ws))
     from lsp_harness.server.transport.stdio import open_stdio
 
     return await open_stdio()
@@ -102,7 +104,7 @@ async def _converse(
     greeting: Greeting,
     transport: Transport,
     messages: AsyncIterator[bytes],
-    warnings: log_forwarding.WarningForwarder,
+    warnings: server_log.WarningForwarder,
 ) -> int:
     client = _create_client(make_harness, load, greeting, transport)
     warnings.send_to(client.send_log_message)
@@ -117,7 +119,7 @@ async def _converse(
         return client.exit_status.result() if client.exit_status.done() else 0 if protocol.is_shut_down else 1
 
     async def watch_editor(pid: int) -> int:
-        await parent_process.wait_for_end(pid)
+        await _wait_for_end(pid)
         log.warning("the editor (process %d) has ended", pid)
         return 1
 
@@ -137,15 +139,14 @@ def _create_client(
     make_harness: "MakeHarness", load: ConfigLoader, greeting: Greeting, transport: Transport
 ) -> "EditorClient":
     """Create the client. The LSP types are imported here, after `initialize` was answered."""
-    from lsp_harness.server import client_settings, file_watching, index_progress, verification_progress
-    from lsp_harness.server.agents.agent_diagnostics import AgentDiagnostics
-    from lsp_harness.server.agents.agent_feed import AgentFeed
+    from lsp_harness.server import client_settings, file_watching, progress
+    from lsp_harness.server.agent_feed import AgentDiagnostics, AgentFeed
+    from lsp_harness.server.client_edits import change_open_text
     from lsp_harness.server.editor_client import EditorClient
-    from lsp_harness.server.execution.edit_application import change_open_text
-    from lsp_harness.server.feature_binding import bind
+    from lsp_harness.server.features.feature_binding import bind
     from lsp_harness.server.features.feature_table import FEATURES
-    from lsp_harness.server.protocol import Server
-    from lsp_harness.server.sessions.session_feed import SessionFeed
+    from lsp_harness.server.protocol import LspServer
+    from lsp_harness.server.session_feed import SessionFeed
     from lsp_harness.workspace.workspace import Workspace
 
     # the settings of a folder that the user does not trust do not count
@@ -153,12 +154,12 @@ def _create_client(
     base, problems = load(project)
     config, faults = client_settings.merge(base, greeting.settings, greeting.roots) if greeting.settings else (base, [])
     harness = make_harness(config, Workspace(greeting.roots, is_trusted=greeting.is_trusted))
-    client = EditorClient(Server(transport), harness, greeting.capabilities, config)
+    client = EditorClient(LspServer(transport), harness, greeting.capabilities, config)
     client.initial_settings = greeting.settings
     client.project = project
     client.load_project = lambda: load(project)
-    harness.events.subscribe(index_progress.index_listener(client))
-    harness.events.subscribe(verification_progress.verification_listener(client))
+    harness.events.subscribe(progress.index_listener(client))
+    harness.events.subscribe(progress.verification_listener(client))
     harness.events.subscribe(SessionFeed(client).handle)
     harness.events.subscribe(AgentFeed(client).handle)
     file_watching.listen(client)
@@ -186,3 +187,17 @@ async def _close(client: "EditorClient") -> None:
         log.warning("%s", error.message)
     except Exception:
         log.exception("closing the connection failed")
+
+
+async def _wait_for_end(pid: int) -> None:
+    """Return when a process has ended.
+
+    If there is no such process at the first call, never return: the number is from another PID namespace (a container)
+    and says nothing about the client.
+    """
+    if not is_alive(pid):
+        log.info("process %d is not visible from here and is not watched", pid)
+        await asyncio.Event().wait()
+    is_parent = os.getppid() == pid
+    while is_alive(pid) and (not is_parent or os.getppid() == pid):  # noqa: ASYNC110 - no event tells of the end
+        await asyncio.sleep(POLL_INTERVAL_S)

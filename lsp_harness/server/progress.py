@@ -1,14 +1,20 @@
-"""Work-done progress: a progress bar in the editor. Its cancel button cancels the work, not only the bar."""
+"""Work-done progress: a progress bar in the editor. Its cancel button cancels the work, not only the bar.
+
+Besides the bars of requests there are two of the server: while folders are indexed, and while a document is verified.
+"""
 
 import asyncio
 import logging
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from lsp_harness.harness.events import HarnessEvent, IndexReported, Listener, VerificationReported
 from lsp_harness.kernel.results import Progress, Report
 from lsp_harness.server.editor_client import EditorClient
 
@@ -106,3 +112,69 @@ class _ProgressBar:
     ) -> None:
         if self._token is not None:
             self._client.server.progress(types.ProgressParams(token=self._token, value=value))
+
+
+MIN_FILES = 200
+"""Number of files to read from which on there is a progress bar."""
+
+
+def index_listener(client: EditorClient) -> Listener:
+    """Return a listener that shows how the folders of a client are indexed."""
+    message_queues: dict[Path, asyncio.Queue[Mapping[str, Any]]] = {}
+
+    async def show_folder(root: Path, messages: "asyncio.Queue[Mapping[str, Any]]") -> None:
+        with show_progress(client, f"Indexing {root.name}", cancellable=False) as report:
+            while (message := await messages.get())["state"] == "scanning":
+                done, total = message["done"], message["of"]
+                report(Progress(f"{done:,} of {total:,} files", 100 * done // total))
+            is_ready = message["state"] == "ready"
+            report(Progress(f"{message['files']:,} files" if is_ready else str(message.get("why", "ended")), 100))
+        del message_queues[root]
+
+    def handle_event(event: HarnessEvent) -> None:
+        if not isinstance(event, IndexReported):
+            return
+        root, message = event.root, event.message
+        if root not in message_queues and message["state"] == "scanning" and message["of"] >= MIN_FILES:
+            message_queues[root] = asyncio.Queue()
+            client.spawn(show_folder(root, message_queues[root]), f"the progress of indexing {root.name}")
+        if root in message_queues:
+            message_queues[root].put_nowait(message)
+
+    return handle_event
+
+
+PROGRESS_DELAY_S = 1.0
+"""A verification that ends before shows no bar."""
+
+
+def verification_listener(client: EditorClient) -> Listener:
+    """Return a listener that shows how the documents of a client are verified."""
+    reports: dict[str, asyncio.Queue[VerificationReported]] = {}
+
+    async def show_document(uri: str, queue: "asyncio.Queue[VerificationReported]") -> None:
+        try:
+            with show_progress(client, "Verifying with lsp-harness", delay_s=PROGRESS_DELAY_S) as report:
+                newest = latest = await queue.get()
+                # the end of a verification that was overtaken is not the end
+                while latest.check or latest.version < newest.version:
+                    if latest.check:
+                        newest = latest
+                        report(Progress(latest.check, 100 * latest.done // latest.total))
+                    latest = await queue.get()
+        except asyncio.CancelledError:
+            client.harness.verification.stop(uri)
+            raise
+        finally:
+            reports.pop(uri, None)
+
+    def handle_event(event: HarnessEvent) -> None:
+        if not isinstance(event, VerificationReported) or not client.capabilities.progress:
+            return
+        if event.uri not in reports and event.check:
+            reports[event.uri] = asyncio.Queue()
+            client.spawn(show_document(event.uri, reports[event.uri]), f"the progress of verifying {event.uri}")
+        if event.uri in reports:
+            reports[event.uri].put_nowait(event)
+
+    return handle_event

@@ -191,7 +191,7 @@ class Protocol(LanguageServerProtocol):
         self.transport.send(rpc_message.dump(self._converter.unstructure(data)))
 
 
-class Server(LanguageServer):
+class LspServer(LanguageServer):
     """The server of pygls, with our protocol."""
 
     def __init__(self, transport: Transport) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from lsp_harness.chat.answer_protocol import ChatSettings
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.mcp.mcp_servers import McpServerStatus
-from lsp_harness.chat.protocol.answer_protocol import ChatSettings
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.config.schema import Config
@@ -37,8 +37,7 @@ from lsp_harness.kernel.session import Session
 from lsp_harness.kernel.tasks.task_runner import TaskRunner
 from lsp_harness.permission.action import Action
 from lsp_harness.permission.client_hooks import ClientHooks
-from lsp_harness.permission.hook import HookOutcome
-from lsp_harness.permission.hooks import Hooks
+from lsp_harness.permission.hooks import HookOutcome, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.sessions.edit_copies import EditCopies
 from lsp_harness.sessions.pending_questions import PendingQuestions

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.kernel.log.log_reader import follow_log, read_history, read_log
-from lsp_harness.kernel.log.session_lock import find_holder
+from lsp_harness.kernel.log.session_log import find_holder
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.kernel.projections.task_list import TaskRow, project_tasks
 from lsp_harness.kernel.tasks.stop_pipe import remove_pipe, request_stop
-from lsp_harness.kernel.tasks.task_reading import TaskRead, read_output
+from lsp_harness.kernel.tasks.task_output import TaskRead, read_output
 from lsp_harness.process.process_tree import end_marked
 
 END_TYPES = frozenset({"task.completed", "task.failed", "task.cancelled"})

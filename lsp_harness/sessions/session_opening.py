@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from lsp_harness.chat.chat_model import Model
-from lsp_harness.chat.find_tool import FindTool
 from lsp_harness.chat.mcp.mcp_servers import McpServers
+from lsp_harness.chat.shown_tools import FindTool
 from lsp_harness.chat.skills import SkillTool, find_skills
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tools.session_tasks import SessionTasks

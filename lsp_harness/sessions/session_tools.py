@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from lsp_harness.chat.find_tool import FindTool
 from lsp_harness.chat.mcp.mcp_servers import McpServers
+from lsp_harness.chat.shown_tools import FindTool
 from lsp_harness.chat.tool import Tool
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.rules import parse_rule, tool_matches

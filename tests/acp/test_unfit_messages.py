@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.acp.message_pipe import MessagePipe
+from lsp_harness.acp.stdio_agent import MessagePipe
 from lsp_harness.wire.message_lines import LineTooLong, MessageLines
 from tests.acp.conftest import GEO, Editor
 from tests.support.scripted_session import call_text

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.agents.agent_gate import AgentGate, GateParts
-from lsp_harness.agents.foreign_tools import make_question_action
+from lsp_harness.agents.agent_gate import AgentGate, GateParts, make_question_action
 from lsp_harness.config.permission_schema import Permissions
 from lsp_harness.config.schema import Config
 from lsp_harness.events.event_types import SessionEvent

@@ -13,7 +13,7 @@ import pytest
 
 from lsp_harness.agents.agent_verbs import AgentVerbs
 from lsp_harness.agents.agent_worktrees import AgentWorktrees
-from lsp_harness.agents.change_review import Review
+from lsp_harness.agents.change_review import ChangeReview
 from lsp_harness.errors import StaleDocument, UsageError
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.runtime.agent_errors import InvalidSpec
@@ -82,7 +82,7 @@ class Bed:
         child = await asyncio.create_subprocess_exec(sys.executable, "-c", script, cwd=isolated.worktree.workdir)
         assert await child.wait() == 0
 
-    async def write(self, text: str, name: str = "shape.py") -> Review:
+    async def write(self, text: str, name: str = "shape.py") -> ChangeReview:
         await self.edit(f"open({name!r}, 'w').write({text!r})")
         return await self.worktrees.review("A1")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import watchfiles
 
-from lsp_harness.agents.folder_watch import FolderWatch
+from lsp_harness.agents.agent_watch import FolderWatch
 
 DEADLINE_S = 60.0
 

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from lsp_harness.api.access.bounded_protocol import MAX_CONNECTIONS
-from lsp_harness.api.route_table import ROUTES
+from lsp_harness.api.routes.route_table import ROUTES
 from tests.api.conftest import ApiProcess, spawn
 
 MALFORMED = 10_000

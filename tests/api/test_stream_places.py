@@ -12,9 +12,9 @@ from sse_starlette.event import ServerSentEvent
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from lsp_harness.api.agents.agent_streams import event_stream
 from lsp_harness.api.api_context import MAX_STREAMS, ApiContext
 from lsp_harness.api.api_errors import TooManyStreams
+from lsp_harness.api.event_streams import event_stream
 from tests.api.conftest import ApiProcess
 
 

@@ -10,7 +10,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from lsp_harness.api.agents.terminal_socket import read_control
+from lsp_harness.api.routes.socket_routes import read_control
 from tests.api.conftest import ApiProcess, spawn, wait_for_status
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.permission.hook import HOOK_EVENTS
+from lsp_harness.permission.hooks import HOOK_EVENTS
 from lsp_harness.sdk import HarnessClient, HarnessError, SessionStart, ToolEnd, TurnStop
 from tests.appendix.bench import CREATE, READ, Bench, of_type, read_facts
 from tests.appendix.names import table

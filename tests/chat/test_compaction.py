@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from benchmarks.compaction import OpenGate, converse, render_table
+from lsp_harness.chat.answer_protocol import ChatSettings
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.chat_model import Model
-from lsp_harness.chat.protocol.answer_protocol import ChatSettings
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.errors import NoAnswer
 from lsp_harness.events.model_events import ModelCompleted
@@ -21,8 +21,7 @@ from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.kernel.session import Session
-from lsp_harness.permission.hook import Hook
-from lsp_harness.permission.hooks import Hooks
+from lsp_harness.permission.hooks import Hook, Hooks
 
 
 @pytest.mark.parametrize(("turns", "window", "seed"), [(60, 4096, 1), (40, 2048, 2)])

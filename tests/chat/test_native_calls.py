@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from benchmarks.compaction import OpenGate
+from lsp_harness.chat.answer_protocol import ChatSettings
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.conversation_prompt import build_dialogue
-from lsp_harness.chat.protocol.answer_protocol import ChatSettings
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineError, NoAnswer

@@ -10,8 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from lsp_harness.chat.find_tool import FindTool
-from lsp_harness.chat.shown_tools import render_views
+from lsp_harness.chat.shown_tools import FindTool, render_views
 from lsp_harness.chat.tool import Tool
 from lsp_harness.chat.tool_calls import parse_answer
 from lsp_harness.chat.tool_grammar import AnswerForm, build_tool_grammar

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from lsp_harness.chat.find_tool import FindTool
-from lsp_harness.chat.shown_tools import RARE_TOOLS, render_views
+from lsp_harness.chat.shown_tools import RARE_TOOLS, FindTool, render_views
 from lsp_harness.chat.tool import ToolResult
 from lsp_harness.chat.tool_prompt import short_signature
 from lsp_harness.chat.tools.tool_input import object_schema, text_schema

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from lsp_harness.cli.doctor.doctor_servers import is_private
+from lsp_harness.cli.doctor.doctor_installation import is_private
 from lsp_harness.inference.backends import fleet
 from lsp_harness.inference.target import Target
 from tests.cli.conftest import Shell

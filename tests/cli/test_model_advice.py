@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.cli.doctor.model_advice import advise_model
+from lsp_harness.cli.doctor.doctor_engine import advise_model
 from lsp_harness.config.schema import Completion
 
 SMALL, LARGER = "qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct"

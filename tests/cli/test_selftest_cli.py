@@ -11,7 +11,7 @@ import pytest
 from lsp_harness.chat import chat_driver
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.edit_tools import EditTool
-from lsp_harness.cli.selftest import ability_checks, selftest_run
+from lsp_harness.cli.selftest import ability_checks, selftest_cli
 from lsp_harness.cli.selftest.ability_checks import CHECKS
 from lsp_harness.events.session_events import ErrorOccurred
 from lsp_harness.kernel.artifacts import ArtifactStore
@@ -121,7 +121,7 @@ def test_a_broken_ability_fails_its_check_and_no_other(name: str, shell: Shell, 
 
 
 def test_the_model_of_the_settings_is_asked_on_demand(shell: Shell, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(selftest_run, "CHECKS", {})
+    monkeypatch.setattr(selftest_cli, "CHECKS", {})
     shell.replies("ready")
     result = shell.run("selftest", "--model")
     assert (result.code, result.out) == (0, "✓ real-model: scripted:script.json answered 'ready' with 1 tokens\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli.terminal_person import TerminalPerson as AskingTerminal
+from lsp_harness.cli.sessions.terminal_person import TerminalPerson as AskingTerminal
 from lsp_harness.permission.action import SUITE_TOOL, Action
 from lsp_harness.permission.person import PermissionQuestion
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox

@@ -1,6 +1,6 @@
 """The table of candidates, from the events of a session."""
 
-from lsp_harness.cli.verdict_table import VerdictTable
+from lsp_harness.cli.proposal_output import VerdictTable
 from lsp_harness.wire.event import Event
 
 

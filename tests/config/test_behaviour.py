@@ -17,7 +17,7 @@ from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.request import ChatRequest, Infill
 from lsp_harness.inference.scripted_engine import prompt_text
-from lsp_harness.inference.supervisor import EngineAddress, Supervisor, engine_identity
+from lsp_harness.inference.supervisor import EngineAddress, EngineSupervisor, engine_identity
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
@@ -128,8 +128,8 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
     model.touch()
     config = changed(key, value)
     where = EngineAddress(folder / "s", folder / "l")
-    argv = Supervisor(config)._argv(model, where)
-    default = Supervisor(Config())._argv(model, where)
+    argv = EngineSupervisor(config)._argv(model, where)
+    default = EngineSupervisor(Config())._argv(model, where)
     after = argv.index("lsp_harness.engine.main") + 1
     assert getattr(parse_arguments(list(argv[after:])), argument) == value
     assert getattr(parse_arguments(list(default[after:])), argument) != value
@@ -143,11 +143,11 @@ def test_a_pooling_that_is_none_is_no_reason_for_another_engine(folder: Path, wr
     model.touch()
     config = changed("index.embedding_pooling", wrong)
     assert engine_identity(model, config) == engine_identity(model, Config())
-    assert Supervisor(config)._argv(model, where) == Supervisor(Config())._argv(model, where)
+    assert EngineSupervisor(config)._argv(model, where) == EngineSupervisor(Config())._argv(model, where)
 
 
 def test_a_model_that_begins_with_a_dash_is_no_option(folder: Path) -> None:
-    argv = Supervisor(changed("index.embedding_model", "-x"))._argv(
+    argv = EngineSupervisor(changed("index.embedding_model", "-x"))._argv(
         folder / "m", EngineAddress(folder / "s", folder / "l")
     )
     assert parse_arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :])).embedding_model == "-x"
@@ -156,10 +156,10 @@ def test_a_model_that_begins_with_a_dash_is_no_option(folder: Path) -> None:
 def test_an_order_that_is_none_is_refused_and_that_of_a_card_can_be_changed(folder: Path) -> None:
     model, where = folder / card(Config().model.path).file, EngineAddress(folder / "s", folder / "l")
     for order, taken in (("auto", "suffix-first"), ("prefix-suffix-middle",) * 2):
-        argv = Supervisor(changed("model.fim_order", order))._argv(model, where)
+        argv = EngineSupervisor(changed("model.fim_order", order))._argv(model, where)
         assert argv[argv.index("--fim-order") + 1] == taken
     with pytest.raises(ConfigError, match=r"model\.fim_order must be one of auto, suffix-first, .* not 'sideways'"):
-        Supervisor(changed("model.fim_order", "sideways"))._argv(model, where)
+        EngineSupervisor(changed("model.fim_order", "sideways"))._argv(model, where)
 
 
 async def test_model_path_is_the_file_that_is_loaded(folder: Path) -> None:
@@ -167,11 +167,12 @@ async def test_model_path_is_the_file_that_is_loaded(folder: Path) -> None:
     model.write_bytes(b"GGUF")
     assert resolve_model(changed("model.path", str(model)).model.path) == model
     with pytest.raises(ModelMissing, match=r"absent\.gguf"):
-        await Supervisor(changed("model.path", str(folder / "absent.gguf"))).ensure_running()
+        await EngineSupervisor(changed("model.path", str(folder / "absent.gguf"))).ensure_running()
 
 
 async def test_an_engine_elsewhere_is_used_as_it_is(folder: Path) -> None:
-    assert await Supervisor(changed("engine.url", "/run/engine.sock")).ensure_running() == Path("/run/engine.sock")
+    supervisor = EngineSupervisor(changed("engine.url", "/run/engine.sock"))
+    assert await supervisor.ensure_running() == Path("/run/engine.sock")
 
 
 FIX_KEYS: dict[str, tuple[Any, dict[str, Any]]] = {

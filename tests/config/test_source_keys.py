@@ -17,7 +17,7 @@ from lsp_harness.harness.indexes.folder_indexes import FolderIndexes
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.model_files import resolve_model
-from lsp_harness.inference.supervisor import EngineAddress, Supervisor
+from lsp_harness.inference.supervisor import EngineAddress, EngineSupervisor
 from lsp_harness.verify.check import CheckContext, CheckTools
 from lsp_harness.verify.check_registry import create_checks
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
@@ -74,7 +74,7 @@ async def observe_fixing(config: Config, folder: Path) -> Any:
 
 async def observe_engine(config: Config, folder: Path) -> Any:
     """The arguments of the engine's process that differ between settings."""
-    argv = Supervisor(config)._argv(folder / "m.gguf", EngineAddress(folder / "s", folder / "l"))
+    argv = EngineSupervisor(config)._argv(folder / "m.gguf", EngineAddress(folder / "s", folder / "l"))
     arguments = parse_arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :]))
     return arguments.n_ctx, arguments.n_gpu_layers, arguments.embedding_model
 

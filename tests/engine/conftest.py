@@ -10,7 +10,7 @@ import pytest
 from lsp_harness.engine.cache.host_cache import HostCache
 from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
 from lsp_harness.engine.decode.batch import compose_batch
-from lsp_harness.engine.decode.generation import Generation
+from lsp_harness.engine.decode.generation import RunningRequest
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler
@@ -52,12 +52,13 @@ class Bench:
         return "".join(chunk.text for chunk in chunks), chunks[-1]
 
     def together(
-        self, *works: TokenRequest, after: Callable[[int, list[Generation]], None] = lambda _, __: None
+        self, *works: TokenRequest, after: Callable[[int, list[RunningRequest]], None] = lambda _, __: None
     ) -> list[list[Chunk]]:
         """Run requests in the same steps and return the chunks of each. `after` is called after each step."""
         chunks_by_request: list[list[Chunk]] = [[] for _ in works]
         runs = [
-            Generation(self.model, work, chunks.append) for work, chunks in zip(works, chunks_by_request, strict=True)
+            RunningRequest(self.model, work, chunks.append)
+            for work, chunks in zip(works, chunks_by_request, strict=True)
         ]
         steps = 0
         while any(not run.is_done for run in runs):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
-from lsp_harness.engine.decode.llama import Aborted, Llama, Row
+from lsp_harness.engine.decode.llama import Aborted, Llama, TokenRow
 from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler
 from lsp_harness.inference.request import Owner, Priority, Sampling, Usage
@@ -30,7 +30,7 @@ class GatedLlama:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.llama, name)
 
-    def decode(self, rows: Sequence[Row]) -> None:
+    def decode(self, rows: Sequence[TokenRow]) -> None:
         clients = {self.kv.slots[row.seq].client: len(row.tokens) for row in rows}
         self.log.append(clients)
         self.loop.call_soon_threadsafe(self.at_work.set)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from lsp_harness.engine.cache import cached_sequence
-from lsp_harness.engine.decode.generation import Generation
-from lsp_harness.engine.decode.llama import Row
+from lsp_harness.engine.decode.generation import RunningRequest
+from lsp_harness.engine.decode.llama import TokenRow
 from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop
@@ -163,7 +163,7 @@ def test_candidates_share_the_prompt_and_repeat_themselves(machine: Bench):
 
 
 def test_a_candidate_can_be_stopped_alone(machine: Bench):
-    def after(step: int, runs: list[Generation]) -> None:
+    def after(step: int, runs: list[RunningRequest]) -> None:
         if step == 4:
             runs[0].stop(1, "cancelled")
 
@@ -175,7 +175,7 @@ def test_a_candidate_can_be_stopped_alone(machine: Bench):
 
 
 def test_a_candidate_stopped_before_the_prompt_is_read_says_nothing(machine: Bench):
-    def after(step: int, runs: list[Generation]) -> None:
+    def after(step: int, runs: list[RunningRequest]) -> None:
         runs[0].stop(0, "cancelled")
 
     [chunks] = machine.together(TokenRequest((Prompt([1] * 100),), Sampling(n_predict=5, n=2)), after=after)
@@ -186,7 +186,7 @@ def test_a_candidate_stopped_before_the_prompt_is_read_says_nothing(machine: Ben
 
 @pytest.mark.parametrize("at", [0, 6])
 def test_a_request_that_is_stopped_ends_all_its_candidates(machine: Bench, at: int):
-    def after(step: int, runs: list[Generation]) -> None:
+    def after(step: int, runs: list[RunningRequest]) -> None:
         if step == at:
             runs[0].stop(None, "cancelled")
 
@@ -277,15 +277,15 @@ def test_a_prompt_that_took_long_to_read_has_its_own_logits(machine: Bench, monk
     [alone] = machine.together(slow)
     machine.forget()
 
-    def after(step: int, runs: list[Generation]) -> None:
+    def after(step: int, runs: list[RunningRequest]) -> None:
         if step == 0:
             for kind in (110, 120):
-                run = Generation(
+                run = RunningRequest(
                     machine.model, TokenRequest((Prompt([kind] * 5),), Sampling(n_predict=0)), lambda _: None
                 )
                 while not run.is_done:
                     slot, tokens, _ = run.next_part(5)
-                    machine.llama.decode([Row(slot.seq, len(slot.tokens), tokens)])
+                    machine.llama.decode([TokenRow(slot.seq, len(slot.tokens), tokens)])
                     run.on_evaluated(tokens, len(tokens) - 1)
 
     [beside] = machine.together(slow, after=after)

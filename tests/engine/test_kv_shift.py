@@ -19,8 +19,8 @@ from lsp_harness.engine.cache.kv_shift import (
     find_runs,
     limit_missing_context,
 )
-from lsp_harness.engine.decode.generation import Generation
-from lsp_harness.engine.decode.llama import Llama, Row
+from lsp_harness.engine.decode.generation import RunningRequest
+from lsp_harness.engine.decode.llama import Llama, TokenRow
 from lsp_harness.engine.decode.memory_probe import measure_move_ms
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.step_cost import StepCost
@@ -182,7 +182,7 @@ def test_moved_tokens_predict_what_they_would_when_moved_by_hand(machine: Bench,
 
     def read(tokens: list[int], at: int) -> None:
         for start in range(0, len(tokens), llama.n_batch):
-            llama.decode([Row(0, at + start, tokens[start : start + llama.n_batch])])
+            llama.decode([TokenRow(0, at + start, tokens[start : start + llama.n_batch])])
 
     read(first, 0)
     llama.copy(0, 1, len(first))
@@ -195,7 +195,7 @@ def test_moved_tokens_predict_what_they_would_when_moved_by_hand(machine: Bench,
     by_hand = llama.logits(1).copy()
     llama.truncate(0, 0)
     for start in range(0, len(second), llama.n_batch):
-        llama.decode([Row(0, start, second[start : start + llama.n_batch])])
+        llama.decode([TokenRow(0, start, second[start : start + llama.n_batch])])
     fresh = llama.logits((len(second) - 1) % llama.n_batch).copy()
 
     assert np.allclose(logits_row, by_hand, atol=1e-3)
@@ -267,7 +267,7 @@ def test_a_cancelled_request_lets_go_of_what_waits_aside(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     waiting: list[int] = []
 
-    def cancel(_: int, runs: list[Generation]) -> None:
+    def cancel(_: int, runs: list[RunningRequest]) -> None:
         waiting.append(sum(slot.is_staging for slot in machine.kv.slots))
         runs[0].stop(None, "cancelled")
 
@@ -296,7 +296,7 @@ def test_without_room_to_move_it_the_prompt_is_read(machine: Bench):
     # 236 cells do for the prompt and its answer, but to sort out what to move takes 249
     result = machine.kv.acquire([210] * 782, 0)
     items: list[Chunk] = []
-    run = Generation(
+    run = RunningRequest(
         machine.model, TokenRequest((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=None), items.append
     )
 
@@ -317,7 +317,7 @@ def test_a_move_that_llama_cpp_refuses_costs_only_the_reading(
         patch.setattr(machine.llama, "load_state", full)
         assert ask(machine, OTHER, TEXT, TAIL).shifted == 0
 
-    def failing(rows: Sequence[Row]) -> None:
+    def failing(rows: Sequence[TokenRow]) -> None:
         raise EngineRefused(f"no room for {len(rows)}")
 
     move = machine.llama.move_cells
@@ -340,7 +340,7 @@ def test_moving_is_not_interrupted(machine: Bench, monkeypatch: pytest.MonkeyPat
     prompt = Prompt([*OTHER, *TEXT, *TAIL])
     with monkeypatch.context() as patch:
         patch.setattr(machine.llama, "should_abort", lambda: True)
-        run = Generation(machine.model, TokenRequest((prompt,), SHORT, cache_reuse=LEAST), lambda _: None)
+        run = RunningRequest(machine.model, TokenRequest((prompt,), SHORT, cache_reuse=LEAST), lambda _: None)
         assert machine.llama.should_abort()
     assert sum(slot.is_staging for slot in machine.kv.slots) == 1
     run.abandon()
@@ -364,17 +364,17 @@ def test_the_longer_prompt_is_taken_when_moving_makes_it_cheap(machine: Bench):
 def test_a_sequence_that_was_given_back_is_let_alone(machine: Bench):
     """The slot in which pieces waited is anybody's once they are placed."""
     ask(machine, HEAD, TEXT, TAIL)
-    generation = Generation(
+    generation = RunningRequest(
         machine.model, TokenRequest((Prompt([*OTHER, *TEXT, *END]),), SHORT, cache_reuse=LEAST), lambda _: None
     )
     while any(slot.is_staging for slot in machine.kv.slots):
         slot, tokens, _ = generation.next_part(32)
         if any(slot.is_staging for slot in machine.kv.slots):
-            machine.llama.decode([Row(slot.seq, len(slot.tokens), tokens, 0)])
+            machine.llama.decode([TokenRow(slot.seq, len(slot.tokens), tokens, 0)])
             generation.on_evaluated(tokens, len(tokens) - 1)
-    two = Generation(machine.model, TokenRequest((Prompt([210] * 40),), SHORT), lambda _: None)
+    two = RunningRequest(machine.model, TokenRequest((Prompt([210] * 40),), SHORT), lambda _: None)
     slot, tokens, _ = two.next_part(20)
-    machine.llama.decode([Row(slot.seq, 0, tokens, 0)])
+    machine.llama.decode([TokenRow(slot.seq, 0, tokens, 0)])
     two.on_evaluated(tokens, 19)
 
     generation.next_part(32)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.engine.decode import chat_template as module
 from lsp_harness.engine.decode.chat_template import compile_template
-from lsp_harness.engine.decode.llama import Aborted, Llama, Row
+from lsp_harness.engine.decode.llama import Aborted, Llama, TokenRow
 from lsp_harness.engine.decode.memory_probe import probe_memory
 from lsp_harness.engine.decode.sampler import likeliest_token
 from lsp_harness.errors import EngineRefused, ModelError
@@ -182,31 +182,31 @@ def test_a_damaged_file_is_a_model_error_and_harms_no_other_model(machine: Bench
 def test_an_aborted_evaluation_leaves_what_was_there_before(machine: Bench):
     llama = machine.llama
     tokens = llama.vocabulary.tokenize("def f():\n")
-    llama.decode([Row(0, 0, tokens)])
+    llama.decode([TokenRow(0, 0, tokens)])
     before = likeliest_token(llama.logits(-1), range(llama.n_vocab))
 
     llama.should_abort = lambda: True
     with pytest.raises(Aborted):
-        llama.decode([Row(0, len(tokens), tokens)])
+        llama.decode([TokenRow(0, len(tokens), tokens)])
     llama.should_abort = lambda: False
 
     assert llama.truncate(0, len(tokens) - 1)
-    llama.decode([Row(0, len(tokens) - 1, tokens[-1:])])
+    llama.decode([TokenRow(0, len(tokens) - 1, tokens[-1:])])
     assert likeliest_token(llama.logits(-1), range(llama.n_vocab)) == before
 
 
 def test_more_than_the_cache_holds_is_refused(machine: Bench):
     llama = machine.llama
     for at in range(0, llama.n_ctx, llama.n_batch):
-        llama.decode([Row(0, at, [5] * llama.n_batch)])
+        llama.decode([TokenRow(0, at, [5] * llama.n_batch)])
 
     with pytest.raises(EngineRefused, match="context_length"):
-        llama.decode([Row(0, llama.n_ctx, [5])])
+        llama.decode([TokenRow(0, llama.n_ctx, [5])])
 
 
 def test_the_likeliest_is_chosen_among_the_allowed_only(machine: Bench):
     llama = machine.llama
-    llama.decode([Row(0, 0, llama.vocabulary.tokenize("def"))])
+    llama.decode([TokenRow(0, 0, llama.vocabulary.tokenize("def"))])
 
     logits = llama.logits(-1)
     assert likeliest_token(logits, [7]) == 7
@@ -219,11 +219,11 @@ def test_a_batch_has_rows_of_several_sequences(machine: Bench):
     item, other = llama.vocabulary.tokenize("def f():"), llama.vocabulary.tokenize("class Value:")
     firsts: list[int] = []
     for tokens in (item, other):
-        llama.decode([Row(0, 0, tokens)])
+        llama.decode([TokenRow(0, 0, tokens)])
         firsts.append(likeliest_token(llama.logits(-1), range(llama.n_vocab)))
         llama.truncate(0, 0)
 
-    llama.decode([Row(1, 0, item), Row(2, 0, other, len(other))])
+    llama.decode([TokenRow(1, 0, item), TokenRow(2, 0, other, len(other))])
 
     ends = (len(item) - 1, len(item) + len(other) - 1)
     assert [likeliest_token(llama.logits(at), range(llama.n_vocab)) for at in ends] == firsts

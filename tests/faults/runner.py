@@ -68,7 +68,7 @@ def _import_all() -> None:
         *(
             "lsp_harness.server.main",
             "lsp_harness.server.features.feature_table",
-            "lsp_harness.server.feature_binding",
+            "lsp_harness.server.features.feature_binding",
             "pathspec",
             "rich.progress",
             "rich.live",
@@ -76,7 +76,7 @@ def _import_all() -> None:
         *("lsp_harness.completion.completer", "lsp_harness.coding.fix", "rich.table", "httpx2", "watchfiles"),
         *(
             "lsp_harness.inference.scripted_engine",
-            "lsp_harness.harness.verification.accepted_edits",
+            "lsp_harness.harness.verdicts.accepted_edits",
             "lsp_harness.harness.indexes.folder_indexes",
         ),
     ):

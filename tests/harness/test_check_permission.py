@@ -14,8 +14,7 @@ from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.kernel.log.turn import Turn, current_turn
 from lsp_harness.permission.action import SUITE_TOOL, Action
-from lsp_harness.permission.hook import Hook
-from lsp_harness.permission.hooks import Hooks
+from lsp_harness.permission.hooks import Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.permission.person import Answer, Choice, PermissionQuestion
 from lsp_harness.process.sandbox.landlock import Landlock

@@ -8,9 +8,9 @@ import pytest
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import NoAnswer
+from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.index_service import ReadyIndex
-from lsp_harness.harness.services import Clock
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

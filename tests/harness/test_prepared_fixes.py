@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import NoAnswer, StaleDocument
-from lsp_harness.harness.services import Clock
+from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.kernel.results import FixOffer, Proposal
 from lsp_harness.text.edit import Edit

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, cast
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.harness.events import FindingsChanged, HarnessEvent
-from lsp_harness.harness.verification.verification_verbs import describe_verdict
+from lsp_harness.harness.verdicts.verification_verbs import describe_verdict
 from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.process.sandbox.confinement import Confinement
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.completion.document_completions import DocumentCompletions
-from lsp_harness.harness.services import Clock
+from lsp_harness.harness.clock import Clock
 from lsp_harness.harness.visited_files import (
     IDLE_S,
     MAX_FILES,

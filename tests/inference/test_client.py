@@ -25,7 +25,7 @@ from lsp_harness.inference import supervisor
 from lsp_harness.inference.backends.endpoint import status_error
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, ModelRequest, Owner, Sampling
-from lsp_harness.inference.supervisor import Supervisor, engine_address, engine_identity
+from lsp_harness.inference.supervisor import EngineSupervisor, engine_address, engine_identity
 from lsp_harness.process import detached_process
 
 SHORT = Continuation("def f", Sampling(n_predict=8))
@@ -181,7 +181,7 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
 
     monkeypatch.setattr(supervisor, "monotonic", lambda: clock[0])
     monkeypatch.setattr(detached_process, "start_detached", counted)
-    engine = Supervisor(replace(config, model=Model(str(damaged))))
+    engine = EngineSupervisor(replace(config, model=Model(str(damaged))))
 
     async def refused() -> str:
         with pytest.raises(EngineUnavailable) as caught:
@@ -213,7 +213,7 @@ async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
         return answers.pop(0)
 
     monkeypatch.setattr(detached_process, "start_detached", scripted)
-    engine = Supervisor(config)
+    engine = EngineSupervisor(config)
     for expected in ("no", "no", None, "no"):
         clock[0] += 100
         if expected:
@@ -232,7 +232,7 @@ async def test_everybody_who_waits_hears_why_it_does_not_start(
         return {"error": "no"}
 
     monkeypatch.setattr(detached_process, "start_detached", fails)
-    engine = Supervisor(config)
+    engine = EngineSupervisor(config)
 
     results = await asyncio.gather(*(engine.ensure_running() for _ in range(3)), return_exceptions=True)
 
@@ -240,7 +240,7 @@ async def test_everybody_who_waits_hears_why_it_does_not_start(
 
 
 async def test_an_engine_started_elsewhere_is_only_used(home: Path, config: Config):
-    engine = Supervisor(replace(config, engine=replace(config.engine, url="/somewhere/s")))
+    engine = EngineSupervisor(replace(config, engine=replace(config.engine, url="/somewhere/s")))
 
     assert await engine.ensure_running() == Path("/somewhere/s")
     with pytest.raises(EngineUnavailable):
@@ -251,12 +251,12 @@ async def test_a_model_that_is_not_there(home: Path, config: Config, monkeypatch
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(home / "models"))
 
     with pytest.raises(ModelMissing, match="no model file"):
-        await Supervisor(Config(model=Model(str(home / "none.gguf")))).ensure_running()
+        await EngineSupervisor(Config(model=Model(str(home / "none.gguf")))).ensure_running()
     with pytest.raises(ModelMissing, match="lsp-harness model pull"):
-        await Supervisor(Config()).ensure_running()
+        await EngineSupervisor(Config()).ensure_running()
     (home / "text.gguf").write_text("no model")
     with pytest.raises(ModelError, match="not a GGUF file"):
-        await Supervisor(Config(model=Model(str(home / "text.gguf")))).ensure_running()
+        await EngineSupervisor(Config(model=Model(str(home / "text.gguf")))).ensure_running()
 
 
 async def test_a_path_too_long_for_a_socket(
@@ -265,7 +265,7 @@ async def test_a_path_too_long_for_a_socket(
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / ("long" * 25)))
 
     with pytest.raises(EngineUnavailable, match="too long for a socket; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME"):
-        await Supervisor(config).ensure_running()
+        await EngineSupervisor(config).ensure_running()
 
 
 def test_an_engine_is_known_by_what_it_was_loaded_with(home: Path, config: Config, tiny_model: Path):
@@ -296,4 +296,4 @@ async def test_a_folder_where_a_file_of_the_engine_must_be_is_named(
     folder = engine_address(tiny_model, config).socket.with_suffix(ending)
     folder.mkdir()
     with pytest.raises(EngineUnavailable, match=f"{folder} is a folder, where a file must be; remove it"):
-        await Supervisor(config).ensure_running()
+        await EngineSupervisor(config).ensure_running()

@@ -18,7 +18,7 @@ from lsp_harness.harness.engines import ObservedEngine
 from lsp_harness.inference import running_engines
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.running_engines import end_engine_at, is_alive, is_listening, peer_pid, pid_file
-from lsp_harness.inference.supervisor import Supervisor, engine_address
+from lsp_harness.inference.supervisor import EngineSupervisor, engine_address
 from lsp_harness.process.termination import OpenProcess, start_time
 from tests.support.stuck import has_ended, listener, stop
 
@@ -124,7 +124,7 @@ async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: 
 
 async def test_a_start_finds_a_stuck_engine_and_takes_its_place(place: Path, impatient: Config):
     with listener(place, stopped=True) as process:
-        supervisor = Supervisor(impatient)
+        supervisor = EngineSupervisor(impatient)
         # a request has failed: what listens is not believed to answer
         supervisor.suspect_engine()
         assert await supervisor.ensure_running() == place

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.cli.verdict_table import VerdictTable
+from lsp_harness.cli.proposal_output import VerdictTable
 from lsp_harness.events.code_events import (
     CandidateGenerated,
     CandidateRejected,

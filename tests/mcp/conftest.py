@@ -26,7 +26,7 @@ AREA, EDGE = (
 GEO = f"import math\n\n\n{AREA}\n\n{EDGE}"
 EARLIER, LATEST = "legacy", "2026-07-28"
 """The handshake of 2025-11-25, and the version without one."""
-MCP_MODULES = ("lsp_harness.cli.usage_errors", "lsp_harness.cli.surfaces.mcp_cli", "lsp_harness.mcp.project_server")
+MCP_MODULES = ("lsp_harness.cli.usage_errors", "lsp_harness.cli.commands.mcp_cli", "lsp_harness.mcp.project_server")
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 

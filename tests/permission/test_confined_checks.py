@@ -10,8 +10,7 @@ import pytest
 
 from lsp_harness.permission.action import SUITE_TOOL, Action
 from lsp_harness.permission.gate_policy import make_policy
-from lsp_harness.permission.hook import Hook
-from lsp_harness.permission.hooks import Hooks
+from lsp_harness.permission.hooks import Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.person import Answer
 from lsp_harness.process.sandbox.confinement import Confinement

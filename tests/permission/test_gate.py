@@ -12,8 +12,7 @@ import pytest
 
 from lsp_harness.events.tool_events import PermissionDecided, PermissionRequested
 from lsp_harness.permission.action import LINT_TOOL, Action
-from lsp_harness.permission.hook import Hook
-from lsp_harness.permission.hooks import Hooks
+from lsp_harness.permission.hooks import Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.person import Answer
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from lsp_harness.events.tool_events import HookDecision
-from lsp_harness.permission.hook import HOOK_EVENTS, Hook
-from lsp_harness.permission.hooks import Hooks
+from lsp_harness.permission.hooks import HOOK_EVENTS, Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from tests.permission.gates import Recorder, ScriptedPerson, bash, policy, rules
 

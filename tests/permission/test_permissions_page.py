@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lsp_harness.config.schema import tables
-from lsp_harness.permission.hook import HOOK_EVENTS
+from lsp_harness.permission.hooks import HOOK_EVENTS
 from lsp_harness.wire.permission_mode import PERMISSION_MODES
 from tools.permissions_page import render, render_hooks, render_modes
 

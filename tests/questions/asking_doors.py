@@ -15,7 +15,7 @@ from typing import Any
 
 from acp import text_block
 
-from lsp_harness.cli.sessions.chat_cli import Conversation
+from lsp_harness.cli.sessions.chat_cli import TerminalConversation
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from tests.acp.conftest import Editor as AcpEditor
 from tests.api.conftest import open_servers
@@ -71,7 +71,7 @@ def ask_in_terminal(folder: Path) -> list[str]:
     person = ReadingPerson(screen, len(REPLIES))
     flags = SessionFlags(provider=write_script(folder, *REPLIES), cwd=str(root), permission_mode="ask")
     with redirect_stdout(screen):
-        assert asyncio.run(Conversation(flags, person).run()) == 0
+        assert asyncio.run(TerminalConversation(flags, person).run()) == 0
     return person.seen
 
 

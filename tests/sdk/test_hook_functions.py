@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.config import paths
 from lsp_harness.kernel.log.log_reader import read_history
-from lsp_harness.permission.hook import HOOK_EVENTS
+from lsp_harness.permission.hooks import HOOK_EVENTS
 from lsp_harness.sdk import HarnessClient, HarnessError, HookDecision, HookMatcher, ToolEnd, query
 from lsp_harness.sessions.session_host import serve_session
 from lsp_harness.wire.frame_lines import encode_line

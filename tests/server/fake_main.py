@@ -19,6 +19,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from lsp_harness.config.load import load
@@ -30,10 +31,11 @@ from lsp_harness.harness.edits.turns import Turns
 from lsp_harness.harness.events import FindingsChanged, VerificationReported
 from lsp_harness.harness.harness import Harness, UserAction
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verification.verification_verbs import VerificationVerbs
+from lsp_harness.harness.verdicts.verification_verbs import VerificationVerbs
 from lsp_harness.harness.visited_files import VisitedFiles
 from lsp_harness.kernel.results import FixOffer, Progress, Proposal, Report, Suggestion
 from lsp_harness.server import commands
+from lsp_harness.server.commands import command_registry
 from lsp_harness.server.main import serve
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -239,11 +241,11 @@ def make_harness(config: Config, workspace: Workspace, *, refused_modules: str =
     imported_modules = [name for name in refused_modules.split(",") if name in sys.modules]
     if imported_modules:
         raise UsageError(f"these modules are imported too early: {imported_modules}")
-    from lsp_harness.server import verification_progress
-    from lsp_harness.server.features.language import inline_completion
+    from lsp_harness.server import progress
+    from lsp_harness.server.features import completions
 
-    verification_progress.PROGRESS_DELAY_S = 0.0
-    inline_completion.PROGRESS_DELAY_S = 0.0
+    progress.PROGRESS_DELAY_S = 0.0
+    completions.PROGRESS_DELAY_S = 0.0
     return FakeHarness(config, workspace)
 
 
@@ -252,5 +254,6 @@ if __name__ == "__main__":
     if "--commands" in options:
         # a folder with modules of commands that only a test has
         commands.__path__.append(options["--commands"])
+        command_registry.MODULES += tuple(path.stem for path in Path(options["--commands"]).glob("*.py"))
     factory = partial(make_harness, refused_modules=options.get("--refused-modules", ""))
     raise SystemExit(serve(factory, load, tcp=options.get("--tcp"), ws=options.get("--ws")))

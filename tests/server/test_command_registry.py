@@ -1,4 +1,4 @@
-"""The registry of the commands: one module is all that the server and the editors need."""
+"""The registry of the commands: one decorated function is all that the server and the editors need."""
 
 import json
 import re
@@ -8,40 +8,41 @@ from textwrap import dedent
 import pytest
 
 from lsp_harness.server import commands
+from lsp_harness.server.commands import command_registry
 from lsp_harness.server.commands.command_registry import command_names, editor_commands, find_command
 from tests.server.conftest import Spawn
 from tools import vscode_commands
 from tools.command_files import render_files
 
 ROOT = Path(__file__).resolve().parents[2]
+COMMANDS = Path(command_registry.__file__).parent
 GREETING = dedent('''
-    """`lspHarness.greetUser`: greet a user."""
+    """The commands about greetings."""
 
-    from lsp_harness.server.execution.command_arguments import single_string
-    from lsp_harness.server.execution.editor_command import EditorCommand, PaletteEntry
+    from lsp_harness.server.commands.command_registry import PaletteEntry, command
+    from lsp_harness.server.commands.command_arguments import single_string
 
-    COMMAND = EditorCommand(
-        name="lspHarness.greetUser",
+
+    @command(
+        "lspHarness.greetUser",
         arguments="[name]",
         description="greets a user",
         result="`text`: the greeting",
         palette=PaletteEntry(title="Greet the User", handler="text", needs_trust=True),
     )
-
-
-    async def run(client, snapshot, params):
+    async def greet_user(client, snapshot, params):
         return {"text": f"Hello, {single_string(params, 'a name')}!"}
     ''')
 
 
 @pytest.fixture
 def command_folder(tmp_path: Path) -> Path:
-    """A folder with the module of a command that only this test has."""
-    (tmp_path / "greet_user_command.py").write_text(GREETING)
+    """A folder with a module of commands that only this test has."""
+    (tmp_path / "greetings.py").write_text(GREETING)
     return tmp_path
 
 
-async def test_a_command_of_one_file_is_announced_and_runs(spawn: Spawn, command_folder: Path):
+async def test_a_command_of_one_function_is_announced_and_runs(spawn: Spawn, command_folder: Path):
     editor = await spawn(None, "--commands", str(command_folder))
 
     answer = await editor.initialize("vscode")
@@ -51,7 +52,7 @@ async def test_a_command_of_one_file_is_announced_and_runs(spawn: Spawn, command
     assert result == {"text": "Hello, Ada!"}
 
 
-async def test_a_command_of_one_file_is_listed_for_users(spawn: Spawn, command_folder: Path):
+async def test_a_command_of_one_function_is_listed_for_users(spawn: Spawn, command_folder: Path):
     editor = await spawn("nvim", "--commands", str(command_folder))
 
     result = await editor.request("workspace/executeCommand", {"command": "lspHarness.commands"})
@@ -71,10 +72,11 @@ async def test_a_command_of_one_file_is_listed_for_users(spawn: Spawn, command_f
     assert "lspHarness.accepted" not in listed
 
 
-def test_a_command_of_one_file_is_in_the_documentation_and_in_the_manifest_of_vscode(
+def test_a_command_of_one_function_is_in_the_documentation_and_in_the_manifest_of_vscode(
     command_folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(command_folder)])
+    monkeypatch.setattr(command_registry, "MODULES", (*command_registry.MODULES, "greetings"))
 
     files = {path.name: text for path, text in render_files(ROOT, editor_commands()).items()}
     manifest = json.loads(files["package.json"])
@@ -123,8 +125,19 @@ def test_a_command_with_code_in_the_editors_is_not_forwarded():
     assert "statistics" not in manifest["lspHarness"]["forwardedCommands"]
 
 
-@pytest.mark.parametrize("name", command_names())
-def test_a_command_has_the_name_of_its_module(name: str):
-    module = find_command(name)
-    assert module is not None
-    assert module.COMMAND.name == name
+def test_the_names_in_the_sources_are_those_of_the_commands():
+    assert command_names() == [command.name for command in editor_commands()]
+
+
+def test_each_command_is_found_by_its_name():
+    found = [find_command(name) for name in command_names()]
+    assert [command.name for command in found if command] == command_names()
+
+
+def test_no_command_is_found_by_another_name():
+    assert find_command("lspHarness.nothing") is None
+
+
+def test_each_module_with_a_command_is_in_the_registry():
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in COMMANDS.glob("*.py")}
+    assert {name for name, source in sources.items() if "\n@command(" in source} == {*command_registry.MODULES}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import StaleDocument
-from lsp_harness.server.execution import comment_trigger
+from lsp_harness.server import comment_trigger
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.open_documents import OpenDocuments
 from lsp_harness.workspace.snapshot import Snapshot

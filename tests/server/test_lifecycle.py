@@ -226,9 +226,9 @@ async def test_each_capability_is_answered_for(spawn: Spawn):
         },
     )
     offered = {
-        feature.METHOD
+        feature.method
         for feature in FEATURES
-        if feature.METHOD.startswith(("textDocument/", "workspace/exe", "codeAction/"))
+        if feature.method.startswith(("textDocument/", "workspace/exe", "codeAction/"))
     }
 
     for method in sorted(offered - {f"textDocument/did{event}" for event in ("Open", "Change", "Close")}):

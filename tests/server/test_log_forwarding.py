@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from lsp_harness.disk import file_warnings
-from lsp_harness.server.log_forwarding import forward_warnings
+from lsp_harness.server.server_log import forward_warnings
 from tests.server.conftest import Spawn
 
 

@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from lsp_harness.server.redacting_log import RedactingFormatter
+from lsp_harness.server.server_log import RedactingFormatter
 
 TOKEN = "ghp_" + "a1B2" * 9
 

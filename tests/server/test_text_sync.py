@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.server import text_sync
+from lsp_harness.server.features.documents import document_version, read_changes
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Encoding
 from lsp_harness.workspace.open_documents import OpenDocuments
@@ -46,8 +46,8 @@ def test_any_sequence_of_changes_leaves_the_text_that_the_client_has(
     last_version = 1
     for version, changes in notifications:
         params = {"textDocument": {"uri": uri, "version": version}, "contentChanges": changes}
-        next_version = documents.get(uri).next_version(text_sync.document_version(params))
-        for change in text_sync.read_changes(params):
+        next_version = documents.get(uri).next_version(document_version(params))
+        for change in read_changes(params):
             documents.get(uri).edit(change.to_edit(documents.get(uri).text, encoding), next_version)
         for change in changes:
             text = apply_change(text, change, encoding)

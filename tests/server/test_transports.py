@@ -12,8 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from lsp_harness.errors import UsageError
-from lsp_harness.server.transport import listen_address
-from lsp_harness.server.transport.listen_address import Address
+from lsp_harness.server.transport.tcp import Address, parse_address
 from tests.server.conftest import FAKE, Spawn
 from tests.support.lsp import Editor, encoded
 
@@ -111,10 +110,10 @@ async def test_a_port_that_is_taken(start: Callable[..., Awaitable[Editor]]):
 )
 def test_addresses(text: str, expected: Address | None):
     if expected:
-        assert listen_address.parse(text) == expected
+        assert parse_address(text) == expected
         return
     with pytest.raises(UsageError):
-        listen_address.parse(text)
+        parse_address(text)
 
 
 class Socket:

@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.errors import UsageError
 from lsp_harness.kernel.log.log_reader import read_log
-from lsp_harness.kernel.log.session_lock import find_holder
+from lsp_harness.kernel.log.session_log import find_holder
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.sessions.session_host import serve_session
 from lsp_harness.sessions.session_options import SessionOptions

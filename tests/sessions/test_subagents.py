@@ -12,7 +12,7 @@ import pytest
 from lsp_harness.chat.tool import CallContext
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.kernel.log.log_reader import read_log
-from lsp_harness.permission.hook import Hook
+from lsp_harness.permission.hooks import Hook
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.sessions.agent_presets import PRESETS, READING_TOOLS, narrow_tools
 from lsp_harness.sessions.open_session import OpenSession

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from lsp_harness.harness.verification.accepted_edits import AcceptedEdits
+from lsp_harness.harness.verdicts.accepted_edits import AcceptedEdits
 
 QUIET_TURNS = 3
 """Turns of the event loop without a verification. One that waits begins in the turn after another one has ended."""

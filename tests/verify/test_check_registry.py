@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lsp_harness.cli.verdict_table import VerdictTable
+from lsp_harness.cli.proposal_output import VerdictTable
 from lsp_harness.config.schema import Verification
 from lsp_harness.config.setting_values import WORDS
 from lsp_harness.events.code_events import ChecksCompleted

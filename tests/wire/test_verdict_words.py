@@ -4,12 +4,12 @@ import dataclasses
 
 import pytest
 
-from lsp_harness.cli.verdict_table import VerdictTable
+from lsp_harness.cli.proposal_output import VerdictTable
 from lsp_harness.events.code_events import CheckCompleted, CheckReport, ChecksCompleted
 from lsp_harness.events.event_codec import encode_event
 from lsp_harness.harness.edits.prepared_fixes import PreparedFix
+from lsp_harness.harness.verdicts.verification_verbs import describe_verdict
 from lsp_harness.harness.verification.verdict_document import render_document
-from lsp_harness.harness.verification.verification_verbs import describe_verdict
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.results import FixOffer, Proposal
 from lsp_harness.mcp import verdict_tools

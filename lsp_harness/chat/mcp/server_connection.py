@@ -12,10 +12,8 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lsp_harness.chat.mcp.error_output import ErrorOutput
-from lsp_harness.chat.mcp.server_messages import CLOSED_CODE, TIMEOUT_CODE, ServerSigns
 from lsp_harness.chat.mcp.server_specs import ServerSpec, expand_spec
-from lsp_harness.chat.mcp.server_transport import open_transport
+from lsp_harness.chat.mcp.server_transport import CLOSED_CODE, TIMEOUT_CODE, ErrorOutput, ServerSigns, open_transport
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secret_values import hide_variables
 from lsp_harness.files.secrets import redact

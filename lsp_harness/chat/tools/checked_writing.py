@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lsp_harness.chat.tool import ToolResult
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.workspace_paths import WorkspaceFile
+from lsp_harness.chat.tools.workspace_paths import NamedFile
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.errors import FileMissing, StaleDocument, UsageError
@@ -36,7 +36,7 @@ class NewText:
         is_new: Whether the file is created.
     """
 
-    file: WorkspaceFile
+    file: NamedFile
     before: Document
     edits: Sequence[Edit]
     is_new: bool = False

@@ -1,15 +1,14 @@
 """The tools that change a file by an exact replacement, and that create a file."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.checked_writing import ACCEPT_FINDINGS, NewText, check_text, write_checked
-from lsp_harness.chat.tools.line_numbers import strip_line_numbers
-from lsp_harness.chat.tools.output_text import shorten_line
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
+from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, shorten_line, text_schema
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
@@ -19,6 +18,17 @@ from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
+
+NUMBERED_LINE = re.compile(r"[ \t]*\d+\t")
+
+
+def strip_line_numbers(text: str) -> str:
+    """Return the text without line numbers, if each of its lines begins with one."""
+    lines = text.split("\n")
+    if not all(NUMBERED_LINE.match(line) for line in lines if line.strip()):
+        return text
+    return "\n".join(NUMBERED_LINE.sub("", line, count=1) for line in lines)
+
 
 MAX_TEXT_CHARS = 16_000
 """Characters of a text in the input."""

@@ -1,26 +1,110 @@
-"""The tools that find files by their names, and lines by a regular expression."""
+"""The tools that find files by patterns of their paths, and lines by a regular expression.
+
+A pattern without a slash matches names in any folder. `**` matches any number of folders. Each part of a path is
+matched alone, so that no pattern takes exponential time.
+"""
 
 import asyncio
 import json
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import translate
 from pathlib import Path
 from typing import Any
 
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools import line_search
-from lsp_harness.chat.tools.output_text import fit_lines, shorten_line
-from lsp_harness.chat.tools.path_pattern import PathPattern
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
-from lsp_harness.chat.tools.workspace_paths import WorkspaceFile, WorkspacePaths
+from lsp_harness.chat.tools.tool_input import (
+    Input,
+    Schema,
+    fit_lines,
+    object_schema,
+    read_text,
+    shorten_line,
+    text_schema,
+)
+from lsp_harness.chat.tools.workspace_paths import NamedFile, WorkspacePaths
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
 from lsp_harness.permission.action import Action
 from lsp_harness.process.tool_run import run_tool
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
+
+MAX_ALTERNATIVES = 64
+"""Most patterns that the braces of one pattern stand for."""
+NOTHING = re.compile(r"(?!)")
+BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+class PathPattern:
+    """A pattern for paths relative to a workspace folder."""
+
+    def __init__(self, pattern: str) -> None:
+        normal = pattern.strip().removeprefix("./").lstrip("/")
+        if normal.endswith("/"):
+            normal += "**"
+        self._alternatives = [
+            [None if part == "**" else re.compile(translate(part)) for part in _parts(alternative)]
+            for alternative in _expand_braces(normal)
+        ]
+
+    def matches(self, path: str) -> bool:
+        """Return whether a path with `/` matches."""
+        names = path.split("/")
+        return any(_matches(parts, names) for parts in self._alternatives)
+
+
+def _parts(pattern: str) -> list[str]:
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    return parts if "/" in pattern else ["**", *parts]
+
+
+def _expand_braces(pattern: str) -> list[str]:
+    """Return the patterns that a pattern with braces stands for."""
+    patterns = [pattern]
+    while len(patterns) <= MAX_ALTERNATIVES and (expanded := list(_expand_once(patterns))) != patterns:
+        patterns = expanded
+    return patterns[:MAX_ALTERNATIVES]
+
+
+def _expand_once(patterns: Sequence[str]) -> Iterator[str]:
+    for pattern in patterns:
+        match = BRACES.search(pattern)
+        words = match[1].split(",") if match else [""]
+        head, tail = (pattern[: match.start()], pattern[match.end() :]) if match else (pattern, "")
+        yield from (f"{head}{word}{tail}" for word in words)
+
+
+def _matches(parts: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:
+    """Return whether the names match the parts. None stands for any number of folders."""
+    reached = {0}
+    """The numbers of parts that match the names until now."""
+    for name in names:
+        following: set[int] = set()
+        for index in _skip_any(parts, reached):
+            part = parts[index] if index < len(parts) else NOTHING
+            if part is None:
+                following.add(index)
+            elif part.match(name):
+                following.add(index + 1)
+        reached = following
+    # a `**` at the end has matched at least the name of the file
+    return any(index == len(parts) or (index == len(parts) - 1 and parts[index] is None) for index in reached)
+
+
+def _skip_any(parts: Sequence[re.Pattern[str] | None], reached: set[int]) -> set[int]:
+    """Return the numbers that are also reached because `**` may match nothing."""
+    all_reached = set(reached)
+    for index in sorted(reached):
+        while index < len(parts) and parts[index] is None:
+            index += 1
+            all_reached.add(index)
+    return all_reached
+
 
 MAX_MATCH_CHARS = 200
 MAX_MATCHES = 200
@@ -108,7 +192,7 @@ class LineMatches:
 
 
 async def search_lines(
-    pattern: str, files: Sequence[WorkspaceFile], unsaved: Mapping[Path, Document], seconds: float = SEARCH_S
+    pattern: str, files: Sequence[NamedFile], unsaved: Mapping[Path, Document], seconds: float = SEARCH_S
 ) -> LineMatches:
     """Search files for the lines that match a regular expression.
 
@@ -135,7 +219,7 @@ async def search_lines(
     return LineMatches(**json.loads(result.stdout))
 
 
-def format_matches(answer: LineMatches, files: Sequence[WorkspaceFile]) -> list[str]:
+def format_matches(answer: LineMatches, files: Sequence[NamedFile]) -> list[str]:
     """Return the matches as lines `path:line: text`."""
     return [
         f"{files[number].name}:{line}: {shorten_line(redact(text).strip(), MAX_MATCH_CHARS)}"
@@ -143,7 +227,7 @@ def format_matches(answer: LineMatches, files: Sequence[WorkspaceFile]) -> list[
     ]
 
 
-def find_files(paths: WorkspacePaths, pattern: str) -> tuple[list[WorkspaceFile], int]:
+def find_files(paths: WorkspacePaths, pattern: str) -> tuple[list[NamedFile], int]:
     """Return the files whose path fits a pattern, and how many more the rules of the session hide."""
     compiled = PathPattern(pattern)
     fitting = [file for file in paths.list_files() if compiled.matches(file.name)]

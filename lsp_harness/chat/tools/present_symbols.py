@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.workspace_paths import WorkspaceFile, WorkspacePaths
+from lsp_harness.chat.tools.workspace_paths import NamedFile, WorkspacePaths
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.process.offload import offload
@@ -44,7 +44,7 @@ class SymbolFile:
         names: The qualified name of each symbol.
     """
 
-    file: WorkspaceFile
+    file: NamedFile
     tree: SyntaxTree
     declarations: Sequence[Declaration]
     names: Sequence[str]
@@ -144,11 +144,11 @@ class PresentSymbols:
             raise UsageError(f"{name} is the name of {len(symbols)} symbols; give a path and Class/name:\n{listed}")
         return symbols[0]
 
-    async def _parse(self, file: WorkspaceFile) -> SymbolFile:
+    async def _parse(self, file: NamedFile) -> SymbolFile:
         document = self._paths.read_document(file)
         return await offload(len(document.data), lambda: parse_symbols(file, document))
 
-    async def _find_files(self, qualified: str, report: Report) -> list[WorkspaceFile]:
+    async def _find_files(self, qualified: str, report: Report) -> list[NamedFile]:
         """Return the files that may declare a name: by the index, or by their texts if it knows none.
 
         The rules of the session may not allow to read some of them.
@@ -163,14 +163,14 @@ class PresentSymbols:
                 files[root / symbol.path] = self._locate(root / symbol.path)
         return [file for file in files.values() if file] or await asyncio.to_thread(self._scan_files, name)
 
-    def _locate(self, path: Path) -> WorkspaceFile | None:
+    def _locate(self, path: Path) -> NamedFile | None:
         try:
             return self._paths.locate(str(path))
         except UsageError:
             return None
 
-    def _scan_files(self, name: bytes) -> list[WorkspaceFile]:
-        found: list[WorkspaceFile] = []
+    def _scan_files(self, name: bytes) -> list[NamedFile]:
+        found: list[NamedFile] = []
         for number, file in enumerate(self._paths.list_files()):
             if number == MAX_SCANNED_FILES or len(found) == MAX_PARSED_FILES:
                 break
@@ -190,7 +190,7 @@ def to_qualified(name: str) -> str:
     return qualified
 
 
-def parse_symbols(file: WorkspaceFile, document: Document) -> SymbolFile:
+def parse_symbols(file: NamedFile, document: Document) -> SymbolFile:
     """Return the symbols of a text. Raise UsageError if it cannot be parsed."""
     tree = parse(document)
     if tree is None:

@@ -1,9 +1,19 @@
-"""The tool that reads lines of a file."""
+"""The tools that read: lines of a file, and a large output of an earlier call."""
 
 from lsp_harness.chat.tool import CallContext, ToolResult
-from lsp_harness.chat.tools.output_text import fit_lines, shorten_line
-from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.tool_input import Input, Schema, number_schema, object_schema, read_number, text_schema
+from lsp_harness.chat.tools.tool_environment import ArtifactReader, ToolEnvironment
+from lsp_harness.chat.tools.tool_input import (
+    MAX_OUTPUT_BYTES,
+    Input,
+    Schema,
+    fit_lines,
+    number_schema,
+    object_schema,
+    read_number,
+    read_text,
+    shorten_line,
+    text_schema,
+)
 from lsp_harness.chat.tools.tool_input import read_text as read_input
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.errors import UsageError
@@ -51,3 +61,32 @@ class ReadTool:
         if end < min(last, total):
             head += f" (read on with first_line={end + 1})"
         return ToolResult("\n".join((head, *shown)))
+
+
+class ReadArtifactTool:
+    """Returns a part of an artifact of the session."""
+
+    name = "read_artifact"
+    description = "Read a part of a large output that was stored as an artifact."
+    schema: Schema = object_schema(
+        {"artifact_id": text_schema("Id of the artifact", 64)},
+        {
+            "offset": number_schema("First byte, from 0"),
+            "limit": number_schema("Number of bytes", 1, MAX_OUTPUT_BYTES),
+        },
+    )
+
+    def __init__(self, artifacts: ArtifactReader) -> None:
+        self._artifacts = artifacts
+
+    def action(self, input: Input) -> Action:
+        return Action(self.name, "read", input)
+
+    async def run(self, input: Input, context: CallContext) -> ToolResult:
+        offset = read_number(input, "offset", 0)
+        limit = read_number(input, "limit", MAX_OUTPUT_BYTES, 1, MAX_OUTPUT_BYTES)
+        part = self._artifacts.read(read_text(input, "artifact_id"), offset, limit)
+        if not part.text:
+            return ToolResult(f"there is nothing after byte {offset}; the artifact has {part.size} bytes")
+        more = f"\n(read on with offset={part.next_offset})" if part.next_offset < part.size else ""
+        return ToolResult(f"{redact(part.text)}{more}")

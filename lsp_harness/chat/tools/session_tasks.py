@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsp_harness.chat.tool import CallContext
 from lsp_harness.chat.tools.tool_environment import Execution
-from lsp_harness.kernel.tasks.task_reading import TaskRead
+from lsp_harness.kernel.tasks.task_output import TaskRead
 from lsp_harness.kernel.tasks.task_request import ShellWork, TaskRequest, TaskResult
 from lsp_harness.kernel.tasks.task_runner import TaskRunner
 

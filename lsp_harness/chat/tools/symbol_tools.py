@@ -6,10 +6,17 @@ from collections.abc import Iterator
 
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.file_search_tools import describe_left_out, find_files, format_matches, search_lines
-from lsp_harness.chat.tools.output_text import fit_lines, shorten_line
 from lsp_harness.chat.tools.present_symbols import PresentSymbol, PresentSymbols, SymbolFile
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
+from lsp_harness.chat.tools.tool_input import (
+    Input,
+    Schema,
+    fit_lines,
+    object_schema,
+    read_text,
+    shorten_line,
+    text_schema,
+)
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.files.secrets import redact
 from lsp_harness.index.query.name_locations import CursorPlace, NameLocation

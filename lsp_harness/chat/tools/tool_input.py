@@ -1,6 +1,6 @@
-"""Values in the input of a tool call. A wrong value gets a sentence that says what to write instead."""
+"""Values in the input of a tool call, where a wrong one gets a sentence, and lines of a result that is short enough."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lsp_harness.errors import UsageError
@@ -47,3 +47,24 @@ def text_schema(description: str, max_chars: int = MAX_PATH_CHARS) -> Schema:
 def number_schema(description: str, minimum: int = 0, maximum: int = 10_000_000) -> Schema:
     """Return the schema of a whole number."""
     return {"type": "integer", "description": description, "minimum": minimum, "maximum": maximum}
+
+
+MAX_OUTPUT_BYTES = 7_500
+"""Bytes of the result of a tool that can be continued. A result of more than 8 KiB would become an artifact."""
+MAX_LINE_CHARS = 400
+
+
+def shorten_line(line: str, limit: int = MAX_LINE_CHARS) -> str:
+    """Return a line, cut off with the number of characters that are missing."""
+    return line if len(line) <= limit else f"{line[:limit]}… ({len(line) - limit} more characters)"
+
+
+def fit_lines(lines: Iterable[str], limit: int = MAX_OUTPUT_BYTES) -> list[str]:
+    """Return the first lines that fit in `limit` bytes; always at least one, if there is one."""
+    fitting: list[str] = []
+    for line in lines:
+        limit -= len(line.encode("utf-8", "replace")) + 1
+        if limit < 0 and fitting:
+            break
+        fitting.append(line)
+    return fitting

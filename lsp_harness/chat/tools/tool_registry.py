@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterable
 
 from lsp_harness.chat.tool import Tool
-from lsp_harness.chat.tools.artifact_tool import ReadArtifactTool
 from lsp_harness.chat.tools.command_tools import BashTool, CancelTaskTool, ReadTaskTool, WaitTaskTool
 from lsp_harness.chat.tools.edit_tools import CreateTool, EditTool
 from lsp_harness.chat.tools.file_search_tools import GlobTool, GrepTool
-from lsp_harness.chat.tools.read_tool import ReadTool
+from lsp_harness.chat.tools.read_tool import ReadArtifactTool, ReadTool
 from lsp_harness.chat.tools.symbol_edit_tools import InsertAfterSymbolTool, InsertBeforeSymbolTool, ReplaceSymbolTool
 from lsp_harness.chat.tools.symbol_tools import FindReferencesTool, FindSymbolTool, SymbolOverviewTool
 from lsp_harness.chat.tools.tool_environment import CommandTasks, ToolEnvironment

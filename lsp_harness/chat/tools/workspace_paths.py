@@ -28,7 +28,7 @@ MIN_SIMILARITY = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class WorkspaceFile:
+class NamedFile:
     """A file that a tool call names.
 
     Attributes:
@@ -77,7 +77,7 @@ class WorkspacePaths:
         """Return the path that the permission gate decides about, or all folders if no path was given."""
         return self.action_paths(name) or tuple(self.roots)
 
-    def locate(self, name: str) -> WorkspaceFile:
+    def locate(self, name: str) -> NamedFile:
         """Return the file that a name means. It need not exist.
 
         Raises:
@@ -95,22 +95,22 @@ class WorkspacePaths:
             reason = "a file of the version control"
         if reason:
             raise UsageError(f"{relative} must not be read or changed here: it is {reason}")
-        return WorkspaceFile(path, place.folder, relative)
+        return NamedFile(path, place.folder, relative)
 
     @property
     def unsaved(self) -> Mapping[Path, Document]:
         """The unsaved texts of the editor, by their paths."""
         return self._editor_texts.unsaved() if self._editor_texts else {}
 
-    def exists(self, file: WorkspaceFile) -> bool:
+    def exists(self, file: NamedFile) -> bool:
         """Return whether there is a file, or an unsaved text for it."""
         return file.path.exists() or file.path in self.unsaved
 
-    def can_read(self, file: WorkspaceFile) -> bool:
+    def can_read(self, file: NamedFile) -> bool:
         """Return whether the rules of the session allow the tool to read a file that the call did not name."""
         return self._can_read(file.path, self._tool)
 
-    def read_document(self, file: WorkspaceFile) -> Document:
+    def read_document(self, file: NamedFile) -> Document:
         """Return the text of a file, as it is in the editor if it is not saved there.
 
         Raises:
@@ -136,7 +136,7 @@ class WorkspacePaths:
         listed = ", ".join(islice(files, MAX_OFFERED_FILES))
         return f", such as {listed}" if listed else ""
 
-    def _offer_similar(self, file: WorkspaceFile) -> str:
+    def _offer_similar(self, file: NamedFile) -> str:
         """Return the files that are called like a missing one, for a message. Empty if there are none."""
         names = [other.name for other in islice(self.list_files(), MAX_COMPARED_FILES)]
         base = file.path.name
@@ -144,14 +144,14 @@ class WorkspacePaths:
         near = same or get_close_matches(file.name, names, MAX_OFFERED_FILES, MIN_SIMILARITY)
         return f"; the most similar are: {', '.join(near[:MAX_OFFERED_FILES])}" if near else ""
 
-    def list_files(self) -> Iterator[WorkspaceFile]:
+    def list_files(self) -> Iterator[NamedFile]:
         """Yield the files of all folders that a model may see, folder by folder. Ask `can_read` about each one."""
         roots = self.roots
         ignores = IgnoreFiles(roots)
         for root in roots:
             for entry in walk(root, ignores):
                 if not isinstance(entry, SkippedFile):
-                    yield WorkspaceFile(root / entry.path, root, entry.path)
+                    yield NamedFile(root / entry.path, root, entry.path)
 
 
 def _exists(path: Path) -> bool:

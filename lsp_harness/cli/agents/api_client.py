@@ -11,7 +11,7 @@ from lsp_harness.errors import HarnessError, UsageError
 CONNECT_TIMEOUT_S = 5.0
 
 
-class RequestRefused(HarnessError):
+class ApiRequestRefused(HarnessError):
     """The server answered with an error.
 
     Attributes:
@@ -53,7 +53,7 @@ class ApiClient:
         """Send a request, and return the JSON of the answer, or None for an empty one.
 
         Raises:
-            RequestRefused: The server answered with an error.
+            ApiRequestRefused: The server answered with an error.
             UsageError: The server does not answer.
         """
         import httpx2
@@ -65,7 +65,7 @@ class ApiClient:
         if answer.is_success:
             return answer.json() if answer.content else None
         error = answer.json().get("error", {})
-        raise RequestRefused(
+        raise ApiRequestRefused(
             error.get("code", ""), error.get("message", "the request failed"), error.get("resolution", "")
         )
 
@@ -86,7 +86,7 @@ class ApiClient:
             if not answer.is_success:
                 answer.read()
                 error = answer.json().get("error", {})
-                raise RequestRefused(error.get("code", ""), error.get("message", ""), error.get("resolution", ""))
+                raise ApiRequestRefused(error.get("code", ""), error.get("message", ""), error.get("resolution", ""))
             yield from answer.iter_raw()
 
 

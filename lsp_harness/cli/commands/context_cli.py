@@ -13,7 +13,7 @@ from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
 from lsp_harness.cli.file_place import byte_offset, parse_place
 from lsp_harness.cli.project_folder import project_at
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.prompt_preview import Part, Prompt
+from lsp_harness.harness.prompt_preview import Part, PreviewedPrompt
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.request import Usage
 from lsp_harness.project.project_search import locate_in_project
@@ -96,7 +96,7 @@ async def _show_prompt(target: PromptPlace, task: str, *, explain: bool, json: b
     return 0
 
 
-def _print_parts(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> None:
+def _print_parts(prompt: PreviewedPrompt, parts: Sequence[Part], usage: Usage) -> None:
     from rich.table import Table
 
     table = Table(box=None)

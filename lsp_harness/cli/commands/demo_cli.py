@@ -16,7 +16,7 @@ from rich.syntax import Syntax
 
 from lsp_harness.cli.console import console, say
 from lsp_harness.cli.lsp_client import LspClient
-from lsp_harness.cli.verdict_table import VerdictTable
+from lsp_harness.cli.proposal_output import VerdictTable
 from lsp_harness.errors import HarnessError
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.languages.language_table import find_language_of_file

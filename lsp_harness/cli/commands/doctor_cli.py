@@ -14,7 +14,7 @@ from lsp_harness.cli.doctor.doctor_installation import (
     check_settings,
     check_tools,
 )
-from lsp_harness.cli.doctor.doctor_row import Row
+from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.cli.doctor.doctor_surroundings import check_surroundings
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
@@ -40,7 +40,7 @@ def doctor(*, json: JsonOption = False) -> int:
     return 1 if any(row.state == "bad" for row in rows) else 0
 
 
-def _check_all(folder: Path) -> Iterator[Row]:
+def _check_all(folder: Path) -> Iterator[DoctorRow]:
     config, problems = load(folder)
     yield from check_packages()
     yield from check_surroundings()
@@ -51,7 +51,7 @@ def _check_all(folder: Path) -> Iterator[Row]:
     try:
         yield from check_index(folder, config)
     except (HarnessError, OSError) as error:
-        yield Row("note", "index", getattr(error, "message", str(error)))
+        yield DoctorRow("note", "index", getattr(error, "message", str(error)))
     yield from check_tools()
     yield from check_project_python(folder, config)
     yield from check_project_tools(folder, config.knowledge.python)

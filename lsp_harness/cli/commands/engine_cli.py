@@ -26,9 +26,9 @@ app = cyclopts.App(name="engine", help="Start, stop and inspect the engine, the 
 @app.command
 def start(*, json: JsonOption = False) -> int:
     """Start the engine, for programs that use its socket or port. A running engine that answers is not changed."""
-    from lsp_harness.inference.supervisor import Supervisor
+    from lsp_harness.inference.supervisor import EngineSupervisor
 
-    supervisor = Supervisor(_local_engine_config())
+    supervisor = EngineSupervisor(_local_engine_config())
     # other programs need an engine that answers, so an engine that does not answer is replaced
     supervisor.suspect_engine()
     socket_file = asyncio.run(supervisor.ensure_running())

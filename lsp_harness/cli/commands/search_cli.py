@@ -1,4 +1,4 @@
-"""`lsp-harness search`: code found by words, by a symbol or by a place in a file."""
+"""`lsp-harness search` and `locate`: code found by words, by a symbol, by a place in a file or by a task."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,13 +11,16 @@ from cyclopts import Parameter
 from lsp_harness.cli import file_place
 from lsp_harness.cli.composition import read_user_file
 from lsp_harness.cli.console import JsonOption, print_json, require_positive, say
+from lsp_harness.cli.file_place import check_folder
 from lsp_harness.cli.project_folder import Folder, project_at
 from lsp_harness.errors import UsageError
+from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.project.project_search import (
     FileOffset,
     FoundCode,
     ProjectQuery,
     SymbolQuery,
+    locate_in_project,
     search_code,
     search_files,
 )
@@ -133,3 +136,44 @@ def _read_place(text: str) -> FileOffset:
     document = Document.from_text(file.absolute().as_uri(), read_user_file(file))
     line, column = [*numbers, 1][:2]
     return FileOffset(file, file_place.byte_offset(document, line, column), text)
+
+
+MAX_OTHERS = 3
+"""Most other places that are shown if it is not sure which one is meant."""
+
+
+def locate(
+    task: str,
+    folder: Folder = Path(),
+    *,
+    explain: Annotated[bool, Parameter(negative="", help="Show all candidates, and how each was found.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Find the lines of code that a task would change.
+
+    Parameters
+    ----------
+    task
+        The task in words: "add input validation to parse_config". A name of the folder in it, FILE, or FILE:LINE is
+        taken at its word.
+    """
+    check_folder(folder, "locate", task)
+    result = asyncio.run(locate_in_project(project_at(folder), task, make_engine, explains=explain))
+    if json:
+        candidates = [asdict(candidate) for candidate in result.candidates]
+        print_json({"chosen": result.choice, "by": result.chooser, "doubt": result.doubt, "candidates": candidates})
+    elif explain:
+        for number, candidate in enumerate(result.candidates):
+            mark = "*" if number == result.choice else " "
+            say(f"{mark} {candidate.place}: {candidate.symbol or 'text'}  [{', '.join(candidate.reasons)}]")
+        say(f"chosen by the {result.chooser}")
+        if result.doubt:
+            say(f"not sure: {result.doubt}")
+    else:
+        say(f"{result.best.place}: {result.best.symbol or 'text'}")
+        others = [candidate for candidate in result.candidates if candidate is not result.best][:MAX_OTHERS]
+        if result.doubt:
+            say(f"not sure: {result.doubt}{'; it may also be:' if others else ''}")
+            for candidate in others:
+                say(f"  {candidate.place}: {candidate.symbol or 'text'}")
+    return 0

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from lsp_harness.cli.doctor.doctor_row import Row
+from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.project.command_project import find_index_place
@@ -23,7 +23,7 @@ PULL_COMMAND = "lsp-harness model pull all-minilm-l6-v2"
 INSTALL_COMMAND = "pip install 'lsp-harness[languages]'"
 
 
-def check_index(folder: Path, config: Config) -> Iterator[Row]:
+def check_index(folder: Path, config: Config) -> Iterator[DoctorRow]:
     """Check the index of a folder.
 
     Raises:
@@ -31,66 +31,68 @@ def check_index(folder: Path, config: Config) -> Iterator[Row]:
         StoreError: The index is damaged.
     """
     if not config.index.enabled:
-        yield Row("ok", "index", "off: the setting index.enabled is false")
+        yield DoctorRow("ok", "index", "off: the setting index.enabled is false")
         return
     place = find_index_place(folder)
     status = asyncio.run(read_index_status(place))
     if not status.contents.files:
-        yield Row("ok", "index", "this folder has no index yet; it is made when an editor opens the folder")
+        yield DoctorRow("ok", "index", "this folder has no index yet; it is made when an editor opens the folder")
     else:
         files = format_count(status.contents.files, "file")
         symbols = format_count(status.contents.symbols, "symbol")
-        yield Row("ok", "index", f"{files} of this folder, {symbols}")
+        yield DoctorRow("ok", "index", f"{files} of this folder, {symbols}")
         yield from _check_languages(status)
     try:
         yield _embedding_row(asyncio.run(read_embedding_status(place, config)))
     except ModelError as error:
         repair = "" if "model pull" in error.message else f" ({PULL_COMMAND})"
-        yield Row("note", "embeddings", f"{WORDS_ONLY}: {error.message}{repair}")
+        yield DoctorRow("note", "embeddings", f"{WORDS_ONLY}: {error.message}{repair}")
     except HarnessError as error:
-        yield Row("note", "embeddings", f"{WORDS_ONLY}: {error.message}")
+        yield DoctorRow("note", "embeddings", f"{WORDS_ONLY}: {error.message}")
 
 
-def _check_languages(status: IndexStatus) -> Iterator[Row]:
+def _check_languages(status: IndexStatus) -> Iterator[DoctorRow]:
     coverage = asyncio.run(read_language_coverage(status))
     if coverage.with_imports:
-        yield Row("ok", "languages", f"declarations and imports are known in {_list_counts(coverage.with_imports)}")
+        yield DoctorRow(
+            "ok", "languages", f"declarations and imports are known in {_list_counts(coverage.with_imports)}"
+        )
     if coverage.with_declarations:
         counts = _list_counts(coverage.with_declarations)
-        yield Row("ok", "languages", f"declarations but no imports are known in {counts}")
+        yield DoctorRow("ok", "languages", f"declarations but no imports are known in {counts}")
     if coverage.lines_only:
         says = f"no declarations are known, only lines, in {_list_counts(coverage.lines_only)}"
         if coverage.unfit_grammars:
             says += f"; the installed grammar for {', '.join(coverage.unfit_grammars)} does not fit its tags"
         if coverage.installable:
             says += f"; for {', '.join(coverage.installable)}: {INSTALL_COMMAND}"
-        yield Row("note", "languages", says)
+        yield DoctorRow("note", "languages", says)
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
 
-def _embedding_row(status: EmbeddingStatus) -> Row:
+def _embedding_row(status: EmbeddingStatus) -> DoctorRow:
     makes = EMBED_COMMAND if status.editor_problem else f"{EMBED_COMMAND}, or an editor while its engine is in use,"
     if status.is_damaged:
         says = f"{WORDS_ONLY}: the vectors are damaged; {EMBED_COMMAND} makes new ones"
-        return Row("note", "embeddings", says)
+        return DoctorRow("note", "embeddings", says)
     if status.other_model:
         says = (
             f"the vectors were made by {status.other_model} with other settings; "
             f"{makes} makes new ones with {status.model}"
         )
-        return Row("note", "embeddings", f"{WORDS_ONLY}: {says}")
+        return DoctorRow("note", "embeddings", f"{WORDS_ONLY}: {says}")
     if not status.embedded_texts:
         texts = format_count(status.texts, "text")
         says = f"{status.model} works, but none of {texts} has a vector yet; {makes} makes them"
-        return Row("note" if status.texts else "ok", "embeddings", f"{WORDS_ONLY} so far: {says}")
+        return DoctorRow("note" if status.texts else "ok", "embeddings", f"{WORDS_ONLY} so far: {says}")
     counts = f"{status.embedded_texts:,} of {status.texts:,} texts have a vector"
     says = f"{status.model}, {status.dimensions} dimensions: {counts}"
     if status.embedded_texts < status.texts:
         says += f" ({makes} makes the missing ones)"
     if status.editor_problem:
         says += f"; the command line uses them, but editors do not: {status.editor_problem}"
-        return Row("note", "embeddings", says)
-    return Row("ok", "embeddings", f"{says}; search and edits by instruction use them")
+        return DoctorRow("note", "embeddings", says)
+    return DoctorRow("ok", "embeddings", f"{says}; search and edits by instruction use them")

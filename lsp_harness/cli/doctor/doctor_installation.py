@@ -1,19 +1,28 @@
-"""Checks of `doctor`: Python, its packages, the settings, the model and the linter."""
+"""Checks of `doctor`: Python, its packages, the settings, the model, the linter and remote servers.
 
+Of a remote server: whether it answers, which models it serves, and which features it lacks.
+"""
+
+import asyncio
 import platform
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from lsp_harness.cli.doctor.doctor_row import Row
-from lsp_harness.cli.doctor.doctor_servers import check_servers
+from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.cli.doctor.doctor_surroundings import ignore_file_problems
 from lsp_harness.config.load import Problem, user_config_file
-from lsp_harness.config.schema import Config
-from lsp_harness.errors import HarnessError
+from lsp_harness.config.schema import Config, Engine
+from lsp_harness.errors import EngineError, HarnessError
+from lsp_harness.inference.backends.backend import Features
+from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
+from lsp_harness.inference.backends.server_supply import ModelServer
 from lsp_harness.inference.models import model_files
-from lsp_harness.inference.target import is_remote
+from lsp_harness.inference.providers import targets
+from lsp_harness.inference.target import Target, is_remote
 from lsp_harness.knowledge.project_python import list_project_pythons
 from lsp_harness.process import tool_run
 from lsp_harness.verify.project_tools.configured_tools import list_project_tools
@@ -22,17 +31,17 @@ PACKAGES = ("pygls", "llama-cpp-python", "tree-sitter")
 """Packages whose versions matter in a bug report."""
 
 
-def check_packages() -> Iterator[Row]:
+def check_packages() -> Iterator[DoctorRow]:
     """Report the version of Python and of its packages."""
-    yield Row("ok", "python", f"{platform.python_version()} ({sys.executable})")
+    yield DoctorRow("ok", "python", f"{platform.python_version()} ({sys.executable})")
     for name in PACKAGES:
         try:
-            yield Row("ok", name, version(name))
+            yield DoctorRow("ok", name, version(name))
         except PackageNotFoundError:
-            yield Row("bad", name, "not installed; reinstall lsp-harness")
+            yield DoctorRow("bad", name, "not installed; reinstall lsp-harness")
 
 
-def check_settings(folder: Path, problems: list[Problem]) -> Iterator[Row]:
+def check_settings(folder: Path, problems: list[Problem]) -> Iterator[DoctorRow]:
     """Report mistakes in the settings files and in the ignore files of a folder.
 
     Args:
@@ -42,23 +51,23 @@ def check_settings(folder: Path, problems: list[Problem]) -> Iterator[Row]:
     problems = [*problems, *ignore_file_problems(folder)]
     if not problems:
         says = f"{user_config_file()} and the settings files of this folder contain no mistakes"
-        yield Row("ok", "settings", says)
+        yield DoctorRow("ok", "settings", says)
     for problem in problems:
         place = problem.file or "environment"
-        yield Row("note", "settings", f"{place}:{problem.line + 1}: {problem.message}")
+        yield DoctorRow("note", "settings", f"{place}:{problem.line + 1}: {problem.message}")
 
 
-def check_model(config: Config) -> Iterator[Row]:
+def check_model(config: Config) -> Iterator[DoctorRow]:
     """Report whether the model of the settings can be used: a file on this machine, or a server."""
     if config.engine.script:
-        yield Row("note", "model", f"scripted replies from {config.engine.script}, no model")
+        yield DoctorRow("note", "model", f"scripted replies from {config.engine.script}, no model")
     elif is_remote(config.engine):
         yield from check_servers(config.engine)
     else:
         try:
-            yield Row("ok", "model", f"{config.model.path}: {model_files.resolve_model(config.model.path)}")
+            yield DoctorRow("ok", "model", f"{config.model.path}: {model_files.resolve_model(config.model.path)}")
         except HarnessError as error:
-            yield Row("bad", "model", error.message)
+            yield DoctorRow("bad", "model", error.message)
 
 
 MISSING_TOOLS = {
@@ -69,32 +78,97 @@ MISSING_TOOLS = {
 """The consequence if the linter or the type checker for Python is missing."""
 
 
-def check_tools() -> Iterator[Row]:
+def check_tools() -> Iterator[DoctorRow]:
     """Report whether the linter and the type checker for Python are installed."""
     for tool, consequence in MISSING_TOOLS.items():
         if program := tool_run.find_tool(tool):
-            yield Row("ok", tool, program)
+            yield DoctorRow("ok", tool, program)
         else:
-            yield Row("note", tool, f"{consequence}; run: pip install {tool}")
+            yield DoctorRow("note", tool, f"{consequence}; run: pip install {tool}")
 
 
-def check_project_python(folder: Path, config: Config) -> Iterator[Row]:
+def check_project_python(folder: Path, config: Config) -> Iterator[DoctorRow]:
     """Report the Python of each project in a folder, and why it is that one. Nothing is started."""
     setting = config.knowledge.python
     for place, python in list_project_pythons(folder, setting):
         name = "project python" if place == folder else f"project python of {place.relative_to(folder)}"
         is_missing = bool(setting) and not python.reason.startswith("knowledge.python")
-        yield Row("note" if is_missing else "ok", name, f"{python.python} ({python.reason})")
+        yield DoctorRow("note" if is_missing else "ok", name, f"{python.python} ({python.reason})")
 
 
-def check_project_tools(folder: Path, python: str = "") -> Iterator[Row]:
+def check_project_tools(folder: Path, python: str = "") -> Iterator[DoctorRow]:
     """Report the type checkers and linters that a project configures, by which its edits are checked.
 
     No program of the project is run to find out.
     """
     for tool in list_project_tools(folder, python):
         if tool.program:
-            yield Row("ok", tool.name, f"{tool.configuration} configures it: {tool.program}")
+            yield DoctorRow("ok", tool.name, f"{tool.configuration} configures it: {tool.program}")
         else:
             says = f"{tool.configuration} configures it, but it is not found, so edits are not checked by it"
-            yield Row("note", tool.name, f"{says}; run: {tool.install_hint}")
+            yield DoctorRow("note", tool.name, f"{says}; run: {tool.install_hint}")
+
+
+SERVER_TIMEOUT_S = 10.0
+"""How long `doctor` waits for an answer of a server."""
+
+
+def check_servers(settings: Engine) -> list[DoctorRow]:
+    """Check each server of the settings. The rows show the variable that contains a key, and never the key."""
+    try:
+        servers = targets(settings)
+    except HarnessError as error:
+        return [DoctorRow("bad", "server", error.message)]
+    return asyncio.run(_check_all(servers))
+
+
+def is_private(target: Target) -> bool:
+    """Return whether nobody on the network can read what is sent to a server."""
+    url = urlsplit(target.base)
+    if target.socket or url.scheme == "https" or url.hostname == "localhost":
+        return True
+    try:
+        return ip_address(url.hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+async def _check_all(servers: list[Target]) -> list[DoctorRow]:
+    results = await asyncio.gather(*(_check_server(target) for target in servers))
+    rows = [row for server_rows, _ in results for row in server_rows]
+    models = sorted({model for _, model in results if model})
+    if len(models) > 1:
+        says = f"they serve different models ({', '.join(models)}), but several servers must serve the same one"
+        rows.append(DoctorRow("note", "servers", says))
+    return rows
+
+
+async def _check_server(target: Target) -> tuple[list[DoctorRow], str]:
+    """Return the rows of a server and its model, which is empty if the server does not answer."""
+    server = ModelServer(Endpoint(target, SilenceLimits(SERVER_TIMEOUT_S, SERVER_TIMEOUT_S)))
+    try:
+        backend = await server.backend()
+        with protocol_errors(target.name):
+            props, features = await backend.props(), backend.features()
+    except EngineError as error:
+        return [DoctorRow("bad", "server", error.message)], ""
+    except RetryableError as failure:
+        return [DoctorRow("bad", "server", failure.error.message)], ""
+    finally:
+        await server.endpoint.aclose()
+    key = f"key from {target.key_name}" if target.key else "no key"
+    row = DoctorRow("ok", "server", f"{target.name}: {backend.kind}, {props.model or 'an unnamed model'}, {key}")
+    return [row, *_feature_rows(features), *_key_rows(target)], props.model
+
+
+def _feature_rows(features: Features) -> Iterator[DoctorRow]:
+    if missing := [name for name, value in features.items() if value is False]:
+        yield DoctorRow("note", "missing", f"{', '.join(missing)} (docs/team.md says what is done instead)")
+    if limited := [f"{name}: {value}" for name, value in features.items() if isinstance(value, str)]:
+        yield DoctorRow("note", "limited", "; ".join(limited))
+
+
+def _key_rows(target: Target) -> Iterator[DoctorRow]:
+    if target.key and not is_private(target):
+        says = f"{target.name} does not use https, so others on the network can read the key and your code"
+        yield DoctorRow("note", "key", says)

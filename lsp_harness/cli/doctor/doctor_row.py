@@ -6,7 +6,7 @@ State = Literal["ok", "note", "bad"]
 """`ok` works, `note` works less well than it could, and `bad` does not work."""
 
 
-class Row(NamedTuple):
+class DoctorRow(NamedTuple):
     """A result of a check: its state, what was checked (one word), and a sentence with the repair."""
 
     state: State

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lsp_harness.cli.doctor.doctor_row import Row
+from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.config import paths
 from lsp_harness.config.load import Problem
 from lsp_harness.config.paths import FolderKind
@@ -29,7 +29,7 @@ FOLDERS: tuple[tuple[str, FolderKind, Callable[[], Path]], ...] = (
 )
 
 
-def check_surroundings() -> Iterator[Row]:
+def check_surroundings() -> Iterator[DoctorRow]:
     """Check the environment, our folders, the path of sockets, the locale, and the sandbox."""
     yield from _check_home()
     for name, kind, find_folder in FOLDERS:
@@ -54,33 +54,33 @@ def ignore_file_problems(folder: Path) -> list[Problem]:
     return problems
 
 
-def _check_home() -> Iterator[Row]:
+def _check_home() -> Iterator[DoctorRow]:
     home = os.environ.get("HOME", "")
     if os.environ.get("LSP_HARNESS_HOME"):
         return
     if not home:
         says = "HOME is not set; set it to your folder, or LSP_HARNESS_HOME to one for the files of lsp-harness"
-        yield Row("note", "home", says)
+        yield DoctorRow("note", "home", says)
     elif not os.path.isdir(home) or not os.path.isabs(home):
         says = f"HOME is {home}, which is no folder; set it to yours, or LSP_HARNESS_HOME to another"
-        yield Row("note", "home", says)
+        yield DoctorRow("note", "home", says)
 
 
-def _check_folder(name: str, kind: FolderKind, find_folder: Callable[[], Path]) -> Row:
+def _check_folder(name: str, kind: FolderKind, find_folder: Callable[[], Path]) -> DoctorRow:
     try:
         folder = find_folder()
     except HarnessError as error:
-        return Row("bad", name, error.message)
+        return DoctorRow("bad", name, error.message)
     try:
         probe_folder(folder)
     except OSError as error:
-        return Row("bad", name, paths.describe_write_failure(kind, folder, error))
+        return DoctorRow("bad", name, paths.describe_write_failure(kind, folder, error))
     if problem := paths.replacement_message(kind):
-        return Row("note", name, problem)
-    return Row("ok", name, str(folder))
+        return DoctorRow("note", name, problem)
+    return DoctorRow("ok", name, str(folder))
 
 
-def _check_socket_path() -> Iterator[Row]:
+def _check_socket_path() -> Iterator[DoctorRow]:
     try:
         path = paths.runtime_folder() / LONGEST_SOCKET_NAME
     except HarnessError:
@@ -88,26 +88,26 @@ def _check_socket_path() -> Iterator[Row]:
         return
     if len(os.fsencode(path)) > SOCKET_PATH_LIMIT_BYTES:
         says = f"{path.parent} is too long for a socket ({SOCKET_PATH_LIMIT_BYTES} bytes with its name)"
-        yield Row("bad", "socket", f"{says}; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path")
+        yield DoctorRow("bad", "socket", f"{says}; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path")
 
 
-def _check_locale() -> Row:
+def _check_locale() -> DoctorRow:
     encoding = (sys.stdout.encoding or "").lower()
     if encoding.replace("-", "") == "utf8":
-        return Row("ok", "locale", encoding)
+        return DoctorRow("ok", "locale", encoding)
     says = f"output is {encoding or 'of no encoding'}: what it lacks is shown in ASCII; set LC_ALL to C.UTF-8"
-    return Row("note", "locale", says)
+    return DoctorRow("note", "locale", says)
 
 
-def _check_sandbox(choice: SandboxChoice) -> Row:
+def _check_sandbox(choice: SandboxChoice) -> DoctorRow:
     reasons = "; ".join(f"{name} does not work: {problem}" for name, problem in choice.problems.items())
     name = choice.sandbox.name
     if choice.sandbox.has_overlays:
         says = f"{name}: tests run in the folder of the project itself, and nothing that they write stays"
-        return Row("ok", "sandbox", says + (f" ({reasons})" if reasons else ""))
+        return DoctorRow("ok", "sandbox", says + (f" ({reasons})" if reasons else ""))
     if choice.sandbox.can_replace_files:
         says = f"{name}: tests run in the folder of the project, and on a copy of it if they write there"
-        return Row("note", "sandbox", f"{says} ({reasons})")
+        return DoctorRow("note", "sandbox", f"{says} ({reasons})")
     if choice.is_confined:
         says = (
             f"{name}: tests run on a copy of the project, which lacks what git ignores; tests that import the original "
@@ -116,6 +116,6 @@ def _check_sandbox(choice: SandboxChoice) -> Row:
         if gaps := choice.sandbox.list_gaps():
             says += f". It does not cover everything: {'; '.join(gaps)}"
         if choice.warning:
-            return Row("note", "sandbox", f"{choice.warning}. {says} ({reasons})")
-        return Row("note", "sandbox", f"{says} ({reasons})")
-    return Row("note", "sandbox", f"programs of a project cannot be confined; install bubblewrap ({reasons})")
+            return DoctorRow("note", "sandbox", f"{choice.warning}. {says} ({reasons})")
+        return DoctorRow("note", "sandbox", f"{says} ({reasons})")
+    return DoctorRow("note", "sandbox", f"programs of a project cannot be confined; install bubblewrap ({reasons})")

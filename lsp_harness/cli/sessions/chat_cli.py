@@ -1,4 +1,7 @@
-"""`lsp-harness chat`: a conversation in a terminal, line by line."""
+"""`lsp-harness chat` and `code`: a conversation in a terminal, line by line.
+
+The prompts of `code` are about the code of a project. Each becomes an edit, an answer or a fix.
+"""
 
 import asyncio
 import signal
@@ -6,7 +9,9 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from lsp_harness.cli.console import encodable
 from lsp_harness.cli.sessions.ending_signals import Termination
@@ -17,7 +22,7 @@ from lsp_harness.cli.sessions.session_printer import SessionPrinter
 from lsp_harness.cli.sessions.terminal_question import TerminalQuestion, write_question
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config import paths
-from lsp_harness.errors import HarnessError
+from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
 from lsp_harness.text.visible_text import escape_controls
 
@@ -66,11 +71,11 @@ def converse(flags: SessionFlags) -> int:
     has_person = is_terminal or not sys.stdin.isatty()
     lines = TerminalLines(_history_file()) if is_terminal else PipedLines()
     termination = Termination()
-    conversation = Conversation(flags, lines, termination, has_person=has_person)
+    conversation = TerminalConversation(flags, lines, termination, has_person=has_person)
     return asyncio.run(termination.guard(conversation.run()))
 
 
-class Conversation:
+class TerminalConversation:
     """The conversation of a person with a session.
 
     Args:
@@ -338,3 +343,19 @@ def _history_file() -> Path | None:
         return paths.state_folder() / "chat_history"
     except HarnessError:
         return None
+
+
+def code(
+    *,
+    project: Annotated[str, Parameter(help="The folder of the project. The default is the present folder.")] = "",
+    flags: SessionFlags | None = None,
+) -> int:
+    """Change, fix, write and explain the code of a project, in a terminal.
+
+    Say what to do, and where if you know it. You see each step, then the change as a diff, and are asked whether to
+    apply it.
+    """
+    flags = flags or SessionFlags()
+    if project and flags.cwd:
+        raise UsageError("--project and --cwd mean the same; give one of them")
+    return converse(replace(flags, driver="code", cwd=project or flags.cwd))

@@ -1,6 +1,7 @@
-"""`lsp-harness events`: the events of a session, at once or as they happen."""
+"""`lsp-harness events` and `schema`: the events of a session, at once or as they happen, and their JSON schema."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, say
 from lsp_harness.errors import UsageError
+from lsp_harness.events.event_schema import render
 from lsp_harness.events.event_type import EVENT_CLASSES
 from lsp_harness.kernel.log.log_reader import follow_log, read_history
 from lsp_harness.kernel.log.session_store import SessionStore
@@ -71,3 +73,9 @@ def _shorten(value: Any) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+
+
+def schema() -> int:
+    """Print the JSON schema of the events in the logs of sessions."""
+    sys.stdout.write(render())
+    return 0

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
+from lsp_harness.cli.sessions.line_reader import open_standard_input
 from lsp_harness.cli.sessions.session_client import SessionClient, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
-from lsp_harness.cli.sessions.standard_input import open_standard_input
 from lsp_harness.errors import HarnessError
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, encode_line

@@ -12,7 +12,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
-from lsp_harness.cli.sessions.command_answer import read_answer
+from lsp_harness.cli.sessions.terminal_person import read_answer
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError

@@ -22,10 +22,10 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.events.plan_events import (
     ItemCompleted,
     ItemDecided,
+    LoggedEdit,
     PlannedItem,
     PlanProposed,
     PlanSkipped,
-    TextEdit,
 )
 from lsp_harness.index.graph.dependents import Dependent, Dependents
 from lsp_harness.index.index_query import IndexQuery
@@ -348,7 +348,7 @@ class PlannedEdits:
         return item is not None and self._texts.repeat(item)
 
     def _record(
-        self, number: int, item: PlannedItem, document: Document, edits: tuple[TextEdit, ...], reason: str
+        self, number: int, item: PlannedItem, document: Document, edits: tuple[LoggedEdit, ...], reason: str
     ) -> None:
         self.work.turn.append(ItemCompleted(number, item.path, document.hash, edits, reason))
 
@@ -379,7 +379,7 @@ class PlannedEdits:
             after = with_data(before, apply(before.data, moved))
             self._texts.change(item.path, before, after)
             earlier.update(found)
-            logged = tuple(TextEdit(edit.start, edit.end, rename.new) for edit in moved)
+            logged = tuple(LoggedEdit(edit.start, edit.end, rename.new) for edit in moved)
             self._record(number, item, before, logged, "a rename")
         self.summary, self.is_by_model = f"the rename in {len(items)} places", False
         return self._texts.create_changes()

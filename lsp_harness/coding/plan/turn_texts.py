@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsp_harness.coding.location.task_location import TextReader
 from lsp_harness.errors import NoAnswer
-from lsp_harness.events.plan_events import ItemCompleted, TextEdit
+from lsp_harness.events.plan_events import ItemCompleted, LoggedEdit
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode, encode
@@ -72,9 +72,9 @@ class TurnTexts:
         )
 
 
-def describe_edits(edits: Sequence[Edit]) -> tuple[TextEdit, ...]:
+def describe_edits(edits: Sequence[Edit]) -> tuple[LoggedEdit, ...]:
     """Return edits as the log keeps them."""
-    return tuple(TextEdit(edit.start, edit.end, decode(edit.new)) for edit in edits)
+    return tuple(LoggedEdit(edit.start, edit.end, decode(edit.new)) for edit in edits)
 
 
 def with_data(document: Document, data: bytes) -> Document:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.engine.decode.branch import Branch
-from lsp_harness.engine.decode.generation import Generation
-from lsp_harness.engine.decode.llama import Row
+from lsp_harness.engine.decode.generation import RunningRequest
+from lsp_harness.engine.decode.llama import TokenRow
 from lsp_harness.engine.decode.step_cost import StepCost
 
 MAX_RIDE_ALONG_SLOWDOWN = 1.1
@@ -17,7 +17,7 @@ MAX_RIDE_ALONG_SLOWDOWN = 1.1
 class PromptPart:
     """A part of a prompt in a batch."""
 
-    generation: Generation
+    generation: RunningRequest
     first_index: int
     """Index in the batch of its first token."""
 
@@ -26,7 +26,7 @@ class PromptPart:
 class Batch:
     """The rows of a decode step, and who gets the results."""
 
-    rows: list[Row] = field(default_factory=list[Row])
+    rows: list[TokenRow] = field(default_factory=list[TokenRow])
     branches: list[tuple[Branch, int]] = field(default_factory=list[tuple[Branch, int]])
     """The candidates, each with the index in the batch of its first token."""
     prompt_part: PromptPart | None = None
@@ -38,7 +38,7 @@ class Batch:
         self.branches.append((branch, self.size))
         self._add_row(branch.slot, branch.next_tokens, len(branch.next_tokens))
 
-    def add_prompt_part(self, generation: Generation, max_tokens: int) -> None:
+    def add_prompt_part(self, generation: RunningRequest, max_tokens: int) -> None:
         """Add the next part of a prompt. No row may be added after it."""
         slot, tokens, is_last = generation.next_part(max_tokens)
         self.prompt_part = PromptPart(generation, self.size)
@@ -54,12 +54,12 @@ class Batch:
             self.prompt_part.generation.on_evaluated(tokens, last_index)
 
     def _add_row(self, slot: Slot, tokens: Sequence[int], outputs: int) -> None:
-        self.rows.append(Row(slot.seq, len(slot.tokens), tokens, outputs))
+        self.rows.append(TokenRow(slot.seq, len(slot.tokens), tokens, outputs))
         self.size += len(tokens)
 
 
 def compose_batch(
-    urgent: list[Generation], others: list[Generation], step_cost: StepCost, max_tokens: int, chunk_tokens: int
+    urgent: list[RunningRequest], others: list[RunningRequest], step_cost: StepCost, max_tokens: int, chunk_tokens: int
 ) -> Batch:
     """Return the next step. Each candidate adds a token, and the first unread prompt adds a part.
 

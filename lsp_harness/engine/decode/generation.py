@@ -11,7 +11,7 @@ from lsp_harness.engine.decode.sampler import Sampler
 from lsp_harness.inference.request import Chunk, Stop, Usage
 
 
-class Generation:
+class RunningRequest:
     """A request in progress. The scheduler asks it for tokens to evaluate and tells it when they are evaluated.
 
     Args:

@@ -8,7 +8,7 @@ from itertools import count
 from time import perf_counter
 from typing import Protocol
 
-from lsp_harness.engine.decode.generation import Generation
+from lsp_harness.engine.decode.generation import RunningRequest
 from lsp_harness.engine.decode.model_runtime import TokenRequest
 from lsp_harness.errors import EngineBusy, EngineUnavailable
 from lsp_harness.inference.request import PRIORITIES, Chunk, Priority, Usage
@@ -63,7 +63,7 @@ class Job:
         self.is_cancelled = threading.Event()
         self.cancelled: set[int] = set()
         """Numbers of the candidates that were cancelled."""
-        self.generation: Generation | None = None
+        self.generation: RunningRequest | None = None
         """The request in progress. None while it waits for its first step."""
         self.turn = arrival
         """Order among the requests of a client. It grows with each part of the prompt that is read."""

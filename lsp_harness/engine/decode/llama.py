@@ -37,7 +37,7 @@ class Aborted(Exception):
     """The abort callback stopped a decode. The sequences are as before the decode."""
 
 
-class Row(NamedTuple):
+class TokenRow(NamedTuple):
     """Tokens of one sequence to evaluate from position `start` on. The last `outputs` of them get logits."""
 
     seq: int
@@ -115,7 +115,7 @@ class Llama:
         lib.llama_model_free(self.model)
 
     # -- evaluation
-    def decode(self, rows: Sequence[Row]) -> None:
+    def decode(self, rows: Sequence[TokenRow]) -> None:
         """Evaluate tokens of several sequences in one batch of at most `n_batch` tokens.
 
         If this fails, the memory is as before. If it succeeds, `logits` returns the results.
@@ -184,7 +184,7 @@ class Llama:
         end = runs[-1][1] + runs[-1][2]
         should_abort, self.should_abort = self.should_abort, lambda: False
         try:
-            self.decode([Row(seq, end, [0], 0)])
+            self.decode([TokenRow(seq, end, [0], 0)])
         finally:
             self.should_abort = should_abort
         self.truncate(seq, end)

@@ -10,7 +10,7 @@ from typing import Any
 import llama_cpp as lib
 import numpy as np
 
-from lsp_harness.engine.decode.llama import Llama, Row, State
+from lsp_harness.engine.decode.llama import Llama, State, TokenRow
 
 MAX_STATE_DIFFERENCE = 0.02
 """Two states are equal but for rounding if they differ by less than this share."""
@@ -21,7 +21,7 @@ def probe_memory(llama: Llama) -> dict[str, Any]:
 
     A model whose memory cannot be truncated (`cuts`) must evaluate each prompt from the beginning.
     """
-    llama.decode([Row(0, 0, [0, 0], 0)])
+    llama.decode([TokenRow(0, 0, [0, 0], 0)])
     can_truncate = llama.truncate(0, 1)
     llama.truncate(0, 0)
     return {
@@ -43,7 +43,7 @@ def measure_move_ms(llama: Llama) -> float | None:
     """
     if not lib.llama_memory_can_shift(llama.memory):
         return None
-    llama.decode([Row(0, 0, [0, 0, 0, 0], 0)])
+    llama.decode([TokenRow(0, 0, [0, 0, 0, 0], 0)])
     before = llama.read_state(0)
     times_ms: list[float] = []
     moved = before[:0]

@@ -62,8 +62,8 @@ def repacking_works(model: Path) -> bool:
 
 
 if __name__ == "__main__":
-    from lsp_harness.engine.decode.llama import Llama, Row
+    from lsp_harness.engine.decode.llama import Llama, TokenRow
 
     llama = Llama(Path(sys.argv[1]), n_ctx=64, n_seq=1, n_batch=32, threads=1, n_gpu_layers=0, repack=True)
-    llama.decode([Row(0, 0, [1] * 32)])
-    llama.decode([Row(0, 32, [1])])
+    llama.decode([TokenRow(0, 0, [1] * 32)])
+    llama.decode([TokenRow(0, 32, [1])])

@@ -11,7 +11,7 @@ from time import perf_counter
 
 from lsp_harness.engine.cache.cached_sequence import common_prefix_length
 from lsp_harness.engine.decode.batch import Batch, compose_batch
-from lsp_harness.engine.decode.generation import Generation
+from lsp_harness.engine.decode.generation import RunningRequest
 from lsp_harness.engine.decode.job_queue import Job, JobQueue, RequestObserver
 from lsp_harness.engine.decode.llama import Aborted
 from lsp_harness.engine.decode.model_runtime import ModelRuntime, TokenRequest
@@ -239,7 +239,7 @@ class Scheduler:
     def _start(self, job: Job) -> None:
         """Start a request. If it does not fit now, it waits as long as others are in progress."""
         try:
-            job.generation = Generation(self._model, job.request, job.send, urgent=not job.level)
+            job.generation = RunningRequest(self._model, job.request, job.send, urgent=not job.level)
             job.started_s = job.last_read_s = perf_counter()
             if job.generation.is_done:
                 self._end(job)
@@ -351,7 +351,7 @@ class Scheduler:
             job.send_final_chunk()
 
 
-def _is_in(generation: Generation, batch: Batch) -> bool:
+def _is_in(generation: RunningRequest, batch: Batch) -> bool:
     """Return whether the step evaluates anything for a request."""
     if batch.prompt_part and batch.prompt_part.generation is generation:
         return True

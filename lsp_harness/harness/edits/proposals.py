@@ -12,15 +12,15 @@ from lsp_harness.events.code_events import EditApplied, EditRejected, EditStale
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
-from lsp_harness.verify.change import Change
 from lsp_harness.workspace.open_document import OpenDocument
 
 if TYPE_CHECKING:
     from lsp_harness.coding.turn.turn_context import TurnContext
     from lsp_harness.kernel.log.turn import Turn
+    from lsp_harness.verify.change import Change
 
 
-def require_unchanged(files: Sequence[tuple[Path, Change]]) -> None:
+def require_unchanged(files: "Sequence[tuple[Path, Change]]") -> None:
     """Raise StaleDocument if a file is not as it was when its change was computed.
 
     Args:
@@ -36,7 +36,7 @@ def require_unchanged(files: Sequence[tuple[Path, Change]]) -> None:
             raise StaleDocument(f"{path} changed while the edit was computed; run it again")
 
 
-def write_changes(files: Sequence[tuple[Path, Change]]) -> None:
+def write_changes(files: "Sequence[tuple[Path, Change]]") -> None:
     """Write the new text of each file, or none if one of them has changed.
 
     Raises:

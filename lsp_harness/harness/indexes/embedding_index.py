@@ -34,7 +34,7 @@ RETRY_DELAY_S = 60.0
 T = TypeVar("T")
 
 
-class Embedder(Protocol):
+class TextEmbedder(Protocol):
     """The part of an engine that converts texts to vectors."""
 
     def embed(
@@ -55,7 +55,7 @@ def is_nearly_complete(digests: Sequence[bytes], vectors: Vectors, recipe: Embed
 
 
 async def find_nearest_texts(
-    vectors: Vectors, engine: Embedder, recipe: EmbeddingRecipe, query: str, timeout_s: float
+    vectors: Vectors, engine: TextEmbedder, recipe: EmbeddingRecipe, query: str, timeout_s: float
 ) -> list[bytes]:
     """Return the digests of the texts that are most like a query, the nearest first.
 
@@ -72,7 +72,7 @@ async def find_nearest_texts(
     return _read_nearest(vectors, recipe, vector)
 
 
-async def _embed_query(engine: Embedder, recipe: EmbeddingRecipe, query: str) -> list[float]:
+async def _embed_query(engine: TextEmbedder, recipe: EmbeddingRecipe, query: str) -> list[float]:
     [vector] = await engine.embed([recipe.query_prefix + query], max_tokens=recipe.tokens, priority="interactive")
     return vector
 
@@ -83,7 +83,7 @@ def _read_nearest(vectors: Vectors, recipe: EmbeddingRecipe, vector: Sequence[fl
 
 
 async def embed_texts(
-    engine: Embedder, recipe: EmbeddingRecipe, texts: Mapping[bytes, str]
+    engine: TextEmbedder, recipe: EmbeddingRecipe, texts: Mapping[bytes, str]
 ) -> dict[bytes, list[float]]:
     """Return a vector for each of these texts of an index, by the digest of the text."""
     documents = [recipe.document_prefix + text for text in texts.values()]
@@ -107,7 +107,7 @@ class EmbeddingIndex:
     def __init__(
         self,
         folder: FolderIndex,
-        engine: Callable[[], Embedder],
+        engine: Callable[[], TextEmbedder],
         recipe: Callable[[], EmbeddingRecipe],
         background: BackgroundPermit | None = None,
     ) -> None:

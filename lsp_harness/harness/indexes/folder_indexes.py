@@ -17,7 +17,7 @@ from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Index
-    from lsp_harness.harness.indexes.embedding_index import Embedder, EmbeddingIndex
+    from lsp_harness.harness.indexes.embedding_index import EmbeddingIndex, TextEmbedder
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.index.index_view import IndexView
     from lsp_harness.index.unsaved_text import UnsavedText
@@ -42,7 +42,7 @@ class FolderIndexes:
     def __init__(
         self,
         on_message: OnIndexMessage,
-        engine: "Callable[[], Embedder]",
+        engine: "Callable[[], TextEmbedder]",
         settings: "Callable[[], Index]",
         unsaved_texts: "Callable[[Path], Mapping[str, UnsavedText]]" = lambda root: {},
         background: BackgroundPermit | None = None,

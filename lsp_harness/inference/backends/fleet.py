@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
 
 from lsp_harness.inference.backends.endpoint import RetryableError
-from lsp_harness.inference.backends.server_supply import Attempts, Server
+from lsp_harness.inference.backends.server_supply import Attempts, ModelServer
 
 FIRST_RETRY_WAIT_S, MAX_RETRY_WAIT_S = 0.25, 8.0
 """Longest wait before the first repetition of a request. It doubles with each repetition up to the second value."""
@@ -34,7 +34,7 @@ class Fleet:
 
     def __init__(
         self,
-        servers: Sequence[Server],
+        servers: Sequence[ModelServer],
         retries: int,
         *,
         sleep: Sleep = asyncio.sleep,
@@ -44,13 +44,13 @@ class Fleet:
         self.retries = retries
         self.sleep = sleep
         self.jitter = jitter
-        self._failed: dict[Server, asyncio.Task[None]] = {}
+        self._failed: dict[ModelServer, asyncio.Task[None]] = {}
 
-    def ranked_servers(self, key: str) -> list[Server]:
+    def ranked_servers(self, key: str) -> list[ModelServer]:
         """Return all servers, the one for `key` first."""
         return sorted(self.servers, key=lambda server: rendezvous_weight(key, server.endpoint.name), reverse=True)
 
-    def available_servers(self, key: str) -> list[Server]:
+    def available_servers(self, key: str) -> list[ModelServer]:
         """Return the ranked servers that have not failed, or all if all have failed."""
         ranked = self.ranked_servers(key)
         return [server for server in ranked if server not in self._failed] or ranked
@@ -58,18 +58,18 @@ class Fleet:
     def attempts(self, key: str) -> Attempts:
         return _FleetAttempts(self, key)
 
-    def mark_failed(self, server: Server) -> None:
+    def mark_failed(self, server: ModelServer) -> None:
         """Send this server no requests until it is healthy again. A single server still gets them."""
         server.forget_backend()
         if len(self.servers) > 1 and server not in self._failed:
             self._failed[server] = asyncio.create_task(self._probe(server))
 
-    def mark_healthy(self, server: Server) -> None:
+    def mark_healthy(self, server: ModelServer) -> None:
         """Send this server requests again."""
         if probe := self._failed.pop(server, None):
             probe.cancel()
 
-    async def _probe(self, server: Server) -> None:
+    async def _probe(self, server: ModelServer) -> None:
         wait_s = FIRST_PROBE_WAIT_S
         while True:
             await self.sleep(self.jitter(wait_s / 2, wait_s))
@@ -90,20 +90,20 @@ class _FleetAttempts:
     def __init__(self, fleet: Fleet, key: str) -> None:
         self._fleet = fleet
         self._key = key
-        self._tried: set[Server] = set()
+        self._tried: set[ModelServer] = set()
         self._retries_left = fleet.retries
         self._wait_s = FIRST_RETRY_WAIT_S
 
-    async def next_server(self) -> Server:
+    async def next_server(self) -> ModelServer:
         server = self._untried_servers()[0]
         self._tried.add(server)
         return server
 
-    def _untried_servers(self) -> list[Server]:
+    def _untried_servers(self) -> list[ModelServer]:
         available = self._fleet.available_servers(self._key)
         return [server for server in available if server not in self._tried] or available
 
-    async def report_failure(self, server: Server, error: RetryableError) -> None:
+    async def report_failure(self, server: ModelServer, error: RetryableError) -> None:
         if error.server_lost:
             self._fleet.mark_failed(server)
 
@@ -121,5 +121,5 @@ class _FleetAttempts:
         self._tried.clear()
         return True
 
-    def report_success(self, server: Server) -> None:
+    def report_success(self, server: ModelServer) -> None:
         self._fleet.mark_healthy(server)

@@ -10,9 +10,9 @@ from lsp_harness.errors import EngineUnavailable
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits
 from lsp_harness.inference.backends.engine_pulse import EnginePulse
 from lsp_harness.inference.backends.llama_server import HarnessEngine
-from lsp_harness.inference.backends.server_supply import Attempts, Server
+from lsp_harness.inference.backends.server_supply import Attempts, ModelServer
 from lsp_harness.inference.running_engines import STUCK_GRACE_S, end_engine_at, is_alive, peer_pid
-from lsp_harness.inference.supervisor import Supervisor
+from lsp_harness.inference.supervisor import EngineSupervisor
 from lsp_harness.inference.target import Target
 
 MIN_SILENCE_S = 0.5
@@ -24,15 +24,15 @@ class LocalSupply:
     """A `Supply` of the local engine. Its socket changes with the model."""
 
     def __init__(self, config: Config) -> None:
-        self._supervisor = Supervisor(config)
+        self._supervisor = EngineSupervisor(config)
         self._silence_s = max(config.engine.silence_s, MIN_SILENCE_S)
         self._socket: Path | None = None
-        self._server: Server | None = None
+        self._server: ModelServer | None = None
 
     def attempts(self, key: str) -> Attempts:
         return _LocalAttempts(self)
 
-    async def server(self) -> Server:
+    async def server(self) -> ModelServer:
         """Return the running engine; start it if necessary."""
         socket = await self._supervisor.ensure_running()
         if self._server is None or socket != self._socket:
@@ -40,7 +40,7 @@ class LocalSupply:
             endpoint = Endpoint(
                 Target(socket=str(socket)), SilenceLimits(), CONNECTION_LOST_MESSAGE, self._pulse(socket)
             )
-            self._server, self._socket = Server(endpoint, HarnessEngine(endpoint)), socket
+            self._server, self._socket = ModelServer(endpoint, HarnessEngine(endpoint)), socket
         return self._server
 
     def _pulse(self, socket: Path) -> EnginePulse:
@@ -66,7 +66,7 @@ class LocalSupply:
 
         return EnginePulse(silence_s, ask_for_sign, end_stuck_engine)
 
-    async def handle_lost_connection(self, server: Server) -> None:
+    async def handle_lost_connection(self, server: ModelServer) -> None:
         """Forget a broken connection. A new connection that another request has made stays."""
         self._supervisor.suspect_engine()
         if self._server is server:
@@ -85,10 +85,10 @@ class _LocalAttempts:
         self._local = local
         self._is_first = True
 
-    async def next_server(self) -> Server:
+    async def next_server(self) -> ModelServer:
         return await self._local.server()
 
-    async def report_failure(self, server: Server, error: RetryableError) -> None:
+    async def report_failure(self, server: ModelServer, error: RetryableError) -> None:
         if error.server_lost:
             await self._local.handle_lost_connection(server)
 
@@ -97,5 +97,5 @@ class _LocalAttempts:
         # the engine is started again for the second attempt
         return is_first and error.server_lost and error.repeatable
 
-    def report_success(self, server: Server) -> None:
+    def report_success(self, server: ModelServer) -> None:
         pass

@@ -11,7 +11,7 @@ from lsp_harness.inference.backends.backend_kinds import KINDS, kind_of
 from lsp_harness.inference.backends.endpoint import Endpoint, SilenceLimits
 from lsp_harness.inference.backends.fleet import Fleet
 from lsp_harness.inference.backends.model_family import find_family
-from lsp_harness.inference.backends.server_supply import Server, ask_with_retries
+from lsp_harness.inference.backends.server_supply import ModelServer, ask_with_retries
 from lsp_harness.inference.target import Target
 
 
@@ -33,14 +33,14 @@ async def list_served_models(targets: Sequence[Target], settings: Engine) -> lis
         settings: The time limits and the number of retries.
     """
     limits = SilenceLimits(settings.first_token_seconds, settings.next_token_seconds)
-    fleet = Fleet([Server(Endpoint(target, limits)) for target in targets], settings.retries)
+    fleet = Fleet([ModelServer(Endpoint(target, limits)) for target in targets], settings.retries)
     try:
         return sorted(await ask_with_retries(fleet, _list_models), key=lambda model: model.name)
     finally:
         await fleet.aclose()
 
 
-async def _list_models(server: Server) -> list[ServedModel]:
+async def _list_models(server: ModelServer) -> list[ServedModel]:
     endpoint, target = server.endpoint, server.endpoint.target
     kind = kind_of(target.dialect) or await _recognize_kind(endpoint)
     rows = cast("list[Json]", (await endpoint.call("GET", kind.model_list_path))["data"])

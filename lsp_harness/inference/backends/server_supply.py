@@ -9,7 +9,7 @@ from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, pr
 T = TypeVar("T")
 
 
-class Server:
+class ModelServer:
     """An endpoint, and its backend once that is detected."""
 
     def __init__(self, endpoint: Endpoint, backend: Backend | None = None) -> None:
@@ -33,11 +33,11 @@ class Server:
 class Attempts(Protocol):
     """The attempts to get an answer to one request."""
 
-    async def next_server(self) -> Server:
+    async def next_server(self) -> ModelServer:
         """Return the server to ask now. Raise EngineUnavailable."""
         ...
 
-    async def report_failure(self, server: Server, error: RetryableError) -> None:
+    async def report_failure(self, server: ModelServer, error: RetryableError) -> None:
         """Note that this server failed, whatever part of the answer had arrived."""
         ...
 
@@ -45,7 +45,7 @@ class Attempts(Protocol):
         """Return whether to try again. Wait before that if a wait is due."""
         ...
 
-    def report_success(self, server: Server) -> None:
+    def report_success(self, server: ModelServer) -> None:
         """Note that this server answered."""
         ...
 
@@ -63,7 +63,7 @@ class Supply(Protocol):
     async def aclose(self) -> None: ...
 
 
-async def ask_with_retries(supply: Supply, ask: Callable[[Server], Awaitable[T]]) -> T:
+async def ask_with_retries(supply: Supply, ask: Callable[[ModelServer], Awaitable[T]]) -> T:
     """Return the answer to a request that is not a stream, with the same attempts as a stream. Raise EngineError."""
     attempts = supply.attempts("")
     while True:

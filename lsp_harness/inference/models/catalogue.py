@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import UnknownModel
 from lsp_harness.inference.models.converted import ConvertedModel, PublishedFile, Repository, Wheel
-from lsp_harness.inference.models.model_sources import Hub, LocalFile, Source, Url, Wheels
+from lsp_harness.inference.models.model_sources import Hub, LocalFile, ModelSource, Url, Wheels
 
 Kind = Literal["completion", "embedding"]
 
@@ -45,14 +45,14 @@ class ModelCard:
     license: str
     context: int
     fim: FimRecipe
-    sources: tuple[Source, ...]
+    sources: tuple[ModelSource, ...]
     note: str = ""
     kind: Kind = "completion"
 
 
 VERSION_SUFFIX = re.compile(r"-v[\d.]+$")
 
-_KINDS: Mapping[str, Callable[..., Source]] = {"hub": Hub, "wheels": Wheels, "url": Url, "file": LocalFile}
+_KINDS: Mapping[str, Callable[..., ModelSource]] = {"hub": Hub, "wheels": Wheels, "url": Url, "file": LocalFile}
 
 
 @cache
@@ -86,7 +86,7 @@ def _card(row: dict[str, Any]) -> ModelCard:
     )
 
 
-def _sources(row: dict[str, Any]) -> Iterator[Source]:
+def _sources(row: dict[str, Any]) -> Iterator[ModelSource]:
     if row["kind"] == "converted":
         yield from _conversion_sources(row)
         return
@@ -95,7 +95,7 @@ def _sources(row: dict[str, Any]) -> Iterator[Source]:
     yield _KINDS[row["kind"]](**settings)
 
 
-def _conversion_sources(row: dict[str, Any]) -> Iterator[Source]:
+def _conversion_sources(row: dict[str, Any]) -> Iterator[ModelSource]:
     """Yield a source for each carrier of the same published files."""
     pieces = tuple(PublishedFile(**piece) for piece in row["pieces"])
     for carrier in row["carriers"]:

@@ -74,7 +74,7 @@ CHUNK_BYTES = 1 << 20
 """Bytes that are copied at once."""
 
 
-class Source(Protocol):
+class ModelSource(Protocol):
     """A place that serves a whole model file. `str()` gives its name for messages."""
 
     def fetch(self, part: PartialFile) -> None:

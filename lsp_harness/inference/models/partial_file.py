@@ -14,13 +14,13 @@ from pathlib import Path
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, PullFailed
-from lsp_harness.inference.models.pull_report import Report
+from lsp_harness.inference.models.pull_report import PullReport
 
 
 class PartialFile:
     """The file into which sources write. `expected` is the final size in bytes, or 0 if it is not known."""
 
-    def __init__(self, target: Path, expected: int, report: Report) -> None:
+    def __init__(self, target: Path, expected: int, report: PullReport) -> None:
         self.file = target.name
         self.expected = expected
         self.report = report

@@ -19,9 +19,9 @@ from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ModelError, PullFailed, UsageError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard
-from lsp_harness.inference.models.model_sources import Source
+from lsp_harness.inference.models.model_sources import ModelSource
 from lsp_harness.inference.models.partial_file import PartialFile
-from lsp_harness.inference.models.pull_report import MIB, Report, SilentReport
+from lsp_harness.inference.models.pull_report import MIB, PullReport, SilentReport
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -45,7 +45,7 @@ class PullResult:
     seconds: float
 
 
-def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: Report | None = None) -> PullResult:
+def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: PullReport | None = None) -> PullResult:
     """Download the file of a model if it does not exist or is damaged.
 
     Args:
@@ -69,7 +69,7 @@ def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: Re
     return PullResult(path, expected, str(source or ""), time.monotonic() - start)
 
 
-def _ensure(model: ModelCard, path: Path, expected: str, verify: bool, report: Report) -> Source | None:
+def _ensure(model: ModelCard, path: Path, expected: str, verify: bool, report: PullReport) -> ModelSource | None:
     """Return the source that served the file, or None if the file existed."""
     with _exclusive_pull(path, report):
         remove_irregular_file(path)
@@ -108,7 +108,7 @@ def _expected_sha256(model: ModelCard, option: str) -> str:
 
 
 @contextmanager
-def _exclusive_pull(path: Path, report: Report) -> Generator[None]:
+def _exclusive_pull(path: Path, report: PullReport) -> Generator[None]:
     """Let only one process download a file. Another one waits, and then finds the file."""
     from filelock import FileLock, Timeout
 
@@ -147,7 +147,7 @@ def _wait_for_other_pull(lock: "FileLock", path: Path) -> None:
             return
 
 
-def _is_correct(path: Path, model: ModelCard, expected: str, verify: bool, report: Report) -> bool:
+def _is_correct(path: Path, model: ModelCard, expected: str, verify: bool, report: PullReport) -> bool:
     if model.bytes not in (0, path.stat().st_size):
         return False
     if not verify and model_files.recorded_sha256(path) == expected:
@@ -168,7 +168,7 @@ def _check_room(folder: Path, missing: int) -> None:
         )
 
 
-def _fetch_from_sources(model: ModelCard, expected: str, part: PartialFile) -> Source:
+def _fetch_from_sources(model: ModelCard, expected: str, part: PartialFile) -> ModelSource:
     failures: list[str] = []
     for source in model.sources:
         part.report.note(f"{part.file} from {source}")
@@ -182,7 +182,7 @@ def _fetch_from_sources(model: ModelCard, expected: str, part: PartialFile) -> S
     raise PullFailed(f"{model.name} could not be downloaded from any source ({'; '.join(failures)})")
 
 
-def _fetch_and_check(source: Source, expected: str, part: PartialFile) -> None:
+def _fetch_and_check(source: ModelSource, expected: str, part: PartialFile) -> None:
     while True:
         part.is_complete_attempt = False
         source.fetch(part)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 
 
-class Report(Protocol):
+class PullReport(Protocol):
     """Receives the progress of a pull."""
 
     def note(self, text: str) -> None:
@@ -47,7 +47,7 @@ class SilentReport:
 
 
 @contextmanager
-def stderr_report(*, quiet: bool = False) -> Generator[Report]:
+def stderr_report(*, quiet: bool = False) -> Generator[PullReport]:
     """Give a report that fits stderr: a bar on a terminal, lines elsewhere, nothing if `quiet`."""
     if quiet:
         yield SilentReport()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from lsp_harness.kernel.projections.event_fields import CODE_KINDS, text_field
+from lsp_harness.kernel.projections.message_history import CODE_KINDS, text_field
 from lsp_harness.wire.event import Event
 
 MAX_REQUESTS = 6

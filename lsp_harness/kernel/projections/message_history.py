@@ -15,8 +15,17 @@ from typing import Any, Literal
 
 from lsp_harness.events.event_codec import decode_event
 from lsp_harness.events.model_events import ModelCompleted, ToolCall
-from lsp_harness.kernel.projections.event_fields import CODE_KINDS, text_field
 from lsp_harness.wire.event import Event
+
+CODE_KINDS = frozenset({"fix", "edit", "docstring", "tests", "explain", "check"})
+"""Kinds of requests that do not belong to a conversation: they have prompts of their own."""
+
+
+def text_field(event: Event, key: str) -> str:
+    """Return a field of an event that is a text. It is empty if the field is absent or no text."""
+    value = event.data.get(key)
+    return value if isinstance(value, str) else ""
+
 
 MAX_MESSAGES = 8_192
 """Messages that are kept. With more, the older half is left out."""

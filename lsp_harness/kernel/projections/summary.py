@@ -33,11 +33,11 @@ DECLARATION_LINE = re.compile(
 CHANGED_DECLARATION = re.compile(
     r" in .*\b(?:def|class|fn|func|function|struct|interface|enum|trait|type)\s+(?:\([^)]*\)\s*)?([\w$]+)"
 )
-"""The declaration in `Decision.changed`."""
+"""The declaration in `RequestSummary.changed`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class RequestSummary:
     """The result of one request to change code.
 
     Attributes:
@@ -77,7 +77,7 @@ class Summary:
     goal: str = ""
     turns: int = 0
     files: tuple[str, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[RequestSummary, ...] = ()
     open: tuple[tuple[str, str], ...] = ()
     commands: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ class Summary:
             else decision
             for decision in self.decisions
         )
-        return replace(summary, goal=text, decisions=(Decision(turn, path, text), *decisions)[:MAX_ITEMS])
+        return replace(summary, goal=text, decisions=(RequestSummary(turn, path, text), *decisions)[:MAX_ITEMS])
 
     def _with_outcome(self, turn: int, outcome: str, changed: str = "") -> "Summary":
         decisions = tuple(

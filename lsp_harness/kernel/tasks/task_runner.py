@@ -1,6 +1,7 @@
-"""The tasks of a session: long pieces of work that can be awaited, read and cancelled."""
+"""The tasks of a session: long pieces of work, such as programs, that can be awaited, read and cancelled."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,12 +16,58 @@ from lsp_harness.events.tool_events import TaskCancelled, TaskCompleted, TaskFai
 from lsp_harness.files.secrets import redact
 from lsp_harness.kernel.artifacts import READ_LIMIT_BYTES, THRESHOLD_BYTES, ArtifactStore
 from lsp_harness.kernel.projections.task_list import TaskList, TaskRow
-from lsp_harness.kernel.tasks.program_run import run_program
 from lsp_harness.kernel.tasks.stop_pipe import StopPipe
-from lsp_harness.kernel.tasks.task_output import TaskOutput
-from lsp_harness.kernel.tasks.task_reading import TaskRead, log_path, read_output
+from lsp_harness.kernel.tasks.task_output import TaskOutput, TaskRead, log_path, read_output
 from lsp_harness.kernel.tasks.task_request import MAX_INLINE_MS, ShellWork, TaskRequest, TaskResult
-from lsp_harness.process.process_tree import GRACE_S, end_marked
+from lsp_harness.process.command_shell import clean_environment
+from lsp_harness.process.process_tree import GRACE_S, ProcessTree, end_marked
+
+READ_CHUNK_BYTES = 65_536
+DRAIN_S = 1.0
+"""Wait for the rest of the output after the end. A process that could not be ended may hold the output open."""
+
+
+async def run_program(work: ShellWork, output: TaskOutput, grace_s: float = GRACE_S) -> int:
+    """Run a program, and end all processes that it leaves. Return its exit status.
+
+    Args:
+        work: The program.
+        output: Receives its output.
+        grace_s: Time to end after SIGTERM.
+
+    Raises:
+        UsageError: The program cannot be started.
+        TimeoutError: It did not end in time.
+    """
+    if not work.cwd.is_dir():
+        raise UsageError(f"there is no folder {work.cwd}; run the command in a folder that exists")
+    if not work.argv:
+        raise UsageError("an empty command cannot be started; name a program")
+    try:
+        # what a shell reads from its environment is no part of the command that was judged
+        environment = clean_environment(os.environ if work.env is None else work.env)
+        tree = await ProcessTree.start_supervised(work.argv, mark=output.task_id, cwd=work.cwd, env=environment)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{work.argv[0]} cannot be started: {system_message(error).lower()}") from error
+    copying = asyncio.ensure_future(_copy(tree, output))
+    try:
+        async with asyncio.timeout(work.timeout_s):
+            return await tree.wait()
+    finally:
+        try:
+            await tree.end(grace_s)
+            await asyncio.wait({copying}, timeout=DRAIN_S)
+        finally:
+            copying.cancel()
+            tree.close()
+            with suppress(asyncio.CancelledError):
+                await copying
+
+
+async def _copy(tree: ProcessTree, output: TaskOutput) -> None:
+    while piece := await tree.output.read(READ_CHUNK_BYTES):
+        output.write(piece)
+
 
 WAIT_S = 60.0
 """Default wait for a task."""

@@ -19,8 +19,7 @@ from lsp_harness.permission.shell.command_wrappers import (
     shell_script,
     unwrap,
 )
-from lsp_harness.permission.shell.evaluated_words import evaluation_reason, is_evaluated
-from lsp_harness.permission.shell.known_values import KnownValues, listed_folders
+from lsp_harness.permission.shell.known_values import KnownValues, evaluation_reason, is_evaluated, listed_folders
 from lsp_harness.process.code_variables import chooses_code, is_harmless
 from lsp_harness.process.command_shell import find_shell
 from lsp_harness.syntax.shell.shell_script import READING_BUILTINS, Redirection, ShellCommand, read_script

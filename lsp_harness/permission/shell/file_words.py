@@ -20,7 +20,7 @@ COPY_OPTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class WritingProgram:
     """A program that changes files.
 
     Attributes:
@@ -34,47 +34,47 @@ class Writer:
     outputs: tuple[str, ...] = ()
 
 
-WRITERS: Mapping[str, Writer] = {
-    "rm": Writer(
+WRITERS: Mapping[str, WritingProgram] = {
+    "rm": WritingProgram(
         "all",
         "-dfiIrRv --force --interactive? --one-file-system --no-preserve-root --preserve-root? --recursive --dir "
         "--verbose",
     ),
-    "rmdir": Writer("all", "-pv --ignore-fail-on-non-empty --parents --verbose"),
-    "unlink": Writer("all"),
-    "mkdir": Writer("all", "-pv -m= --parents --mode= --verbose"),
-    "touch": Writer("all", "-acmfh -d= -t= -r@ --date= --reference@ --time= --no-create --no-dereference"),
-    "tee": Writer("all", "-aip --append --ignore-interrupts --output-error?"),
-    "truncate": Writer("all", "-co -s= -r@ --size= --reference@ --no-create --io-blocks"),
-    "sponge": Writer("all", "-a"),
-    "chmod": Writer(
+    "rmdir": WritingProgram("all", "-pv --ignore-fail-on-non-empty --parents --verbose"),
+    "unlink": WritingProgram("all"),
+    "mkdir": WritingProgram("all", "-pv -m= --parents --mode= --verbose"),
+    "touch": WritingProgram("all", "-acmfh -d= -t= -r@ --date= --reference@ --time= --no-create --no-dereference"),
+    "tee": WritingProgram("all", "-aip --append --ignore-interrupts --output-error?"),
+    "truncate": WritingProgram("all", "-co -s= -r@ --size= --reference@ --no-create --io-blocks"),
+    "sponge": WritingProgram("all", "-a"),
+    "chmod": WritingProgram(
         "all", "-cfvRrwxXstugoa --changes --silent --quiet --verbose --recursive --reference@ --preserve-root"
     ),
-    "chown": Writer("all", OWNER_OPTIONS),
-    "chgrp": Writer("all", OWNER_OPTIONS),
-    "shred": Writer("all", "-fuvxz -n= -s= --force --iterations= --remove? --verbose --zero --exact --size="),
-    "mkfifo": Writer("all", "-m= --mode="),
-    "mknod": Writer("all", "-m= --mode="),
-    "chattr": Writer("all", None),
-    "setfacl": Writer("all", None),
-    "cp": Writer(
+    "chown": WritingProgram("all", OWNER_OPTIONS),
+    "chgrp": WritingProgram("all", OWNER_OPTIONS),
+    "shred": WritingProgram("all", "-fuvxz -n= -s= --force --iterations= --remove? --verbose --zero --exact --size="),
+    "mkfifo": WritingProgram("all", "-m= --mode="),
+    "mknod": WritingProgram("all", "-m= --mode="),
+    "chattr": WritingProgram("all", None),
+    "setfacl": WritingProgram("all", None),
+    "cp": WritingProgram(
         "last",
         f"-abdfHilLnPpRrsTuvx --archive --attributes-only --copy-contents --link --dereference --no-dereference "
         f"--preserve? --no-preserve= --parents --recursive --reflink? --remove-destination --sparse= "
         f"--symbolic-link --one-file-system {COPY_OPTIONS}",
     ),
-    "ln": Writer(
+    "ln": WritingProgram(
         "last",
         f"-bdFfiLnPrsTv --directory --logical --no-dereference --physical --relative --symbolic {COPY_OPTIONS}",
     ),
-    "mv": Writer("last", f"-bfinTuv {COPY_OPTIONS}"),
-    "install": Writer(
+    "mv": WritingProgram("last", f"-bfinTuv {COPY_OPTIONS}"),
+    "install": WritingProgram(
         "last",
         f"-bcCdDpsTv -g= -m= -o= --compare --directory --group= --mode= --owner= --preserve-timestamps --strip "
         f"{COPY_OPTIONS}",
     ),
-    "link": Writer("last"),
-    "rsync": Writer(
+    "link": WritingProgram("last"),
+    "rsync": WritingProgram(
         "last",
         "-avrlptgoDzhuncqRHAXxPimLCbsWkKSIEJNOUy -e= -f= -B= -T= -M= --archive --verbose --recursive --links --perms "
         "--times --group --owner --compress --update --dry-run --checksum --progress --stats --exclude= --include= "
@@ -85,7 +85,7 @@ WRITERS: Mapping[str, Writer] = {
         "--chmod= --log-file= --backup-dir= --partial-dir= --temp-dir= --write-batch= --only-write-batch=",
         ("--log-file", "--backup-dir", "--partial-dir", "--temp-dir", "-T", "--write-batch", "--only-write-batch"),
     ),
-    "dd": Writer("values"),
+    "dd": WritingProgram("values"),
 }
 """Program that changes files → which of its arguments it changes."""
 FIRST_IS_MODE = frozenset({"chmod", "chown", "chgrp", "setfacl", "chattr"})

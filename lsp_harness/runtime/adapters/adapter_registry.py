@@ -10,12 +10,12 @@ from lsp_harness.runtime.adapters.custom import CustomAgent
 from lsp_harness.runtime.adapters.gemini import Gemini
 from lsp_harness.runtime.adapters.opencode import Opencode
 from lsp_harness.runtime.adapters.own_agent import OwnAgent
-from lsp_harness.runtime.adapters.terminal_adapter import Echo, Shell
+from lsp_harness.runtime.adapters.terminal_adapter import Echo, ShellAdapter
 from lsp_harness.runtime.agent_errors import InvalidSpec
 
 BUILT_IN: Mapping[str, Callable[[], Adapter]] = {
     "echo": Echo,
-    "shell": Shell,
+    "shell": ShellAdapter,
     "claude": Claude,
     "codex": Codex,
     "gemini": Gemini,

@@ -56,10 +56,10 @@ class OwnAgent(Adapter):
 
     def connect(self, order: LaunchOrder, observe: Observer) -> Connection:
         """Return a connection over the objects of a session."""
-        return SessionConnection(order, observe)
+        return OwnAgentConnection(order, observe)
 
 
-class SessionConnection(StructuredConnection):
+class OwnAgentConnection(StructuredConnection):
     """The connection to a session: prompts and commands in, the objects of its events out (see docs/sessions.md).
 
     Args:

@@ -81,7 +81,7 @@ IDLE_PROMPT = "\x1b]7501;state=idle:app=shell\x1b\\$ "
 CTRL_U = b"\x15"
 
 
-class Shell(TerminalAdapter):
+class ShellAdapter(TerminalAdapter):
     """The shell of the user. It is bash if that is there, because bash can tell when a command begins."""
 
     name = "shell"

@@ -222,7 +222,7 @@ class ScreenRule:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleSet:
+class ScreenRuleSet:
     """The rules for one kind of agent.
 
     Attributes:
@@ -256,7 +256,7 @@ class InvalidRules(ValueError):
 
 
 @cache
-def load_rules(agent: str) -> RuleSet:
+def load_rules(agent: str) -> ScreenRuleSet:
     """Return the rules for a kind of agent. An agent without a file has none.
 
     Raises:
@@ -264,11 +264,11 @@ def load_rules(agent: str) -> RuleSet:
     """
     file = resources.files("lsp_harness.runtime.states").joinpath("rules", f"{agent}.toml")
     if not re.fullmatch(r"[a-z][a-z-]*", agent) or not file.is_file():
-        return RuleSet(agent)
+        return ScreenRuleSet(agent)
     return read_rules(agent, file.read_text(encoding="utf-8"))
 
 
-def read_rules(agent: str, text: str) -> RuleSet:
+def read_rules(agent: str, text: str) -> ScreenRuleSet:
     """Read the text of a file of rules.
 
     Raises:
@@ -279,7 +279,7 @@ def read_rules(agent: str, text: str) -> RuleSet:
         shape = content.get("composer")
         composer = _read_composer(cast("dict[str, Any]", shape)) if shape else None
         rules = [_read_rule(agent, cast("dict[str, Any]", table)) for table in content["rules"]]
-        return RuleSet(
+        return ScreenRuleSet(
             agent,
             tuple(content.get("recorded_on", ())),
             tuple(sorted(rules, key=lambda rule: -rule.priority)),

@@ -29,7 +29,7 @@ TRUST_MESSAGE = "trust this folder"
 """The message by which Claude's question about the folder differs from its other permission questions."""
 
 
-class Report(Protocol):
+class StateReport(Protocol):
     """A report that was read from the output of an agent. Its texts are clean, but not trusted."""
 
     @property
@@ -53,7 +53,7 @@ class Report(Protocol):
         ...
 
 
-def claim_of_reports(reports: Sequence[Report]) -> StateClaim | None:
+def claim_of_reports(reports: Sequence[StateReport]) -> StateClaim | None:
     """Return the claim of the newest reports of all parts of a program, or None without a report.
 
     A question of any part is a question of the agent. Otherwise the program speaks for itself, and only without a
@@ -71,7 +71,7 @@ def claim_of_reports(reports: Sequence[Report]) -> StateClaim | None:
     return None
 
 
-def make_claim(report: Report) -> StateClaim:
+def make_claim(report: StateReport) -> StateClaim:
     """Return the claim of one report with a known state."""
     kind: BlockKind = KINDS.get(report.kind, "dialog" if report.state == "blocked" else "")
     if kind == "permission" and report.message.strip() == TRUST_MESSAGE:

@@ -32,7 +32,7 @@ KEPT_CHANGES = 200
 """Number of file changes whose texts are remembered for the question about them."""
 
 
-class RequestRefused(AgentError):
+class AppServerRefused(AgentError):
     """Codex does not do what it was asked."""
 
 
@@ -102,7 +102,7 @@ class AppServerConnection(StructuredConnection):
         if method is None:
             if "error" in message:
                 error = message["error"]
-                self._requests.resolve(message["id"], RequestRefused(f"codex refused: {error.get('message')}"))
+                self._requests.resolve(message["id"], AppServerRefused(f"codex refused: {error.get('message')}"))
             else:
                 self._requests.resolve(message["id"], message.get("result") or {})
         elif "id" in message:
@@ -203,7 +203,7 @@ class AppServerConnection(StructuredConnection):
         if spec.permission_mode:
             asking = ({"approvalPolicy": spec.permission_mode, "sandbox": "workspace-write"},)
         for settings in asking[:-1]:
-            with suppress(RequestRefused):
+            with suppress(AppServerRefused):
                 return _thread_id(await self._request("thread/start", {**thread, **settings}))
         return _thread_id(await self._request("thread/start", {**thread, **asking[-1]}))
 

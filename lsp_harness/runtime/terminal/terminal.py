@@ -24,7 +24,7 @@ from lsp_harness.runtime.terminal.terminal_signals import (
     TerminalSignal,
     find_login_url,
 )
-from lsp_harness.runtime.terminal.terminal_streams import OutputRing, TerminalInput, TerminalOutput
+from lsp_harness.runtime.terminal.terminal_streams import OutputRing, ProgramOutput, TerminalInput
 from lsp_harness.runtime.terminal.terminal_viewer import STALL_LIMIT_S, TerminalViewer, ViewerGroup
 from lsp_harness.runtime.viewer_sizes import ViewerSizes, limit_size
 
@@ -70,7 +70,7 @@ class Terminal:
         self._loop = asyncio.get_running_loop()
         self._tree = ProcessTree(program, mark)
         self._ending = asyncio.ensure_future(self._follow())
-        self._output = TerminalOutput(program.descriptor, self._receive)
+        self._output = ProgramOutput(program.descriptor, self._receive)
         self._viewers = ViewerGroup(self._output)
 
     @classmethod

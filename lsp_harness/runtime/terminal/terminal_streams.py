@@ -96,7 +96,7 @@ class TerminalInput:
             self._loop.remove_writer(self._descriptor)
 
 
-class TerminalOutput:
+class ProgramOutput:
     """The output of one terminal.
 
     Attributes:

@@ -1,13 +1,19 @@
-"""The registry of the commands. It finds the modules of this package by their names."""
+"""The registry of the commands of `workspace/executeCommand`, and the decorator that describes one.
 
-import importlib
-import pkgutil
-from collections.abc import Iterator
+From the descriptions the server announces its commands and lists them for editors, and `make docs` generates the
+protocol page and the commands in the manifest of the VS Code extension.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.server import commands
-from lsp_harness.server.execution.editor_command import EditorCommand
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -15,70 +21,129 @@ if TYPE_CHECKING:
     from lsp_harness.server.editor_client import EditorClient
     from lsp_harness.workspace.snapshot import Snapshot
 
-PREFIX = "lspHarness."
-SUFFIX = "_command"
-EDITS = "edits"
-"""The package of more commands about edits."""
-GROUPED = ("agents", "sessions")
-"""The packages of commands about agents and about sessions. Their names have two parts after the prefix."""
+    CommandFunction = Callable[[EditorClient, Snapshot | None, types.ExecuteCommandParams], Awaitable[Any]]
+    DocumentFinder = Callable[[types.ExecuteCommandParams], str | None]
+
+MODULES = ("agents", "edits", "explanations", "fixes", "server_state", "sessions", "suggestions")
+"""The modules of this package that have commands."""
+DECORATOR = re.compile(r'^@command\(\s*"([\w.]+)"', re.MULTILINE)
+"""The decorator of a command in the source of a module, with the name of the command."""
 
 
-class CommandModule(Protocol):
-    """A module of a command."""
+def no_document(params: "types.ExecuteCommandParams") -> None:
+    """Return None: the command works on no document."""
 
-    COMMAND: EditorCommand
 
-    async def run(
-        self, client: "EditorClient", snapshot: "Snapshot | None", params: "types.ExecuteCommandParams"
-    ) -> Any:
-        """Execute the command and return its result as JSON."""
-        ...
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaletteEntry:
+    """How editors offer a command to users.
+
+    VS Code shows `title` in its command palette. Neovim offers the command as `:LspHarness <name>`. For the handlers
+    `text` and `edit`, no code in the editors is needed.
+    """
+
+    title: str
+    """The title in the palette, in title case. It ends in `…` if the editor asks for input first."""
+    handler: Literal["text", "edit", "custom"]
+    """How the editors execute the command and show its result.
+
+    `text` shows the Markdown in the key `text` of the result. `edit` reports an edit that was not applied; the edit
+    itself arrives by `workspace/applyEdit`. `custom` means that each editor has hand-written code for the command,
+    because the command needs input or its result a special presentation.
+    """
+    result_title: str = ""
+    """A noun for the result: the title of its page, and the first word of messages about it. `title` if empty."""
+    sends_selection: bool = False
+    """Whether the argument is `{uri, range}`: the selection, or an empty range at the cursor.
+
+    Otherwise there is none.
+    """
+    needs_trust: bool = False
+    """Whether the command is disabled in a workspace that the user does not trust."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditorCommand:
+    """The description of a command: what a client sends, what the command does, and what the client gets."""
+
+    name: str
+    """The name in the protocol, such as `lspHarness.pullModel`."""
+    arguments: str
+    """The arguments as JSON, in the notation of docs/lsp-extensions.md."""
+    description: str
+    """One sentence about the effect of the command, as Markdown."""
+    result: str
+    """The result, as Markdown: its keys and their meaning."""
+    run: "CommandFunction"
+    """Executes the command and returns its result as JSON."""
+    document: "DocumentFinder" = no_document
+    """Returns the URI of the document that the command works on. Raises UsageError if the arguments name none."""
+    palette: PaletteEntry | None = None
+    """None if only code of the editors and of the server executes the command."""
+
+    @property
+    def short_name(self) -> str:
+        """The name without the prefix, such as `pullModel`."""
+        return self.name.partition(".")[2]
+
+
+def command(
+    name: str,
+    *,
+    arguments: str,
+    description: str,
+    result: str,
+    document: "DocumentFinder" = no_document,
+    palette: PaletteEntry | None = None,
+) -> "Callable[[CommandFunction], EditorCommand]":
+    """Make a function the command of a name, with a description. See `EditorCommand`."""
+
+    def describe(run: "CommandFunction") -> EditorCommand:
+        return EditorCommand(
+            name=name,
+            arguments=arguments,
+            description=description,
+            result=result,
+            run=run,
+            document=document,
+            palette=palette,
+        )
+
+    return describe
 
 
 def command_names() -> list[str]:
     """Return the names of all commands, sorted.
 
-    No module of a command is imported, because the answer to `initialize` contains the names and must not wait for the
-    import of the LSP types.
+    The names are read from the sources and no module is imported, because the answer to `initialize` contains the
+    names and must not wait for the import of the LSP types.
     """
-    return sorted(_module_names())
+    return sorted(_read_names(MODULES))
 
 
-def find_command(name: str) -> CommandModule | None:
-    """Return the module of a command, or None if there is no command of this name."""
-    module = _module_names().get(name)
-    return cast("CommandModule", importlib.import_module(f"{commands.__name__}.{module}")) if module else None
+def find_command(name: str) -> EditorCommand | None:
+    """Return a command, or None if there is no command of this name."""
+    module = _read_names(MODULES).get(name)
+    return next((command for command in _import_commands(module) if command.name == name), None) if module else None
 
 
 def editor_commands() -> list[EditorCommand]:
-    """Return the descriptions of all commands, sorted by name. All modules of commands are imported."""
-    return [module.COMMAND for name in command_names() if (module := find_command(name))]
+    """Return all commands, sorted by name. All modules of commands are imported."""
+    found = [command for module in MODULES for command in _import_commands(f"{commands.__name__}.{module}")]
+    return sorted(found, key=lambda command: command.name)
 
 
-def _module_names() -> dict[str, str]:
-    """Return the name of each command and the name of its module in the package."""
-    names = {_command_name(module): module for module in _modules(list(commands.__path__))}
-    names |= {_command_name(module): f"{EDITS}.{module}" for module in _modules(_folders(EDITS))}
-    for package in GROUPED:
-        names |= {_grouped_name(module): f"{package}.{module}" for module in _modules(_folders(package))}
+@cache
+def _read_names(modules: tuple[str, ...]) -> dict[str, str]:
+    """Return the name of each command, and the module that has it."""
+    names: dict[str, str] = {}
+    for module in modules:
+        path = f"{commands.__name__}.{module}"
+        spec = find_spec(path)
+        if spec and spec.origin:
+            names |= dict.fromkeys(DECORATOR.findall(Path(spec.origin).read_text(encoding="utf-8")), path)
     return names
 
 
-def _folders(package: str) -> list[str]:
-    return [str(Path(path) / package) for path in commands.__path__]
-
-
-def _modules(folders: list[str]) -> Iterator[str]:
-    return (module.name for module in pkgutil.iter_modules(folders) if module.name.endswith(SUFFIX))
-
-
-def _grouped_name(module: str) -> str:
-    """Convert the name of a module of a group: `agent_follow_up_command` to `lspHarness.agent.followUp`."""
-    group, _, rest = module.partition("_")
-    return f"{PREFIX}{group}.{_command_name(rest).removeprefix(PREFIX)}"
-
-
-def _command_name(module: str) -> str:
-    """Convert the name of a module to the name of its command: `pull_model_command` to `lspHarness.pullModel`."""
-    first, *rest = module.removesuffix(SUFFIX).split("_")
-    return PREFIX + first + "".join(word.capitalize() for word in rest)
+def _import_commands(module: str) -> list[EditorCommand]:
+    return [value for value in vars(import_module(module)).values() if isinstance(value, EditorCommand)]

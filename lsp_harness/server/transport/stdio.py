@@ -15,7 +15,7 @@ import threading
 from contextlib import suppress
 from queue import SimpleQueue
 
-from lsp_harness.server.transport.framing import WRITE_BUFFER_BYTES, ByteSink, FramedStream
+from lsp_harness.server.transport.transport import WRITE_BUFFER_BYTES, ByteSink, FramedStream
 
 log = logging.getLogger(__name__)
 

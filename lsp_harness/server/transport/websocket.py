@@ -12,8 +12,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import UsageError
-from lsp_harness.server.transport.listen_address import Address, is_local_authority, is_local_origin
-from lsp_harness.server.transport.tcp import announce
+from lsp_harness.server.transport.tcp import Address, announce, is_local_authority, is_local_origin
 
 if TYPE_CHECKING:
     from websockets.asyncio.server import ServerConnection

@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.chat.mcp.mcp_tool import MAX_DESCRIPTION_CHARS, McpTool
+from lsp_harness.chat.mcp.mcp_tool import (
+    ANY_OBJECT,
+    MAX_DESCRIPTION_CHARS,
+    MAX_SCHEMA_CHARS,
+    READERS,
+    McpTool,
+    read_schema,
+)
 from lsp_harness.chat.mcp.server_connection import ServerConnection
 from lsp_harness.chat.mcp.server_specs import ServerSpec
-from lsp_harness.chat.mcp.tool_schema import ANY_OBJECT, MAX_SCHEMA_CHARS, READERS, read_schema
 from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.chat.shown_tools import render_views
 from lsp_harness.chat.tool_execution import find_input_problem

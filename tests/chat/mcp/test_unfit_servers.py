@@ -15,8 +15,8 @@ import pytest
 from lsp_harness.chat.mcp import server_connection
 from lsp_harness.chat.mcp.http_body import MendedBody
 from lsp_harness.chat.mcp.mcp_servers import McpServers
-from lsp_harness.chat.mcp.server_messages import MessageReader, ServerSigns
 from lsp_harness.chat.mcp.server_specs import ServerSpec
+from lsp_harness.chat.mcp.server_transport import ServerMessageReader, ServerSigns
 from lsp_harness.chat.tool import CallContext
 from lsp_harness.errors import HarnessError
 from tests.support import raw_mcp_server
@@ -220,7 +220,7 @@ def test_each_of_many_random_lines_becomes_a_message_or_nothing():
     ]
     keys = ["jsonrpc", "id", "method", "params", "result", "error"]
     for _ in range(3_000):
-        reader = MessageReader(ServerSigns())
+        reader = ServerMessageReader(ServerSigns())
         message = {key: choose.choice(values) for key in choose.sample(keys, choose.randint(0, 6))}
         if choose.random() < 0.7:
             message["jsonrpc"] = "2.0"

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.chat.tools.file_search_tools import GrepTool
-from lsp_harness.chat.tools.path_pattern import PathPattern
+from lsp_harness.chat.tools.file_search_tools import GrepTool, PathPattern
 from lsp_harness.errors import UsageError
 from tests.chat.tools.surroundings import CONTEXT, Desk
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.chat.tool import CallContext
-from lsp_harness.chat.tools.indentation_fit import fit_indentation
+from lsp_harness.chat.tools.symbol_edit_tools import fit_indentation
 from tests.chat.tools.surroundings import Desk
 from tests.index.place import Indexed
 

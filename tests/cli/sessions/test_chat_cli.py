@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.cli.sessions.chat_cli import Conversation
+from lsp_harness.cli.sessions.chat_cli import TerminalConversation
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.cli.sessions.session_client import SessionNotOpened
 from lsp_harness.cli.sessions.session_flags import SessionFlags
@@ -46,7 +46,7 @@ class Person:
 
 def talk(provider: str, *lines: str | None, **flags: Any) -> tuple[int, Person]:
     person = Person(*lines)
-    code = asyncio.run(Conversation(SessionFlags(provider=provider, **flags), person).run())
+    code = asyncio.run(TerminalConversation(SessionFlags(provider=provider, **flags), person).run())
     assert person.lines == []
     return code, person
 
@@ -173,7 +173,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_conversation(
     person = Person("slow", "quick")
 
     async def run() -> int:
-        conversation = Conversation(SessionFlags(provider=provider), person)
+        conversation = TerminalConversation(SessionFlags(provider=provider), person)
         task = asyncio.ensure_future(conversation.run())
         while "thinking" not in (out := capsys.readouterr().out):
             assert out is not None
@@ -273,7 +273,9 @@ def test_only_an_explicit_yes_is_a_yes_and_only_a_no_loses_the_work(
 def test_no_answer_is_a_no(shell: Shell, script: Script):
     call = tool_call("bash", command="touch made", execution="inline")
     person = Person("go")
-    assert asyncio.run(Conversation(SessionFlags(provider=script(call), permission_mode="ask"), person).run()) == 0
+    assert (
+        asyncio.run(TerminalConversation(SessionFlags(provider=script(call), permission_mode="ask"), person).run()) == 0
+    )
     assert decisions() == [("bash", "deny person")]
 
 

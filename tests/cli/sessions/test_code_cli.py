@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli.sessions.chat_cli import Conversation
+from lsp_harness.cli.sessions.chat_cli import TerminalConversation
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.config.load import user_config_file
 from tests.cli.conftest import Shell
@@ -69,7 +69,7 @@ def project(shell: Shell) -> Path:
 
 def converse(flags: SessionFlags, *lines: str) -> Person:
     person = Person(*lines)
-    assert asyncio.run(Conversation(replace(flags, driver="code"), person).run()) == 0
+    assert asyncio.run(TerminalConversation(replace(flags, driver="code"), person).run()) == 0
     assert person.lines == []
     return person
 

@@ -9,7 +9,7 @@ import pytest
 from lsp_harness.errors import EngineBusy, EngineUnavailable
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits
 from lsp_harness.inference.backends.fleet import FIRST_RETRY_WAIT_S, MAX_REQUESTED_WAIT_S, MAX_RETRY_WAIT_S, Fleet
-from lsp_harness.inference.backends.server_supply import Server
+from lsp_harness.inference.backends.server_supply import ModelServer
 from lsp_harness.inference.target import Target
 
 KEYS = [f"file:///src/module_{n}.py" for n in range(600)]
@@ -34,7 +34,7 @@ class Clock:
 
 
 def fleet(names: str, **more: Any) -> Fleet:
-    servers = [Server(Endpoint(Target(base=f"http://{name}:1"), SilenceLimits())) for name in names]
+    servers = [ModelServer(Endpoint(Target(base=f"http://{name}:1"), SilenceLimits())) for name in names]
     return Fleet(servers, more.pop("retries", 3), **{"jitter": lambda low, high: high, **more})
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import UsageError
-from lsp_harness.kernel.tasks.program_run import run_program
 from lsp_harness.kernel.tasks.read_only_work import confine_reading
 from lsp_harness.kernel.tasks.task_output import TaskOutput
 from lsp_harness.kernel.tasks.task_request import ShellWork
+from lsp_harness.kernel.tasks.task_runner import run_program
 from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox

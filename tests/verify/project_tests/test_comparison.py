@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.harness.verification.verification_verbs import describe_verdict
+from lsp_harness.harness.verdicts.verification_verbs import describe_verdict
 from lsp_harness.index.query.affected_tests import AffectedTest
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.no_sandbox import NoSandbox

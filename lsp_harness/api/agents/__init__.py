@@ -1,1 +1,0 @@
-"""The routes, streams and WebSockets of agents."""

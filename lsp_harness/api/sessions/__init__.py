@@ -1,1 +1,0 @@
-"""The routes and streams of sessions."""

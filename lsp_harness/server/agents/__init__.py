@@ -1,1 +1,0 @@
-"""Foreign agents in the editor: their events and questions, and the bytes of their terminals."""

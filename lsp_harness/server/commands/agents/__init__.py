@@ -1,1 +1,0 @@
-"""The commands about foreign agents, `lspHarness.runtime.…`."""

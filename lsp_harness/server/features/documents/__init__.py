@@ -1,1 +1,0 @@
-"""Notifications about open documents, and the content of virtual documents."""

@@ -1,1 +1,0 @@
-"""Requests about code: completions, code actions, diagnostics, symbols and locations."""

@@ -1,1 +1,0 @@
-"""Requests and notifications about the workspace: folders, files, settings and commands."""
