@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
+from hypothesis import HealthCheck, settings
 
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.config.schema import Model as ModelSettings
@@ -33,6 +34,8 @@ os.environ.update(dict.fromkeys(PROGRAM_VARIABLES, "off"))
 # no test depends on what else this machine does: not in this process, and not in the processes that tests start
 machine_load.PROC = machine_load.POWER_SUPPLIES = Path("/dev/null")
 os.environ["LSP_HARNESS_BACKGROUND__WHEN"] = "always"
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

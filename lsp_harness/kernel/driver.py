@@ -18,7 +18,7 @@ class SteeredSession(Protocol):
 
     @property
     def has_steering(self) -> bool:
-        """Whether a text of the user waits for the next step."""
+        """Return whether a text of the user waits for the next step."""
         ...
 
     def take_steering(self, turn: Turn) -> None:

@@ -109,7 +109,7 @@ async def why(client: EditorClient, snapshot: Snapshot | None, params: types.Exe
     "lspHarness.locate",
     arguments="[{task, uri?}]",
     description=(
-        "finds the code that a task is about ([index](index.md#locate)), in the workspace folder of `uri` "
+        "finds the code that a task is about ([index](code-index.md#locate)), in the workspace folder of `uri` "
         "(a file or folder), which may be left out if there is one folder"
     ),
     result=(
