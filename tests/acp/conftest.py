@@ -29,7 +29,7 @@ AREA, EDGE = (
     "def edge(radius):\n    return 2 * area(radius)\n",
 )
 GEO = f"import math\n\n\n{AREA}\n\n{EDGE}"
-ACP_MODULES = ("lsp_harness.cli.usage_errors", "lsp_harness.cli.surfaces.acp_cli", "lsp_harness.acp.stdio_agent")
+ACP_MODULES = ("lsp_harness.cli.usage_errors", "lsp_harness.cli.commands.acp_cli", "lsp_harness.acp.stdio_agent")
 
 
 @dataclass

@@ -247,7 +247,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "engine.api_key_env",
         "engine.fim",
         "engine.retries",
-        "engine.start_early",  # tests/harness/test_completion_verbs.py
+        "engine.start_early",  # tests/harness/test_ahead.py
         "engine.first_token_seconds",
         "engine.next_token_seconds",
         "engine.silence_s",  # tests/inference/test_stuck_engine.py

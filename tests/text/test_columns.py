@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from lsp_harness.text import document as document_module
 from lsp_harness.text.document import LONG_LINE_BYTES, ColumnIndex, Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, byte_column, column
@@ -74,13 +75,13 @@ def test_a_document_counts_a_long_line_once(encoding: Encoding, monkeypatch: pyt
     line = ("ab😀é" * LONG_LINE_BYTES).encode()
     document = Document.from_text("file:///a.txt", b"first\n" + line + b"\nlast\n")
     counted: list[int] = []
-    units = document.count_units
+    units = document_module.count_units
 
     def counting(text: str, encoding: Encoding) -> int:
         counted.append(len(text.encode("utf-8", "surrogatepass")))
         return units(text, encoding)
 
-    monkeypatch.setattr(document, "count_units", counting)
+    monkeypatch.setattr(document_module, "count_units", counting)
     last = column(line, len(line), encoding)
     offset = document.offset(Position(1, last), encoding)
     assert offset == document.offset(Position(1, last), encoding) == len(b"first\n") + len(line)
@@ -93,4 +94,4 @@ def test_a_document_counts_a_long_line_once(encoding: Encoding, monkeypatch: pyt
         assert at == len(b"first\n") + byte_column(line, last, encoding)
         assert document.position(at, encoding) == Position(1, column(line, at - len(b"first\n"), encoding))
     # each edit counts the blocks that it touches, not the line
-    assert sum(counted) < 5 * 4 * document.BLOCK_BYTES + 100 < len(line) * 5
+    assert sum(counted) < 5 * 4 * document_module.BLOCK_BYTES + 100 < len(line) * 5
