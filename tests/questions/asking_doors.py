@@ -32,7 +32,7 @@ def new_project(folder: Path) -> Path:
     """Return a new folder with a file."""
     root = folder / "work"
     root.mkdir(parents=True)
-    (root / "app.py").write_text(TEXT)
+    (root / "app.txt").write_text(TEXT)
     return root
 
 
@@ -126,7 +126,7 @@ async def ask_over_http(folder: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     async with open_servers(Path(os.environ["LSP_HARNESS_HOME"]), folder) as start:
         api = await start(replies=tuple(REPLIES))
-        (api.root / "app.py").write_text(TEXT)
+        (api.root / "app.txt").write_text(TEXT)
         async with api.client() as client:
             place = (await client.post("/sessions", json={"workdir": "."})).headers["location"]
             for _ in REPLIES:

@@ -73,7 +73,7 @@ class MisleadingCall:
 CALLS = {
     **{name: MisleadingCall("bash", {"command": command}, {"": command}) for name, command in COMMANDS.items()},
     **{
-        name: MisleadingCall("edit", {"path": "app.py", "old": old, "new": new}, {"- ": old, "+ ": new})
+        name: MisleadingCall("edit", {"path": "app.txt", "old": old, "new": new}, {"- ": old, "+ ": new})
         for name, (old, new) in EDITS.items()
     },
 }
