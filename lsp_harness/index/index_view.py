@@ -1,4 +1,4 @@
-"""A view of one index for one question: its symbols, texts and imports, and the definitions of a name in a file."""
+"""A view of one index for one question: its symbols, texts and imports, its limit of time, and what a file imports."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

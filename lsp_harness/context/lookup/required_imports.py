@@ -1,4 +1,4 @@
-"""The imports of a file that a part of its code needs."""
+"""The imports that a part of a file needs, and the declarations of a name with the imports that they need."""
 
 import posixpath
 import re

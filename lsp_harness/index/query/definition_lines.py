@@ -1,4 +1,4 @@
-"""The definitions that names refer to in other files, as lines of signatures."""
+"""The definitions that names of a file refer to, as lines of signatures, and the types of what they are called on."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Declarations of an index by their names alone, whether a file can see them or not."""
+"""Declarations of an index by their names alone, with their documentation and the overview of one of them."""
 
 import re
 from collections.abc import Collection, Iterable

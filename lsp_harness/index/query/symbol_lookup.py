@@ -1,4 +1,4 @@
-"""Symbols by typed letters of their names, as editors ask for them: a prefix, a part, or letters in order."""
+"""Symbols by typed letters of their names, as editors ask for them, and the imports by which a file gets a name."""
 
 import re
 from collections.abc import Collection, Iterator
