@@ -1,0 +1,5 @@
+"""Measurements are commands of the command line."""
+
+from tests.cli.conftest import shell
+
+__all__ = ["shell"]
