@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, NamedTuple
 
+import pytest
 from cyclopts import App
 from lsprotocol import types
 
@@ -18,6 +19,8 @@ from lsp_harness.config.schema import Kind, item_keys, item_type, tables
 from lsp_harness.events.event_codec import EVENT_CLASSES
 from lsp_harness.server.commands.command_registry import command_names
 from tests.test_tidy import MODULES, ROOT, relative, tracked
+
+pytestmark = pytest.mark.process
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "editors").glob("*/README.md")])
 """All pages for people. Of the decisions in `docs/adr`, only links are checked: they name the modules of their time."""

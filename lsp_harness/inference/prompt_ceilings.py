@@ -76,7 +76,7 @@ CEILINGS: dict[PromptName, PromptCeiling] = {
         "GENERATE", "coding/write_tests.py", 1, HOLE_FRAME_TOKENS, ("completion.prefix_tokens", "context.code_budget")
     ),
     "repair choice": PromptCeiling("VERIFY", "coding/fix.py", 1, HOLE_FRAME_TOKENS, WINDOW),
-    "review": PromptCeiling("VERIFY", "verify/review/reviewer.py", 1, 1024),
+    "review": PromptCeiling("VERIFY", "verify/reviewer.py", 1, 1024),
     "explain": PromptCeiling("ANSWER", "coding/explain.py", 1, FRAME_TOKENS, SECTIONS),
 }
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from lsp_harness.chat.loop import CallResult
 from lsp_harness.chat.tool_execution import ToolExecution
 from lsp_harness.events.model_events import ToolCall
@@ -11,6 +13,8 @@ from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.permission.person import Answer
 from tests.chat.tools.surroundings import Desk
 from tests.permission.gates import Recorder, ScriptedPerson, policy, rules
+
+pytestmark = pytest.mark.process
 
 FINDING = "line 2: LINT: F821 Undefined name `k`"
 

@@ -331,6 +331,7 @@ async def check_ceiling(name: PromptName, tokenizer: Tokenizer, folder: Path, gr
 
 
 @pytest.mark.parametrize("name", PROMPT_NAMES)
+@pytest.mark.process
 async def test_no_prompt_is_longer_than_its_ceiling(
     name: PromptName, tiny: Tokenizer, tmp_path: Path, greedy: Callable[[str], None]
 ) -> None:
@@ -338,6 +339,7 @@ async def test_no_prompt_is_longer_than_its_ceiling(
 
 
 @pytest.mark.parametrize("name", PROMPT_NAMES)
+@pytest.mark.process
 async def test_a_prompt_above_its_ceiling_is_not_sent(
     name: PromptName,
     tiny: Tokenizer,
@@ -394,7 +396,7 @@ def test_every_prompt_of_the_code_has_a_row() -> None:
     assert found == {module: rows.count(module) for module in rows}
 
 
-HOLES = "coding/candidates/hole_fill.py"
+HOLES = "coding/candidates/sampling.py"
 """Makes the requests of those that fill holes, and writes nothing itself."""
 
 

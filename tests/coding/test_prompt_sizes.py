@@ -67,6 +67,7 @@ def is_whole(text: str, prompt: str) -> bool:
 
 
 @pytest.mark.parametrize("files", [own_files, eval_tasks], ids=["own", "tasks"])
+@pytest.mark.process
 async def test_no_prompt_and_no_edit_has_a_whole_long_file(files: Callable[[], Iterator[str]], tmp_path: Path) -> None:
     prompts = 0
     for text in files():

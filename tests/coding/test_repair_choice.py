@@ -27,6 +27,8 @@ from tests.files.test_secrets import TOKEN
 from tests.harness.tools import Script, checked, of_type, settings
 from tests.support import markup
 
+pytestmark = pytest.mark.process
+
 TEXT = "def f(item_a, item_b):\n    return g(item_x, 1)  # both\n"
 SIMILAR_NAMES = (b"item_a", b"item_b")
 

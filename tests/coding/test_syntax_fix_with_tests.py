@@ -17,6 +17,8 @@ from lsp_harness.verify.finding import Finding
 from tests.coding.project_bench import ProjectBench, text_of
 from tests.harness.tools import of_type
 
+pytestmark = pytest.mark.process
+
 OPEN_LIST = "def squares(n):\n    return [i * i for i in range(n)\n\n\ndef double(n):\n    return n * 2\n"
 CLOSED_LIST = OPEN_LIST.replace("range(n)", "range(n)]")
 NO_PARAMETERS = "def squares '\n    return [i * i for i in range(n)]\n"

@@ -61,9 +61,9 @@ async def test_sources_with_the_same_budget_share_it_and_the_total_limits_all(
 ALL = (*COMPLETION_SOURCES, *INSTRUCTION_SOURCES)
 
 
-def test_every_module_of_the_sources_holds_one_registered_source():
-    modules = sorted(file.stem for file in Path(sources.__path__[0]).glob("*_source.py"))
-    assert sorted(source.__module__.rpartition(".")[2] for source in ALL) == modules
+def test_every_module_of_the_sources_holds_a_registered_source():
+    modules = {file.stem for file in Path(sources.__path__[0]).glob("*.py")} - {"__init__"}
+    assert {source.__module__.rpartition(".")[2] for source in ALL} == modules
 
 
 @pytest.mark.parametrize("registry", [COMPLETION_SOURCES, INSTRUCTION_SOURCES])

@@ -147,6 +147,7 @@ def test_a_record_of_another_process_counts_for_nothing(home: Path, written: str
     assert running_engines._read_pid_file(place) is None  # pyright: ignore[reportPrivateUsage]
 
 
+@pytest.mark.process
 async def test_a_signal_reaches_no_later_process_of_the_same_number(tmp_path: Path):
     with listener(tmp_path / "s") as process:
         opened = OpenProcess(process.pid)

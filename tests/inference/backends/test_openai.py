@@ -273,6 +273,7 @@ async def test_a_server_that_is_given_no_holes():
         assert NO_INFILL_KEY not in (await engine_client.props()).raw
 
 
+@pytest.mark.process
 async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     source = "def area(radius):\n    return 3 * raduis\n    #          ^^^^^^ F821 what is this\n"

@@ -16,6 +16,8 @@ from tests.support.encoder import tiny_encoder
 
 from .conftest import RecordingReport, Web, card
 
+pytestmark = pytest.mark.process
+
 Publish = Callable[..., Path]
 FILES = tiny_encoder()
 PIECES = tuple(PublishedFile(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in FILES.items())

@@ -152,6 +152,7 @@ def test_pull_fetches_reports_and_repeats_nothing(
 
 
 @pytest.mark.usefixtures("publish")
+@pytest.mark.process
 def test_pull_without_a_name_means_the_default_and_says_why_it_failed(
     models: Path, web: Web, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

