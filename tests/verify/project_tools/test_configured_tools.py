@@ -11,7 +11,7 @@ from lsp_harness.verify.project_tools import tools
 def test_doctor_lists_the_configured_tools_and_those_that_are_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "find_tool", lambda name: f"/bin/{name}" if name == "cargo" else None)
+    monkeypatch.setattr(tools, "find_tool", lambda name: None if name == "mypy" else f"/bin/{name}")
     assert list(check_project_tools(tmp_path)) == []
     (tmp_path / "mypy.ini").touch()
     (tmp_path / "Cargo.toml").write_text("[lints.clippy]\nall = 'warn'\n")
