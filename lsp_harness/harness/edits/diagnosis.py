@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
 from lsp_harness.kernel.results import FixOffer
-from lsp_harness.syntax.grammars import language_for
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
@@ -89,6 +88,8 @@ def _refuse_compiler(examined: "Examination", reason: str) -> "Examination":
 
 
 def _advise_pipe(snapshot: Snapshot) -> str:
+    from lsp_harness.syntax.grammars import language_for
+
     language = language_for(snapshot.document.language, snapshot.document.uri)
     if language is None or not language.compiler_command:
         return ""
