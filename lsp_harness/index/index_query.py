@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from lsp_harness.index.embedding_texts import count_texts, read_text_digests, read_texts
 from lsp_harness.index.graph.dependents import Dependents, find_dependents
 from lsp_harness.index.index_contents import IndexContents, has_text, read_contents, read_unparsed_paths
 from lsp_harness.index.index_executor import DirectExecutor, IndexExecutor
@@ -70,7 +71,6 @@ from lsp_harness.index.query.symbol_lookup import (
     find_symbols,
 )
 from lsp_harness.index.symbol_table import Symbol
-from lsp_harness.index.vectors import count_texts, read_text_digests, read_texts
 from lsp_harness.store.database import DatabaseReader
 from lsp_harness.text.document import Document
 

@@ -6,7 +6,7 @@ of 384 numbers take 2 ms. A vector database would be slower (docs/adr/0011).
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,32 +15,7 @@ import numpy as np
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileError, StoreError
-from lsp_harness.index.builder.chunks import embedding_text
-from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter, placeholders, remove_database
-
-
-def read_text_digests(view: IndexView) -> list[bytes]:
-    """Return the digests of all texts, the last indexed ones first."""
-    rows = view.reader.rows("SELECT digest FROM chunks WHERE digest != x'' GROUP BY digest ORDER BY max(id) DESC")
-    return [digest for (digest,) in rows]
-
-
-def count_texts(view: IndexView) -> int:
-    """Return the number of different texts."""
-    rows = view.reader.rows("SELECT count(DISTINCT digest) FROM chunks WHERE digest != x''")
-    return rows[0][0] if rows else 0
-
-
-def read_texts(view: IndexView, digests: Iterable[bytes]) -> dict[bytes, str]:
-    """Return the texts with these digests, without those that the index no longer contains."""
-    texts: dict[bytes, str] = {}
-    sql = "SELECT names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest = ? LIMIT 1"
-    for digest in digests:
-        if rows := view.reader.rows(sql, (digest,)):
-            texts[digest] = embedding_text(*rows[0])
-    return texts
-
 
 FORMAT_VERSION = 1
 SCHEMA = "CREATE TABLE vectors(digest BLOB PRIMARY KEY, row INTEGER NOT NULL UNIQUE) WITHOUT ROWID;"
