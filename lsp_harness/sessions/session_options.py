@@ -64,8 +64,10 @@ class SessionOptions(ClientOptions):
         if limits.pop("max_turns") < 1:
             raise UsageError(f"max_turns must be at least 1, not {self.max_turns}")
         for name, value in limits.items():
-            if not (math.isfinite(value) and value >= 0):
-                raise UsageError(f"{name} must be a number of at least 0, not {value}; 0 means no limit of its own")
+            if not math.isfinite(value):
+                raise UsageError(f"{name} must be a finite number; 0 means no limit of its own")
+            if value < 0:
+                raise UsageError(f"{name} must not be negative; 0 means no limit of its own")
         if not self.root.is_dir():
             raise UsageError(f"{self.root} is not a folder; name an existing one with --cwd")
 
