@@ -61,10 +61,10 @@ def read_modules(tree: Path) -> dict[str, Path]:
     return dict(zip(names, files, strict=True))
 
 
-def list_imports(name: str, file: Path, modules: Mapping[str, Path]) -> set[str]:
+def list_imports(name: str, tree: ast.Module, modules: Mapping[str, Path]) -> set[str]:
     """Return the modules of the package that a module imports."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             targets = [f"{node.module}.{alias.name}" for alias in node.names]
             found |= {target if target in modules else node.module for target in targets}
@@ -77,7 +77,8 @@ def count_modules(tree: Path) -> dict[str, int]:
     """Return the counts of modules and lines. Files `__init__.py` count as lines, but not as modules."""
     modules = read_modules(tree)
     lines = {name: len(file.read_text(encoding="utf-8").splitlines()) for name, file in modules.items()}
-    imports = {name: list_imports(name, file, modules) for name, file in modules.items()}
+    trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in modules.items()}
+    imports = {name: list_imports(name, tree, modules) for name, tree in trees.items()}
     importers = Counter(target for targets in imports.values() for target in targets)
     plain = [name for name, file in modules.items() if file.name != "__init__.py"]
     inside = f"{PACKAGE}.harness"

@@ -13,6 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from benchmarks.places import list_imports, read_modules
 from tests.test_tidy import MODULES, PROJECT, ROOT, relative
 from tools import glossary
 
@@ -192,19 +193,8 @@ def test_the_supported_versions_of_python_are_said_once_for_all():
     assert PROJECT["tool"]["pyright"]["pythonVersion"] == f"3.{first}"
 
 
-def imported_modules(tree: ast.Module) -> set[str]:
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level]
-    names = [(node.module or "", alias.name) for node in nodes for alias in node.names]
-    return {f"{module}.{name}" if is_module(f"{module}.{name}") else module for module, name in names}
-
-
-def is_module(dotted: str) -> bool:
-    path = ROOT / dotted.replace(".", "/")
-    return path.is_dir() or path.with_suffix(".py").is_file()
-
-
 def test_few_modules_of_the_harness_are_imported_from_outside(trees: dict[Path, ast.Module]):
-    package = ROOT / "lsp_harness" / "harness"
-    outside = [module for module in MODULES if package not in module.parents]
-    imported = {name for module in outside for name in imported_modules(trees[module])}
-    assert sorted(name for name in imported if name.startswith("lsp_harness.harness")) == HARNESS_MODULES
+    modules, inside = read_modules(ROOT), "lsp_harness.harness"
+    outside = {name: file for name, file in modules.items() if not name.startswith(inside)}
+    imported = {target for name, file in outside.items() for target in list_imports(name, trees[file], modules)}
+    assert sorted(name for name in imported if name.startswith(inside)) == HARNESS_MODULES

@@ -10,7 +10,8 @@ from lsp_harness.chat.answer_protocol import Answer, ChatSettings, KnownTools, R
 from lsp_harness.chat.chat_model import Model, ModelChain
 from lsp_harness.chat.compaction import CompactionStep, plan_step
 from lsp_harness.chat.conversation_prompt import ChatPrompt, build_dialogue, build_messages
-from lsp_harness.chat.loop import CallResult, ModelOutput, run_turn
+from lsp_harness.chat.conversation_steps import CallResult, ModelOutput
+from lsp_harness.chat.loop import run_turn
 from lsp_harness.chat.shown_tools import shorten_names, show_tools
 from lsp_harness.chat.text_frames import TextFrames
 from lsp_harness.chat.tool import Tool

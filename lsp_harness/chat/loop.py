@@ -1,78 +1,14 @@
 """The loop of a conversation: the model is asked, and its tools are run, until the turn ends."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from lsp_harness.events.model_events import ToolCall
+from lsp_harness.chat.conversation_steps import CallResult, ConversationSteps, ModelOutput
 from lsp_harness.kernel.driver import SteeredSession, begin_step
 from lsp_harness.kernel.limits import Budget, Ending
 from lsp_harness.kernel.log.turn import Turn
-from lsp_harness.kernel.projections.session_state import SessionState
 
 PromptT = TypeVar("PromptT")
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOutput:
-    """The output of one step.
-
-    Attributes:
-        text: The answer in words, or the summary of an edit.
-        tool_calls: The tools that the model calls. Without a call the turn ends.
-    """
-
-    text: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """The result of a tool call.
-
-    Attributes:
-        call_id: The id of the call.
-        is_error: Whether it failed.
-        ends_turn: Whether a person refused to go on.
-        output: What the model reads of the result.
-    """
-
-    call_id: str
-    is_error: bool = False
-    ends_turn: bool = False
-    output: str = ""
-
-
-class ConversationSteps(Protocol[PromptT]):
-    """The steps of a conversation. `run_turn` calls them in this order, again and again."""
-
-    async def should_compact(self, state: SessionState) -> bool:
-        """Return whether the prompt would be too large."""
-        ...
-
-    async def compact(self, state: SessionState, turn: Turn) -> None:
-        """Append events that make the next prompt smaller.
-
-        Raises:
-            NoAnswer: Nothing more can be left out.
-        """
-        ...
-
-    async def build_prompt(self, state: SessionState, turn: Turn) -> PromptT:
-        """Return the input of the model. The same state gives the same prompt."""
-        ...
-
-    async def call_model(self, prompt: PromptT, turn: Turn) -> ModelOutput:
-        """Ask the model, and record the call.
-
-        Raises:
-            HarnessError: The model cannot answer.
-        """
-        ...
-
-    async def execute_tool_calls(self, output: ModelOutput, turn: Turn) -> Sequence[CallResult]:
-        """Run the tools that the model called, and record each result."""
-        ...
 
 
 async def run_turn(steps: ConversationSteps[PromptT], turn: Turn, session: SteeredSession, budget: Budget) -> Ending:

@@ -37,14 +37,14 @@ class CallContext:
         report: Receives the output while the tool runs.
         check: Asks the permission gate about a further side effect of the call.
         only_reads: Whether the call is allowed because it only reads. A command then runs where it can do nothing else.
-        has_seen_findings: Whether a person has allowed an edit with its findings shown, so that they are no obstacle.
+        seen_findings: The findings with which a person has allowed an edit, so that they are no obstacle.
     """
 
     call_id: str
     report: Callable[[str], None] = field(default=lambda text: None)
     check: Callable[[Action], Awaitable[Decision]] | None = None
     only_reads: bool = False
-    has_seen_findings: bool = False
+    seen_findings: tuple[str, ...] = ()
 
 
 class ToolSignature(Protocol):

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
-from lsp_harness.chat.loop import CallResult
+from lsp_harness.chat.conversation_steps import CallResult
 from lsp_harness.chat.schema_check import find_input_problem
 from lsp_harness.chat.tool import CallContext, Tool
 from lsp_harness.errors import HarnessError
@@ -150,7 +150,7 @@ class ToolExecution:
                 _reporter(turn, call),
                 self._gate.check,
                 only_reads=decision.only_reads,
-                has_seen_findings=bool(action.findings) and decision.by == "person" and call_input is call.input,
+                seen_findings=action.findings if decision.by == "person" and call_input is call.input else (),
             )
             result = await tool.run(call_input, context)
         finally:

@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from lsp_harness.config.permission_schema import Hooks, RuleSetting
-from lsp_harness.wire.permission_mode import PERMISSION_MODES
+from lsp_harness.wire.permission_mode import STRICTEST_FIRST
 
 EDITOR_FORBIDDEN_PERMISSIONS: Mapping[str, frozenset[str]] = {
     "permissions": frozenset({"mode", "allow", "rules", "callback_timeout_s", "trusted_folders"}),
@@ -44,12 +44,12 @@ def restrict(name: tuple[str, str], current: Any, wanted: Any, *, is_trusted: bo
 
 
 def _choose_mode(current: str, wanted: str, *, is_trusted: bool) -> tuple[str, str]:
-    if wanted and wanted not in PERMISSION_MODES:
-        return current, f"permissions.mode must be one of {', '.join(PERMISSION_MODES)}, not {wanted!r}"
+    if wanted and wanted not in STRICTEST_FIRST:
+        return current, f"permissions.mode must be one of {', '.join(STRICTEST_FIRST)}, not {wanted!r}"
     if is_trusted:
         return wanted, ""
     # without a mode of the user the surface decides, and the strictest surface asks
-    strictest = PERMISSION_MODES.index(current or "ask")
-    if not wanted or PERMISSION_MODES.index(wanted) > strictest:
+    strictest = STRICTEST_FIRST.index(current or "ask")
+    if not wanted or STRICTEST_FIRST.index(wanted) > strictest:
         return current, f"this project is not trusted, so its permissions.mode {wanted!r} does not count"
     return wanted, ""

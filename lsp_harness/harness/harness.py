@@ -120,7 +120,7 @@ class Harness:
         self.verification: Final = VerificationVerbs(self.services)
         """Verdicts about edits that the user accepted or saved."""
         self.open_findings: Final = OpenFindings(self.services, self.fixes.diagnose)
-        """What linters and type checkers say about open documents."""
+        """The findings of linters and type checkers about open documents."""
         self.files: Final = FollowedFiles(self.services, self.verification, self.fixes.prepared, self.open_findings)
         """The files on the disk that the client reports as changed."""
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -55,21 +55,26 @@ class SessionOptions(ClientOptions):
                 object.__setattr__(self, item.name, item.form.absent)
         _check_word("permission_mode", self.permission_mode or "", ("", *PERMISSION_MODES))
         _check_word("default_mode", self.default_mode, ("", *PERMISSION_MODES))
-        _check_word("driver", self.driver_name, DRIVERS)
-        if self.driver == "code" and (self.json_schema is not None or self.system_prompt):
+        _check_word("driver", self.driver or "", DRIVERS)
+        if self.driver == "code" and (self.json_schema is not None or self.system_prompt is not None):
             raise UsageError("system_prompt and json_schema are options of the driver chat; leave them out, or use it")
         for source in self.setting_sources or ():
             _check_word("setting_sources", source, get_args(SettingSource))
+        self._check_numbers()
+        if not self.root.is_dir():
+            raise UsageError(f"{self.root} is not a folder; name an existing one with --cwd")
+
+    def _check_numbers(self) -> None:
         limits = {item.name: getattr(self, item.name) for item in list_options(self) if item.form.kind in NUMBER_KINDS}
         if limits.pop("max_turns") < 1:
             raise UsageError(f"max_turns must be at least 1, not {self.max_turns}")
-        for name, value in limits.items():
-            if not math.isfinite(value):
-                raise UsageError(f"{name} must be a finite number; 0 means no limit of its own")
-            if value < 0:
-                raise UsageError(f"{name} must not be negative; 0 means no limit of its own")
-        if not self.root.is_dir():
-            raise UsageError(f"{self.root} is not a folder; name an existing one with --cwd")
+        if not all(map(math.isfinite, limits.values())):
+            times = [item.name for item in list_options(self) if item.form.kind == "seconds"]
+            raise UsageError(f"{_join_names(times)} must be finite numbers; 0 means no limit")
+        if limits.pop("permission_timeout") < 0:
+            raise UsageError("permission_timeout must not be negative; 0 means that of the settings")
+        if any(value < 0 for value in limits.values()):
+            raise UsageError(f"{_join_names(list(limits))} must not be negative; 0 means no limit")
 
     @property
     def driver_name(self) -> str:
@@ -121,3 +126,7 @@ def _convert(name: str, kind: OptionKind, value: Any) -> Any:
 def _check_word(name: str, word: str, words: tuple[str, ...]) -> None:
     if word not in words:
         raise UsageError(f"{name} must be one of {', '.join(filter(None, words))}, not {word!r}")
+
+
+def _join_names(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -15,7 +15,7 @@ import pytest
 from lsp_harness.chat import loop
 from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.conversation_prompt import build_messages
-from lsp_harness.chat.loop import ConversationSteps
+from lsp_harness.chat.conversation_steps import ConversationSteps
 from lsp_harness.config import paths
 from lsp_harness.events.event_codec import EVENT_CLASSES
 from lsp_harness.kernel.artifacts import ArtifactStore

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.chat.loop import CallResult
+from lsp_harness.chat.conversation_steps import CallResult
+from lsp_harness.chat.tool import CallContext
 from lsp_harness.chat.tool_execution import ToolExecution
+from lsp_harness.errors import UsageError
 from lsp_harness.events.model_events import ToolCall
 from lsp_harness.kernel.artifacts import ArtifactStore
 from lsp_harness.kernel.log.session_store import SessionStore
@@ -57,6 +59,16 @@ async def test_a_person_sees_the_findings_and_applies_the_edit_nevertheless(tmp_
     assert not result.is_error
     assert result.output.endswith(FINDING)
     assert desk.read("area.py").endswith("r * k\n")
+
+
+async def test_a_finding_that_a_person_has_not_seen_is_not_accepted(tmp_path: Path):
+    desk = make_desk(tmp_path)
+    result = await desk.tools["edit"].run(call("r * k").input, CallContext("c1", seen_findings=(FINDING,)))
+    assert result.findings == (FINDING,)
+    desk = make_desk(tmp_path)
+    with pytest.raises(UsageError, match="F821"):
+        await desk.tools["edit"].run(call("r * k").input, CallContext("c1", seen_findings=("another one",)))
+    assert desk.read("area.py").endswith("r * 2\n")
 
 
 async def test_a_person_who_says_no_keeps_the_file(tmp_path: Path):

@@ -9,7 +9,7 @@ from lsp_harness.config.load import Problem, apply_editor_settings, load
 from lsp_harness.config.permission_layers import EDITOR_FORBIDDEN_PERMISSIONS
 from lsp_harness.config.permission_schema import HookSetting, RuleSetting
 from lsp_harness.config.schema import Config
-from lsp_harness.wire.permission_mode import PERMISSION_MODES
+from lsp_harness.wire.permission_mode import STRICTEST_FIRST
 
 RULE = '[[permissions.rules]]\ndecision = "{0}"\ntool = "Bash"\npattern = "{0} *"\n'
 
@@ -90,7 +90,7 @@ def test_a_project_cannot_trust_itself(home: Path, project: Path) -> None:
     assert load(project, {})[0].permissions.allow == ()
 
 
-@pytest.mark.parametrize("mode", PERMISSION_MODES)
+@pytest.mark.parametrize("mode", STRICTEST_FIRST)
 @pytest.mark.parametrize("user", ["", "plan", "auto"])
 def test_a_project_without_trust_can_only_choose_a_stricter_mode(
     home: Path, project: Path, user: str, mode: str
@@ -98,7 +98,7 @@ def test_a_project_without_trust_can_only_choose_a_stricter_mode(
     (home / "config.toml").write_text(f'[permissions]\nmode = "{user}"\n')
     (project / "lsp-harness.toml").write_text(f'[permissions]\nmode = "{mode}"\n')
     config, problems = load(project, {})
-    is_stricter = PERMISSION_MODES.index(mode) <= PERMISSION_MODES.index(user or "ask")
+    is_stricter = STRICTEST_FIRST.index(mode) <= STRICTEST_FIRST.index(user or "ask")
     assert config.permissions.mode == (mode if is_stricter else user)
     assert len(problems) == (0 if is_stricter else 1)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.chat import loop
-from lsp_harness.chat.loop import CallResult, ModelOutput
+from lsp_harness.chat.conversation_steps import CallResult, ModelOutput
 from lsp_harness.errors import EngineError, NoAnswer, UsageError
 from lsp_harness.events.model_events import ModelStarted, ToolCall
 from lsp_harness.events.session_events import SessionStarted
@@ -337,6 +337,7 @@ def test_the_loop_fits_on_one_screen() -> None:
     [function] = [node for node in ast.parse(source).body if isinstance(node, ast.AsyncFunctionDef)]
     assert function.name == "run_turn"
     assert (function.end_lineno or 0) - function.lineno < 60
+    assert len(source.splitlines()) <= 60
 
 
 def test_a_request_enters_the_log_in_one_place() -> None:

@@ -265,7 +265,7 @@ async def test_the_mode_can_be_changed_while_a_session_runs(tmp_path: Path) -> N
     assert not (await gate.check(bash("make"))).is_allowed
     gate.set_mode("trust")
     assert (await gate.check(bash("make"))).is_allowed
-    with pytest.raises(ValueError, match="'plam' is no permission mode; they are deny, "):
+    with pytest.raises(ValueError, match="'plam' is no permission mode; they are ask, "):
         gate.set_mode("plam")  # type: ignore[arg-type]
 
 

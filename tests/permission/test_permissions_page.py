@@ -4,7 +4,8 @@ from pathlib import Path
 
 from lsp_harness.config.schema import tables
 from lsp_harness.permission.hooks import HOOK_EVENTS
-from lsp_harness.wire.permission_mode import PERMISSION_MODES
+from lsp_harness.permission.mode_table import MODE_TABLE
+from lsp_harness.wire.permission_mode import PERMISSION_MODES, STRICTEST_FIRST
 from tools.permissions_page import render, render_hooks, render_modes
 
 PAGE = Path(__file__).parents[2] / "docs" / "permissions.md"
@@ -24,5 +25,5 @@ def test_only_the_tables_change() -> None:
 
 
 def test_the_settings_have_the_same_modes_and_events() -> None:
-    assert set(PERMISSION_MODES) == set(PERMISSION_MODES)
+    assert set(STRICTEST_FIRST) == set(PERMISSION_MODES) == set(MODE_TABLE)
     assert list(HOOK_EVENTS) == list(tables()["hooks"])

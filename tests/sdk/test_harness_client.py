@@ -210,7 +210,7 @@ async def test_commands_reach_the_session_and_refusals_are_errors(fake: FakeProg
         with pytest.raises(HarnessError, match="the queue is full") as refused:
             await client.follow_up("later")
         assert refused.value.code == "full"
-        with pytest.raises(HarnessError, match="must be one of deny, plan"):
+        with pytest.raises(HarnessError, match="must be one of ask, trust"):
             await client.set_permission_mode("everything")  # type: ignore[arg-type]
         assert (await client.status())["log"] == [
             {"command": "steer", "text": "left"},

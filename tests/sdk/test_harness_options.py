@@ -46,7 +46,7 @@ def test_options_cannot_be_changed():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"permission_mode": "yes"}, "must be one of deny, plan, ask, acceptEdits, auto, trust, bypassPermissions"),
+        ({"permission_mode": "yes"}, "must be one of ask, trust, deny, acceptEdits, plan, auto, bypassPermissions"),
         ({"driver": "fast"}, "must be one of chat, code"),
         ({"max_turns": 0}, "a number above 0"),
         ({"max_turns": True}, "a number above 0"),

@@ -5,9 +5,9 @@ import subprocess
 from functools import cache
 
 VERSION_ARGUMENTS = {"go": ("version",), "tmux": ("-V",)}
-"""What a program is asked for that does not know `--version`."""
+"""Program without `--version` → the arguments that print its version."""
 UNTRIED = frozenset({"pyright-langserver", "ssh-keygen", "sshd"})
-"""Programs that have nothing to ask for, or wait for input."""
+"""Programs that cannot be tried: they print no version, or wait for input."""
 LIMIT_S = 60.0
 
 

@@ -1,6 +1,6 @@
 """Writing a new text of a file: checked before, with the files of a checkpoint kept, and all or nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.chat.tool import ToolResult
@@ -59,16 +59,14 @@ class CheckedText:
     change: Change
     outcomes: Sequence[Outcome]
 
-    @property
-    def findings(self) -> tuple[str, ...]:
-        """The findings of all checks, as lines with the numbers of the lines in the text."""
-        return tuple(line for outcome in self.outcomes for line in _describe(outcome, self.change.after))
+    def list_findings(self, *, with_syntax: bool = True) -> tuple[str, ...]:
+        """Return the findings of the checks, as lines with the numbers of the lines in the text.
 
-    @property
-    def new_findings(self) -> tuple[str, ...]:
-        """The findings of all checks but those of the syntax: the text may have had its syntax error before."""
-        others = (outcome for outcome in self.outcomes if outcome.check != "syntax")
-        return tuple(line for outcome in others for line in _describe(outcome, self.change.after))
+        Args:
+            with_syntax: Whether syntax errors are findings. A text may have had its syntax error before.
+        """
+        outcomes = (outcome for outcome in self.outcomes if with_syntax or outcome.check != "syntax")
+        return tuple(line for outcome in outcomes for line in _describe(outcome, self.change.after))
 
 
 async def check_text(environment: ToolEnvironment, new_text: NewText) -> CheckedText:
@@ -85,18 +83,20 @@ async def check_text(environment: ToolEnvironment, new_text: NewText) -> Checked
     quick_checks = [check for check in environment.create_checks() if not check.is_slow]
     checked = CheckedText(change, (await run_checks(ChangeSet.of(change), quick_checks)).outcomes)
     if _adds_syntax_error(change, checked.outcomes):
-        listed = "\n".join(checked.findings[:MAX_FINDINGS])
+        listed = "\n".join(checked.list_findings()[:MAX_FINDINGS])
         raise UsageError(f"nothing was written: the edit adds a syntax error to {file.name}. Correct it.\n{listed}")
     return checked
 
 
-async def write_checked(environment: ToolEnvironment, new_text: NewText, *, accepts_findings: bool) -> ToolResult:
+async def write_checked(
+    environment: ToolEnvironment, new_text: NewText, accepted: Collection[str] | None = ()
+) -> ToolResult:
     """Check a new text, and write it if it passes. Call it with the lock of edits held.
 
     Args:
         environment: The surroundings of the tool.
         new_text: The new text.
-        accepts_findings: Whether the text is written though checks have new findings about it. Syntax errors are never
+        accepted: The findings with which the text is written nevertheless. None means any. A new syntax error is never
             accepted.
 
     Returns:
@@ -108,13 +108,15 @@ async def write_checked(environment: ToolEnvironment, new_text: NewText, *, acce
         FileError: The file cannot be written.
     """
     file, checked = new_text.file, await check_text(environment, new_text)
-    if checked.new_findings and not accepts_findings:
-        listed = "\n".join(checked.new_findings[:MAX_FINDINGS])
+    new_findings = checked.list_findings(with_syntax=False)
+    # the file may have changed since a person looked at the findings
+    if accepted is not None and not set(new_findings) <= set(accepted):
+        listed = "\n".join(new_findings[:MAX_FINDINGS])
         raise UsageError(
             f"nothing was written: the checks have new findings about {file.name}. Correct the edit. If the findings "
             f'must stay, repeat the call with "{ACCEPT_FINDINGS}": true.\n{listed}'
         )
-    change, findings = checked.change, checked.findings
+    change, findings = checked.change, checked.list_findings()
     verb = await _write(environment, new_text, change)
     patch = redact(diff(new_text.before.data, change.after.data, file.name))
     lines = [f"{file.name} was {verb}{_place(change)}."]

@@ -67,10 +67,10 @@ class FileEditTool:
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         """Write the new text of the file. New findings are accepted by the input, or by a person who has seen them."""
-        accepts_findings = input.get(ACCEPT_FINDINGS) is True or context.has_seen_findings
+        accepted = None if input.get(ACCEPT_FINDINGS) is True else context.seen_findings
         async with self._environment.edit_lock:
             new_text = await self._plan(input, context.report)
-            return await write_checked(self._environment, new_text, accepts_findings=accepts_findings)
+            return await write_checked(self._environment, new_text, accepted)
 
     async def find_findings(self, input: Input) -> Sequence[str]:
         """Return the new findings about the text that the edit would write, so that a person is asked with them.
@@ -79,7 +79,7 @@ class FileEditTool:
             HarnessError: The edit cannot be made, so that nobody needs to be asked about it.
         """
         new_text = await self._plan(input, lambda text: None)
-        return (await check_text(self._environment, new_text)).new_findings
+        return (await check_text(self._environment, new_text)).list_findings(with_syntax=False)
 
     async def _plan(self, input: Input, report: Callable[[str], None]) -> NewText:
         """Return the new text of the file. Raise HarnessError if there is none."""

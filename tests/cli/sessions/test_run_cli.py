@@ -289,7 +289,7 @@ def test_the_driver_code_makes_one_edit_and_shows_its_stages(
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_a_time_is_a_finite_number(shell: Shell, option: str, value: str):
     result = shell.run("run", "x", option, value)
-    assert (result.code, "must be a finite number; 0 means no limit" in result.err) == (2, True)
+    assert (result.code, "must be finite numbers; 0 means no limit" in result.err) == (2, True)
 
 
 def test_an_undo_that_leaves_a_file_says_so_and_fails(shell: Shell, script: Script):
