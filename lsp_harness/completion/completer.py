@@ -15,6 +15,7 @@ from ulid import ULID
 
 from lsp_harness.completion.answer_cache import AnswerCache
 from lsp_harness.completion.completion_request import RequestBuilder
+from lsp_harness.completion.displayed_suggestions import DisplayedSuggestions, FateRecorder
 from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.completion.inflight import BackgroundTasks, CallLater, call_later
 from lsp_harness.completion.prefetch import PlaceKnowledge, Prefetcher
@@ -29,6 +30,8 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
 from lsp_harness.kernel.results import Suggestion
 from lsp_harness.process.background_permit import BackgroundPermit
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.open_document import OpenDocument
 
@@ -63,6 +66,7 @@ class Completer:
         repository: RepositoryContext | None = None,
         call_later: CallLater = call_later,
         types: TypeFilter | None = None,
+        fates: FateRecorder | None = None,
     ) -> None:
         self._engine = engine
         self._policy = policy or TriggerPolicy()
@@ -74,6 +78,7 @@ class Completer:
         self._tasks = BackgroundTasks()
         self._call_later = call_later
         self._types = types or TypeFilter()
+        self._fates = fates
         self.last_figures: dict[str, Any] = {}
         self.last_reason = ""
 
@@ -88,7 +93,12 @@ class Completer:
 
     def state(self, open_document: OpenDocument) -> DocumentCompletions:
         """Return the state of completion for a document."""
-        return open_document.part(DocumentCompletions, lambda: DocumentCompletions(self._tasks, self._call_later))
+
+        def create() -> DocumentCompletions:
+            displayed = DisplayedSuggestions(open_document, self._fates)
+            return DocumentCompletions(displayed, self._tasks, self._call_later)
+
+        return open_document.part(DocumentCompletions, create)
 
     async def complete(
         self, open_document: OpenDocument, cursor: Cursor, *, automatic: bool = False
@@ -110,7 +120,7 @@ class Completer:
             return None
         if automatic and (rule := self._policy.find_rule(cursor, open_document.history, is_displayed=True)):
             return self._hide(rule)
-        for suggestion in state.displayed_suggestions:
+        for suggestion in state.displayed.current:
             if remaining_text := suggestion.find_rest(cursor, self.settings):
                 figures = {"typed_along": True, **_figures(Usage(), 0, 0.0)}
                 return self._display(open_document, cursor, [remaining_text], figures, id=suggestion.suggestion.id)[0]
@@ -138,12 +148,20 @@ class Completer:
     def displays_at(self, open_document: OpenDocument, cursor: Cursor) -> bool:
         """Return whether the editor displays a suggestion for exactly this text and place."""
         state = open_document.find_part(DocumentCompletions)
-        return state is not None and any(displayed.is_at(cursor) for displayed in state.displayed_suggestions)
+        return state is not None and any(displayed.is_at(cursor) for displayed in state.displayed.current)
 
-    def follow(self, open_document: OpenDocument) -> None:
-        """Record an edit of the user. An answer in flight that disagrees ends if no request waits for it."""
-        if (state := open_document.find_part(DocumentCompletions)) and open_document.cursor is not None:
+    def follow(self, open_document: OpenDocument, before: Document, edit: Edit) -> Document | None:
+        """Record an edit of the user. An answer in flight that disagrees ends if no request waits for it.
+
+        Returns:
+            The text without the suggestion that this edit accepted to its end, or None if it accepted none so.
+        """
+        state = open_document.find_part(DocumentCompletions)
+        if state is None:
+            return None
+        if open_document.cursor is not None:
             state.inflight.follow(open_document.text, open_document.cursor)
+        return state.displayed.follow(before, edit)
 
     def warm(self, open_document: OpenDocument, cursor: Cursor, knowledge: PlaceKnowledge = "visited") -> None:
         """Evaluate the prompt for a place before the user asks there. Only the last call for a document counts.
@@ -163,13 +181,11 @@ class Completer:
         if self._policy.allows(cursor):
             await self._prefetcher.prepare(cursor)
 
-    def reject(self, open_document: OpenDocument, suggestion_id: str) -> None:
-        """Record that the user rejected a displayed suggestion, so that no automatic one appears there for a while."""
+    def dismiss(self, open_document: OpenDocument, suggestion_id: str) -> None:
+        """Record that the user removed a displayed suggestion."""
         state = self.state(open_document)
-        if state.is_displayed(suggestion_id):
-            state.displayed_suggestions = ()
+        if state.displayed.dismiss(suggestion_id):
             state.prefetch.cancel("speculate")
-            open_document.history.reject()
 
     async def aclose(self) -> None:
         """Cancel all work, and wait until the engine knows."""
@@ -269,8 +285,7 @@ class Completer:
     ) -> list[Suggestion]:
         offset = cursor.offset
         suggestions = [Suggestion(id or str(ULID()), offset, offset, text, figures) for text in texts]
-        self.state(open_document).display(cursor.document, suggestions)
-        open_document.history.display(cursor.document, offset)
+        self.state(open_document).displayed.display(cursor.document, offset, suggestions)
         self.last_figures = figures | {"id": suggestions[0].id} if suggestions else figures
         return suggestions
 

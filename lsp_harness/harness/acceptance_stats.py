@@ -1,14 +1,12 @@
 """Statistics of suggestions: how many were displayed, and what became of them. They stay in a file of the user.
 
-A client reports a suggestion that was accepted in full, and perhaps one that was dismissed. Everything else follows
-from the edits: a user who types the first letters of a suggestion, accepts a word of it, or types all of it.
+`completion.displayed_suggestions` follows the suggestions and reports here.
 """
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +16,10 @@ from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, FileMissing
 from lsp_harness.harness.clock import call_later
-from lsp_harness.kernel.results import Suggestion
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import encode
-from lsp_harness.workspace.open_document import OpenDocument
-from lsp_harness.workspace.typed_text import PAIRS, count_bytes_before_cursor
 
 if TYPE_CHECKING:
+    from lsp_harness.completion.displayed_suggestions import Fate
     from lsp_harness.completion.type_filter import TypeResult
 
 LOCK_TIMEOUT_S = 1.0
@@ -80,52 +74,6 @@ class Counts:
         return Counts(*(getattr(self, f.name) + sign * getattr(other, f.name) for f in fields(Counts)))
 
 
-@dataclass(slots=True)
-class _Place:
-    """Suggestions that are displayed at one place.
-
-    Attributes:
-        ids: Their ids.
-        texts: Their texts that agree with what the user typed.
-        offset: The byte offset of the place.
-        used: How many bytes of them the user typed or accepted.
-        is_accepted: Whether more than one key's worth was inserted at once.
-    """
-
-    ids: set[str]
-    texts: list[bytes]
-    offset: int
-    used: int = 0
-    is_accepted: bool = False
-
-    def fitting(self, new: bytes) -> tuple[bytes, list[bytes]]:
-        """Return the part of an insertion before the cursor, and the suggestions that continue with it."""
-        for part in dict.fromkeys((new, new[: count_bytes_before_cursor(new)])):
-            if texts := [text for text in self.texts if text[self.used :].startswith(part)]:
-                return part, texts
-        return new, []
-
-
-@dataclass(slots=True)
-class _DocumentStats:
-    """The part of an open document that counts what becomes of its suggestions (see `OpenDocument.part`).
-
-    Attributes:
-        owner: The statistics of the client.
-        uri: The document.
-        place: The displayed suggestions.
-        left_ids: Ids of the last suggestions that the user did not accept.
-    """
-
-    owner: "AcceptanceStats"
-    uri: str
-    place: _Place | None = None
-    left_ids: set[str] = field(default_factory=set[str])
-
-    def close(self) -> None:
-        self.owner.leave(self)
-
-
 class AcceptanceStats:
     """The statistics of one client.
 
@@ -144,63 +92,19 @@ class AcceptanceStats:
         self._call_later = call_later
         self._flushed = Counts()
 
-    def display(self, opened: OpenDocument, suggestions: Sequence[Suggestion]) -> None:
-        """Record what the editor displays now. The rest of a displayed suggestion is no new suggestion."""
-        part = self._part(opened)
-        new = [suggestion for suggestion in suggestions if not suggestion.stats.get("typed_along")]
-        place = part.place
-        if new and place and not place.used and place.offset == new[0].start:
-            # the user asked for other suggestions at the same place
-            place.ids |= {suggestion.id for suggestion in new}
-            place.texts += [encode(suggestion.text) for suggestion in new]
-        elif new:
-            self.leave(part)
-            self.counts.shown += 1
-            texts = [encode(suggestion.text) for suggestion in new]
-            part.place = _Place({suggestion.id for suggestion in new}, texts, new[0].start)
-        elif suggestions and place:
-            place.ids |= {suggestion.id for suggestion in suggestions}
+    def record_fate(self, fate: "Fate") -> None:
+        """Count one suggestion that was displayed, or what became of it."""
+        self.add(fate)
 
-    def follow(self, opened: OpenDocument, edit: Edit) -> bool:
-        """Record one edit by the user or their editor.
+    def watch(self, uri: str, accepted_text: bytes) -> None:
+        """Count an accepted text as survived if it is still in its document after `SURVIVAL_S`."""
 
-        Returns:
-            Whether the edit accepted a suggestion to its end.
-        """
-        part = opened.find_part(_DocumentStats)
-        place = part.place if part else None
-        if part is None or place is None:
-            return False
-        offset = place.offset + place.used
-        new, fitting = place.fitting(edit.new)
-        if (edit.start, edit.end) != (offset, offset) or not new or not fitting:
-            self.leave(part)
-            return False
-        place.texts, place.used = fitting, place.used + len(new)
-        place.is_accepted = place.is_accepted or not _is_one_key(new)
-        is_complete = any(len(text) == place.used for text in fitting)
-        if is_complete:
-            self._end(part, place)
-        return is_complete and place.is_accepted
+        def look() -> None:
+            text = self._find(uri)
+            if text and accepted_text in text.data:
+                self.add("survived")
 
-    def accept(self, opened: OpenDocument, id: str) -> None:
-        """Record that the client accepted a suggestion. If an edit showed that already, nothing is counted."""
-        part = self._part(opened)
-        place = part.place
-        if place and id in place.ids:
-            place.is_accepted, place.used = True, max(map(len, place.texts))
-            self._end(part, place)
-        elif id in part.left_ids:
-            # the editor inserted it by an edit of its own kind
-            self.counts.accepted += 1
-            part.left_ids = set()
-
-    def dismiss(self, opened: OpenDocument, id: str) -> None:
-        """Record that the user removed a suggestion."""
-        part = self._part(opened)
-        if part.place and id in part.place.ids:
-            self.counts.dismissed += 1
-            part.place = None
+        self._call_later(SURVIVAL_S, look)
 
     def record_types(self, result: "TypeResult") -> None:
         """Record what the type gate did with a suggestion."""
@@ -236,45 +140,6 @@ class AcceptanceStats:
             paths.warn_not_saved("what became of suggestions", paths.STATE, file, error)
         else:
             self._flushed = self.counts.plus(Counts())
-
-    # -- counting
-    def _part(self, opened: OpenDocument) -> _DocumentStats:
-        return opened.part(_DocumentStats, partial(_DocumentStats, self, opened.uri))
-
-    def leave(self, part: _DocumentStats) -> None:
-        """Record that the user typed something else, or that another suggestion is displayed."""
-        place, part.place = part.place, None
-        if place is None:
-            return
-        if place.is_accepted:
-            self.counts.accepted_partly += 1
-            self._look_later(part.uri, place)
-        else:
-            part.left_ids = place.ids
-
-    def _end(self, part: _DocumentStats, place: _Place) -> None:
-        """Record that the text of a suggestion is complete in the document."""
-        part.place = None
-        if place.is_accepted:
-            self.counts.accepted += 1
-            self._look_later(part.uri, place)
-        else:
-            self.counts.typed_through += 1
-
-    def _look_later(self, uri: str, place: _Place) -> None:
-        accepted = place.texts[0][: place.used].strip()
-
-        def look() -> None:
-            text = self._find(uri)
-            if text and accepted in text.data:
-                self.counts.survived += 1
-
-        self._call_later(SURVIVAL_S, look)
-
-
-def _is_one_key(new: bytes) -> bool:
-    """Return whether one key inserts `new`: a character, a line break with its indentation, or a pair of brackets."""
-    return len(new.decode("utf-8", "replace")) == 1 or not new.strip() or new in PAIRS
 
 
 def _file() -> Path:

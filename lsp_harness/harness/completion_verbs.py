@@ -172,7 +172,6 @@ class CompletionVerbs:
             if automatic:
                 return []
             raise
-        self._statistics.display(opened, suggestions)
         services.report_state()
         services.index.embed()
         return suggestions
@@ -240,11 +239,7 @@ class CompletionVerbs:
             added_lines = len(opened.text.line_starts) - len(before.line_starts)
             path = self._services.workspace.snapshot(opened.text).path
             self._recent_edits.record_edit(opened.uri, path, before.line_of(edit.start), added_lines)
-        if self._completer is None:
-            return None
-        self._completer.follow(opened)
-        is_complete = self._statistics.follow(opened, edit)
-        return self._completer.state(opened).displayed_document() if is_complete else None
+        return self._completer.follow(opened, before, edit) if self._completer else None
 
     def record_close(self, text: Document) -> None:
         """Record that the user closed a document with this text."""
@@ -255,8 +250,7 @@ class CompletionVerbs:
 
     def accept(self, opened: OpenDocument, suggestion_id: str) -> Document | None:
         """Record that the user accepted a suggestion. Return the text without it, or None if it is not known."""
-        displayed = self._completer.state(opened).find(suggestion_id) if self._completer else None
-        self._statistics.accept(opened, suggestion_id)
+        displayed = self._completer.state(opened).displayed.accept(suggestion_id) if self._completer else None
         self._services.report_state()
         if displayed:
             start, new = displayed.suggestion.start, encode(displayed.suggestion.text)
@@ -267,8 +261,7 @@ class CompletionVerbs:
     def dismiss(self, opened: OpenDocument, suggestion_id: str) -> None:
         """Record that the user removed a suggestion."""
         if self._completer:
-            self._completer.reject(opened, suggestion_id)
-        self._statistics.dismiss(opened, suggestion_id)
+            self._completer.dismiss(opened, suggestion_id)
         self._services.report_state()
 
     # -- settings and state
@@ -382,5 +375,6 @@ def _create_completer(services: Services, statistics: AcceptanceStats) -> "tuple
         repository=RepositoryContext(services.index.query, engine.count, recent_edits),
         call_later=services.clock.call_later,
         types=TypeFilter(services.type_gate, statistics.record_types),
+        fates=statistics,
     )
     return completer, recent_edits

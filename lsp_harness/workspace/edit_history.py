@@ -100,7 +100,6 @@ class EditHistory:
         self.rhythm = rhythm
         self.last_change: VersionChange | None = None
         self.rejected_places: tuple[RejectedPlace, ...] = ()
-        self._displayed_at: RejectedPlace | None = None
 
     def add(self, before: Document, edit: Edit, after: Document) -> None:
         """Record that `edit` turned `before` into `after`."""
@@ -122,24 +121,14 @@ class EditHistory:
         else:
             self.last_change = VersionChange(after.version, edit.start, removed, inserted, time_s)
             self.rhythm.add(time_s, edit)
-        if self._displayed_at:
-            self._displayed_at = self._displayed_at.shift(edit)
         self.rejected_places = tuple(
             place for rejected_place in self.rejected_places if (place := rejected_place.shift(edit))
         )
 
-    def display(self, document: Document, offset: int) -> None:
-        """Record that the editor displays a suggestion at `offset`."""
-        # a suggestion for an earlier version has no place in this text, and no editor shows it
-        is_current = self.last_change is None or self.last_change.version == document.version
-        self._displayed_at = RejectedPlace.at(document, offset) if is_current else None
-
-    def reject(self) -> None:
-        """Record that the user does not want the suggestion that was displayed last."""
-        if place := self._displayed_at:
-            other_places = (other_place for other_place in self.rejected_places if other_place != place)
-            self.rejected_places = (*other_places, place)[-MAX_REJECTED_PLACES:]
-            self._displayed_at = None
+    def reject(self, place: RejectedPlace) -> None:
+        """Record that the user does not want the suggestion at a place of the present text."""
+        other_places = (other_place for other_place in self.rejected_places if other_place != place)
+        self.rejected_places = (*other_places, place)[-MAX_REJECTED_PLACES:]
 
 
 def _removes_indentation(data: bytes, edit: Edit) -> bool:

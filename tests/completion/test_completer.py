@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.document_completions import MAX_RECENT_SUGGESTIONS
+from lsp_harness.completion.displayed_suggestions import MAX_RECENT_SUGGESTIONS
 from lsp_harness.completion.text_generation import find_valid_start
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import EngineError, RequestSuperseded

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from lsp_harness.completion.displayed_suggestions import DisplayedSuggestions
 from lsp_harness.config import paths
 from lsp_harness.harness import acceptance_stats
 from lsp_harness.harness.acceptance_stats import AcceptanceStats, Counts
@@ -22,23 +23,22 @@ class Desk:
 
     def __init__(self, text: str = "") -> None:
         self.document = Document.from_text(URI, text)
-        self.opened = OpenDocument(self.document)
         self.due: list[Callable[[], None]] = []
         self.uptake = AcceptanceStats(lambda uri: self.document, lambda seconds, call: self.due.append(call))
+        self.displayed = DisplayedSuggestions(OpenDocument(self.document), self.uptake)
 
     def show(self, *texts: str, at: int | None = None, **stats: bool) -> None:
         at = len(self.document.data) if at is None else at
-        self.uptake.display(
-            self.opened, [Suggestion(f"{i}", at, at, text, dict(stats)) for i, text in enumerate(texts)]
-        )
+        suggestions = [Suggestion(f"{i}", at, at, text, dict(stats)) for i, text in enumerate(texts)]
+        self.displayed.display(self.document, at, suggestions)
 
     def put(self, *texts: str) -> None:
         """Append each text to the end by an edit of its own."""
         for text in texts:
             end = len(self.document.data)
             edit = Edit(end, end, text.encode())
-            self.document = self.document.apply_edit(edit, self.document.version + 1)
-            self.uptake.follow(self.opened, edit)
+            before, self.document = self.document, self.document.apply_edit(edit, self.document.version + 1)
+            self.displayed.follow(before, edit)
 
     def assert_counts(self, **counts: int) -> None:
         assert self.uptake.counts == Counts(**counts)
@@ -74,16 +74,16 @@ def test_the_client_may_say_so_too_and_it_counts_once():
     desk = Desk()
     desk.show("abc def")
     desk.put("abc def")
-    desk.uptake.accept(desk.opened, "0")
+    desk.displayed.accept("0")
     desk.assert_counts(shown=1, accepted=1)
 
 
 def test_an_editor_that_puts_it_in_by_an_edit_of_its_own_kind_is_believed():
     desk = Desk("ab")
     desk.show("abc")
-    desk.uptake.follow(desk.opened, Edit(0, 2, b"ababc"))
-    desk.uptake.accept(desk.opened, "0")
-    desk.uptake.accept(desk.opened, "0")
+    desk.displayed.follow(desk.document, Edit(0, 2, b"ababc"))
+    desk.displayed.accept("0")
+    desk.displayed.accept("0")
     desk.assert_counts(shown=1, accepted=1)
 
 
@@ -101,9 +101,9 @@ def test_a_bracket_that_the_editor_closes_is_typed_along():
     desk.show("(r, 2)")
     desk.put("()")
     desk.show("r, 2", at=1, typed_along=True)
-    desk.uptake.follow(desk.opened, Edit(1, 1, b"r, 2"))
+    desk.displayed.follow(desk.document, Edit(1, 1, b"r, 2"))
     desk.assert_counts(shown=1)
-    desk.uptake.accept(desk.opened, "0")
+    desk.displayed.accept("0")
     desk.assert_counts(shown=1, accepted=1)
 
 
@@ -125,9 +125,9 @@ def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
 def test_dismissed_only_by_its_own_name():
     desk = Desk()
     desk.show("abc")
-    desk.uptake.dismiss(desk.opened, "another")
+    desk.displayed.dismiss("another")
     desk.assert_counts(shown=1)
-    desk.uptake.dismiss(desk.opened, "0")
+    desk.displayed.dismiss("0")
     desk.assert_counts(shown=1, dismissed=1)
 
 

@@ -3,10 +3,12 @@
 from typing import Any
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.document_completions import DisplayedSuggestion, DocumentCompletions
+from lsp_harness.completion.displayed_suggestions import DisplayedSuggestion
+from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.kernel.results import Suggestion
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.typed_text import TypingRhythm
@@ -62,13 +64,14 @@ class Desk:
 
     def move(self, document: Document, offset: int) -> None:
         """The user edited the text up to `offset`."""
+        before = self._opened[document.uri].text if document.uri in self._opened else document
         opened = self.opened(document)
         opened.cursor = offset
-        self.completer.follow(opened)
+        self.completer.follow(opened, before, Edit(0, len(before.data), document.data))
 
     def find(self, uri: str, suggestion_id: str) -> DisplayedSuggestion | None:
         opened = self._opened.get(uri)
-        return self.completer.state(opened).find(suggestion_id) if opened else None
+        return self.completer.state(opened).displayed.find(suggestion_id) if opened else None
 
     def close(self, uri: str) -> None:
         """Close a document."""

@@ -26,7 +26,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
 from lsp_harness.workspace.cursor import Cursor
-from lsp_harness.workspace.edit_history import EditHistory
+from lsp_harness.workspace.edit_history import EditHistory, RejectedPlace
 from lsp_harness.workspace.typed_text import TypingRhythm
 
 MARK = "<|>"
@@ -70,8 +70,7 @@ class Scenario:
                 before = states[number - 1][0]
                 history.add(before, Edit(0, len(before.data), document.data), document)
             if number - shift + 1 in self.dismissals:
-                history.display(document, at)
-                history.reject()
+                history.reject(RejectedPlace.at(document, at))
 
     def rule(self, policy: TriggerPolicy) -> str:
         """The rule that says to be silent at the end, before a model is asked."""
