@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
 from lsp_harness.coding.candidates.sampling import (
     Candidate,
@@ -80,7 +81,7 @@ class WriteDocstring(EditTask):
     context: TurnContext
     span: Span
 
-    async def create_source(self) -> CandidateSource:
+    async def create_source(self, checked: CandidateChecks | None = None) -> CandidateSource:
         document = self.context.document
         tree = await offload(len(document.data), lambda: parse(document))
         place = find_docstring_place(tree, self.span.start) if tree else None

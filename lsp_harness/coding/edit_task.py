@@ -7,24 +7,42 @@
 | `docstring` | `WriteDocstring` | – | a hole between the marks | – | samples | most likely |
 | `tests` | `WriteTests` | – | the test file up to `def test_` | – | samples | most assertions |
 
-The stages are `create_checks`, `try_existing_edits`, `try_repairs`, `create_source`, `plan_rounds` and `choose`. The
-first stage that returns a proposal ends the turn. An explanation (`Explain`) changes no code, so it is no edit task.
+`turn_driver.TurnDriver` calls the stages in the order in which they stand here. The first one with a change that passes
+the checks ends the turn. A task never calls the driver: it raises NoAnswer, and the driver records the failure. An
+explanation (`Explain`) changes no code, so it is no edit task.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_most_likely
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
 from lsp_harness.coding.candidates.sampling import CandidatePlan, plan_samples
+from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
-from lsp_harness.coding.turn_driver import TurnDriver
-from lsp_harness.errors import NoAnswer
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import Check
+from lsp_harness.verify.finding import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingEdits:
+    """Edits that came with the request.
+
+    Attributes:
+        edits: The edits.
+        maker: The subject of the message to the user.
+        outcomes: The outcomes of checks that the edits have passed already.
+    """
+
+    edits: Sequence[Edit]
+    maker: str
+    outcomes: Sequence[Outcome] = ()
 
 
 class EditTask(ABC):
@@ -36,48 +54,55 @@ class EditTask(ABC):
 
     context: TurnContext
 
-    async def run(self) -> Proposal:
-        """Return the proposal. Raises NoAnswer."""
-        driver = TurnDriver(self.context, await self.create_checks(), self)
-        return await driver.run(lambda: self._run_stages(driver))
-
     async def create_checks(self) -> list[Check]:
         """Return the checks that a candidate should pass."""
         return self.context.create_checks()
 
-    def create_required_checks(self) -> list[Check]:
-        """Return the checks that decide if no candidate passes all checks. Without them, which is the default, none is
-        proposed then."""
-        return []
-
-    async def repair_attempt(self, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
-        """Return the edits of the document that make an attempt pass the tests. The default has none.
-
-        Args:
-            attempt: The candidate that fails the fewest tests, and nothing else.
-            states: The states of the turn.
-        """
-        return ()
-
-    async def try_existing_edits(self, driver: TurnDriver) -> Proposal | None:
-        """Check edits that came with the request, before any code is located. The default has none.
+    # -- without the model
+    async def find_existing_edits(self) -> ExistingEdits | None:
+        """Return edits that came with the request, before any code is located. The default has none.
 
         Raises:
-            NoAnswer: They do not pass the checks, or the request can be refused already.
+            NoAnswer: The request can be refused already.
         """
         return None
 
-    async def try_repairs(self, driver: TurnDriver) -> Proposal | None:
-        """Check edits that need no model. The default has none.
+    async def find_repairs(self) -> Sequence[Repair]:
+        """Return edits that need no model, the most likely first. The default has none.
 
         Raises:
             NoAnswer: The request can be refused without a model.
         """
+        return ()
+
+    async def create_repair_checks(self) -> Sequence[Check]:
+        """Return checks that may tell which of several equally likely repairs is right. The default has none."""
+        return ()
+
+    async def choose_repair(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate | None:
+        """Return one of several equally likely repairs, or None if nothing tells which. The default cannot tell."""
         return None
 
+    def record_repairs(self, repairs: Sequence[Repair], results: Sequence[CheckedCandidate]) -> None:  # noqa: B027
+        """Learn which repairs passed the checks. The default learns nothing.
+
+        Args:
+            repairs: The repairs. The number of a candidate is the place of its repair, from 1.
+            results: The repairs that were checked.
+        """
+
+    # -- by the model
+    async def create_candidate_checks(self) -> Sequence[Check]:
+        """Return the checks of candidates by the model, or none if they are those of `create_checks`, the default."""
+        return ()
+
     @abstractmethod
-    async def create_source(self) -> CandidateSource:
-        """Locate the code and return the source of candidates. Raises NoAnswer with the reason if there is none."""
+    async def create_source(self, checked: CandidateChecks | None = None) -> CandidateSource:
+        """Locate the code and return the source of candidates. Raises NoAnswer with the reason if there is none.
+
+        Args:
+            checked: The repairs that were checked, to which the candidates are added. None before any check.
+        """
 
     async def plan_rounds(self) -> Sequence[Sequence[CandidatePlan]]:
         """Return the plans of each round. The default is one round of samples.
@@ -99,16 +124,21 @@ class EditTask(ABC):
         """
         return True
 
-    async def _run_stages(self, driver: TurnDriver) -> Proposal:
-        if proposal := await self.try_existing_edits(driver):
-            return proposal
-        if driver.states.current == "UNDERSTAND":
-            driver.states.enter("LOCATE")
-            driver.states.outcome = self.context.place
-        if proposal := await self.try_repairs(driver):
-            return proposal
-        try:
-            source, rounds = await self.create_source(), await self.plan_rounds()
-        except NoAnswer as error:
-            raise driver.fail(error.message) from error
-        return await driver.generate(source, rounds)
+    # -- the end
+    def create_required_checks(self) -> list[Check]:
+        """Return the checks that decide if no candidate passes all checks. Without them, which is the default, none is
+        proposed then."""
+        return []
+
+    async def repair_attempt(self, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
+        """Return the edits of the document that make an attempt pass the tests. The default has none.
+
+        Args:
+            attempt: The candidate that fails the fewest tests, and nothing else.
+            states: The states of the turn.
+        """
+        return ()
+
+    def complete_proposal(self, proposal: Proposal) -> Proposal:
+        """Return the proposal with what only the task knows about it. The default adds nothing."""
+        return proposal

@@ -9,23 +9,23 @@ it, and no other repair costs less by the evidence in the code. Measured on 332 
 17 of 17 repairs are right; where they do not, 2 of 6.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, cast
 
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator, plan_candidates
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
 from lsp_harness.coding.candidates.sampling import CandidatePlan, build_hole
-from lsp_harness.coding.edit_task import EditTask
+from lsp_harness.coding.edit_task import EditTask, ExistingEdits
 from lsp_harness.coding.finding_location import FindingPlace, locate_finding
 from lsp_harness.coding.ladder.repair_tests import find_failures
 from lsp_harness.coding.repair.linter_fixes import find_linter_repairs
 from lsp_harness.coding.repair.repair import Repair, RepairRequest
 from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.coding.turn.turn_context import TurnContext
-from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import EngineError, HarnessError, NoAnswer
 from lsp_harness.events.code_events import ChoiceFailed, ChoiceMade
 from lsp_harness.files.secrets import secret_lines
@@ -50,21 +50,15 @@ EXTRA_TOKENS = 8
 
 @dataclass(frozen=True, slots=True)
 class RepairChooser:
-    """Lets the failing tests choose a repair, and the model if there are none or if several repairs pass them.
+    """Lets the model choose among repairs that are equally likely.
 
     Attributes:
         context: The document and the tools.
         is_model_allowed: Whether the model may see the document. If not, it chooses no repair.
-        find_test_checks: Returns the slow checks that a repair must pass if tests fail because of the finding.
     """
 
     context: TurnContext
     is_model_allowed: bool = True
-    find_test_checks: Callable[[], Awaitable[Sequence[Check]]] | None = None
-
-    async def create_checks(self) -> Sequence[Check]:
-        """Return the checks by failing tests, or none."""
-        return await self.find_test_checks() if self.find_test_checks else ()
 
     async def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate | None:
         """Return the repair that the model writes, or None if there is no choice or the judges do not agree."""
@@ -164,11 +158,6 @@ class Fix(EditTask):
     _learned_ids: dict[str, str] = field(default_factory=dict[str, str], init=False)
     _test_checks: list[Check] | None = field(default=None, init=False)
 
-    async def run(self) -> Proposal:
-        """Return the proposal, with the finding that it fixes. Raises NoAnswer."""
-        proposal = await EditTask.run(self)
-        return replace(proposal, finding=self.finding, learned_id=self._learned_ids.get(proposal.changes.hash, ""))
-
     async def create_checks(self) -> list[Check]:
         document = self.context.document
         self._tree = await offload(len(document.data), lambda: parse(document))
@@ -179,37 +168,46 @@ class Fix(EditTask):
         """Return the usual checks, if failing tests judged the candidates: there may be a second fault."""
         return self.context.create_checks(self.finding, self._subject) if self._test_checks else []
 
-    async def try_existing_edits(self, driver: TurnDriver) -> Proposal | None:
+    async def find_existing_edits(self) -> ExistingEdits | None:
         context = self.context
         if reason := await find_removal_objection(
             self._subject, context.document, context.ruff, context.file, context.root
         ):
-            raise driver.fail(reason)
-        if self.linter_edits:
-            return await driver.check_edits(self.linter_edits, "the linter's own fix")
-        return None
+            raise NoAnswer(reason)
+        return ExistingEdits(self.linter_edits, "the linter's own fix") if self.linter_edits else None
 
-    async def try_repairs(self, driver: TurnDriver) -> Proposal | None:
+    async def find_repairs(self) -> Sequence[Repair]:
         context, document, subject, tree = self.context, self.context.document, self._subject, self._tree
         if reason := await find_stale_reason(
             self.finding, subject, document, tree, context.ruff, context.file, context.root
         ):
-            raise driver.fail(f"this is no longer there: {reason}")
+            raise NoAnswer(f"this is no longer there: {reason}")
         if tree is None:
             reason = await offload(len(document.data), lambda: no_tree_reason(document, context.path))
-            raise driver.fail(f"{reason}, so that nothing about it could be checked")
-        repairs = await self._find_repairs(subject, tree) if context.config.generation.repairs else []
-        try:
-            choice = RepairChooser(context, self.is_model_allowed, self._find_slow_test_checks)
-            proposal = await driver.try_repairs(repairs, choice)
-        finally:
-            self._record_learned(driver, repairs)
-        if proposal is None and self.is_model_allowed:
-            driver.checks = await self._find_test_checks() or driver.checks
-        self._next_number = driver.candidates.count + 1
-        return proposal
+            raise NoAnswer(f"{reason}, so that nothing about it could be checked")
+        return await self._find_repairs(subject, tree) if context.config.generation.repairs else []
 
-    async def create_source(self) -> CandidateSource:
+    async def create_repair_checks(self) -> Sequence[Check]:
+        """Return the slow checks that a repair must pass if tests fail because of the finding."""
+        return [check for check in await self._find_test_checks() if check.is_slow]
+
+    async def choose_repair(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate | None:
+        return await RepairChooser(self.context, self.is_model_allowed).choose(passed)
+
+    def record_repairs(self, repairs: Sequence[Repair], results: Sequence[CheckedCandidate]) -> None:
+        """Count in the error cache which of its fixes passed the checks."""
+        for result in results:
+            repair = repairs[result.candidate.number - 1]
+            if self.context.learned and repair.learned_id:
+                self.context.learned.record(repair.learned_id, is_passed=result.verdict.passed)
+                if result.verdict.passed:
+                    self._learned_ids[result.changes.hash] = repair.learned_id
+
+    async def create_candidate_checks(self) -> Sequence[Check]:
+        return await self._find_test_checks() if self.is_model_allowed else ()
+
+    async def create_source(self, checked: CandidateChecks | None = None) -> CandidateSource:
+        self._next_number = checked.count + 1 if checked else 1
         context, document = self.context, self.context.document
         place = locate_finding(self._tree, self.finding) if self._tree else None
         if self._tree is None or place is None:
@@ -245,6 +243,10 @@ class Fix(EditTask):
             )
         return rounds
 
+    def complete_proposal(self, proposal: Proposal) -> Proposal:
+        """Return the proposal with the finding that it fixes."""
+        return replace(proposal, finding=self.finding, learned_id=self._learned_ids.get(proposal.changes.hash, ""))
+
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
         """Return the candidate that changes least."""
         return choose_smallest(passed)
@@ -266,18 +268,6 @@ class Fix(EditTask):
                     trace = await find_failures(self.context, records_lines=False)
                     self._test_checks = self.context.create_checks(self.finding, must_pass=trace.failed_ids)
         return self._test_checks
-
-    async def _find_slow_test_checks(self) -> list[Check]:
-        return [check for check in await self._find_test_checks() if check.is_slow]
-
-    def _record_learned(self, driver: TurnDriver, repairs: Sequence[Repair]) -> None:
-        """Count in the error cache which of its fixes passed the checks."""
-        for result in driver.candidates.results:
-            repair = repairs[result.candidate.number - 1]
-            if self.context.learned and repair.learned_id:
-                self.context.learned.record(repair.learned_id, is_passed=result.verdict.passed)
-                if result.verdict.passed:
-                    self._learned_ids[result.changes.hash] = repair.learned_id
 
     async def _find_repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
         """Return the repairs that need no model, the most likely first."""

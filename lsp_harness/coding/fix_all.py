@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
-from lsp_harness.coding.edit_task import EditTask
+from lsp_harness.coding.edit_task import EditTask, ExistingEdits
 from lsp_harness.coding.turn.turn_context import TurnContext
-from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import NoAnswer
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.text.document import Document
@@ -111,10 +111,10 @@ class JoinFixes(EditTask):
     context: TurnContext
     fixes: FixSequence
 
-    async def try_existing_edits(self, driver: TurnDriver) -> Proposal | None:
+    async def find_existing_edits(self) -> ExistingEdits:
         edits = line_edits(self.context.document.data, self.fixes.changed.data)
         # each fix was looked at by itself, on the text with those before it
-        return await driver.check_edits(edits, self.fixes.title, self.fixes.outcomes)
+        return ExistingEdits(edits, self.fixes.title, self.fixes.outcomes)
 
-    async def create_source(self) -> CandidateSource:
+    async def create_source(self, checked: CandidateChecks | None = None) -> CandidateSource:
         raise NoAnswer("there is nothing to join")

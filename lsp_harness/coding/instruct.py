@@ -12,6 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.partial_answer import AskedCode
 from lsp_harness.coding.candidates.sampling import (
@@ -30,6 +31,7 @@ from lsp_harness.coding.selection import select_code
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
 from lsp_harness.coding.turn.turn_states import TurnStates
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config
 from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs
 from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
@@ -64,7 +66,7 @@ async def repair_attempt(context: TurnContext, attempt: CheckedCandidate, states
     try:
         trace = (await find_failures(inner)).limit_to(titles)
         span = Span(edit.start, edit.start + len(edit.new))
-        proposal = await RepairTests(inner, trace, span, limit_s=ATTEMPT_REPAIR_S).run()
+        proposal = await run_edit_task(RepairTests(inner, trace, span, limit_s=ATTEMPT_REPAIR_S))
     except NoAnswer:
         return ()
     return line_edits(context.document.data, proposal.changes.main.after.data)
@@ -113,7 +115,7 @@ class Instruct(EditTask):
         rewriter = await self.create_source()
         return await rewriter.build_prompt(), rewriter.answer_tokens
 
-    async def create_source(self) -> "Rewriter":
+    async def create_source(self, checked: CandidateChecks | None = None) -> "Rewriter":
         context, document = self.context, self.context.document
         tree = await offload(len(document.data), lambda: parse(document))
         span = select_code(document, tree, self.span)

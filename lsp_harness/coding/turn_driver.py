@@ -5,15 +5,16 @@ is an event of the session, and no edit is proposed without a passed verdict on 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from typing import TypeVar
 
 from lsp_harness.coding.candidates.candidate_checks import CandidateChecks, create_changes
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, drop_equivalent
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource, generate_waves
 from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
+from lsp_harness.coding.edit_task import EditTask, ExistingEdits
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
@@ -22,12 +23,12 @@ from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.events.code_events import EditProposed, OutputRead
 from lsp_harness.inference.request import Usage
 from lsp_harness.kernel.results import Progress, Proposal
-from lsp_harness.text.edit import Edit, diff
+from lsp_harness.text.edit import diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.check import AbsentCheck, Check
-from lsp_harness.verify.finding import Outcome, Verdict
+from lsp_harness.verify.finding import Verdict
 from lsp_harness.wire.verdict_words import BEHAVIOUR_CHECKS
 
 AMBIGUOUS_COST = 0.3
@@ -46,43 +47,16 @@ MAX_ACCEPTABLE = 3
 """Most failed candidates that are checked again by the required checks alone."""
 
 
-class RepairChoice(Protocol):
-    """Chooses among several equally likely repairs (see `RepairChooser`)."""
-
-    async def create_checks(self) -> Sequence[Check]:
-        """Return checks that may tell which repair is right, or none."""
-        ...
-
-    async def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate | None:
-        """Return one of several repairs, or None if nothing tells which."""
-        ...
+StageResult = TypeVar("StageResult")
 
 
-class CandidatePolicy(Protocol):
-    """Decides about the candidates of a turn (see `EditTask`).
+async def run_edit_task(task: EditTask) -> Proposal:
+    """Run a task as a turn, or as a part of one, and record its states. Call it once for a task.
 
-    Attributes:
-        checks_in_order: Whether candidates are checked one after another in the order of their numbers, and not as soon
-            as they are complete.
+    Raises:
+        NoAnswer: No change passes the checks, or the task refuses the request.
     """
-
-    checks_in_order: ClassVar[bool]
-
-    def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
-        """Return the best of the candidates that passed."""
-        ...
-
-    def is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
-        """Return whether no candidate that is still being generated can be better than those that passed."""
-        ...
-
-    def create_required_checks(self) -> Sequence[Check]:
-        """Return the checks that decide if no candidate passes all checks."""
-        ...
-
-    async def repair_attempt(self, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
-        """Return the edits of the document that make an attempt pass the tests, or none."""
-        ...
+    return await TurnDriver(task, await task.create_checks()).run()
 
 
 @dataclass(slots=True)
@@ -90,16 +64,14 @@ class TurnDriver:
     """The loop of one turn: it generates candidates, checks them and chooses one.
 
     Attributes:
-        context: The document and the tools.
+        task: Finds repairs, generates candidates and decides about them.
         checks: The checks that a candidate must pass.
-        policy: Decides about the candidates.
         states: The state of the turn.
         candidates: The candidates until now, with their verdicts.
     """
 
-    context: TurnContext
+    task: EditTask
     checks: Sequence[Check]
-    policy: CandidatePolicy
     states: TurnStates = field(init=False)
     candidates: CandidateChecks = field(init=False)
     _planned_count: int = 0
@@ -108,18 +80,19 @@ class TurnDriver:
         self.states = self.context.states or TurnStates(self.context.turn)
         self.candidates = CandidateChecks(self.context, self.states)
 
-    async def run(self, steps: Callable[[], Awaitable[Proposal]]) -> Proposal:
-        """Run the steps of the turn and record its states. Call it once.
+    @property
+    def context(self) -> TurnContext:
+        """The document and the tools."""
+        return self.task.context
 
-        Args:
-            steps: Returns the proposal.
-        """
+    async def run(self) -> Proposal:
+        """Run the stages of the task and record its states. Call it once."""
         try:
             if self.states.current is None:
                 self.states.enter("UNDERSTAND")
             if output := self.context.output:
                 self.context.turn.append(OutputRead(output.tool, output.summary))
-            return await steps()
+            return self.task.complete_proposal(await self._run_stages())
         except HarnessError as error:
             self._enter_failed(error.message)
             raise
@@ -129,37 +102,71 @@ class TurnDriver:
                 self.states.enter("CANCELLED")
             raise
 
-    async def check_edits(self, edits: Sequence[Edit], maker: str, earlier: Sequence[Outcome] = ()) -> Proposal:
-        """Check the edits of a linter and propose them.
+    async def _run_stages(self) -> Proposal:
+        """Return the proposal of the first stage that has one."""
+        if existing := await self._ask(self.task.find_existing_edits()):
+            return await self._check_edits(existing)
+        if self.states.current == "UNDERSTAND":
+            self.states.enter("LOCATE")
+            self.states.outcome = self.context.place
+        if proposal := await self._try_repairs(await self._ask(self.task.find_repairs())):
+            return proposal
+        self.checks = await self.task.create_candidate_checks() or self.checks
+        source = await self._ask(self.task.create_source(self.candidates))
+        return await self._generate(source, await self._ask(self.task.plan_rounds()))
 
-        Args:
-            edits: The edits.
-            maker: The subject of the message to the user.
-            earlier: The outcomes of checks that the edits have passed already.
-        """
+    async def _ask(self, stage: Awaitable[StageResult]) -> StageResult:
+        """Return what a stage of the task returns. If it refuses, enter the state FAILED with its reason."""
+        try:
+            return await stage
+        except NoAnswer as error:
+            raise self._fail(error.message) from error
+
+    async def _check_edits(self, existing: ExistingEdits) -> Proposal:
+        """Check the edits that came with the request, and propose them."""
         self.states.enter("VERIFY")
-        changes = create_changes(self.context, edits, "linter")
-        verdict = await self.candidates.judge(changes, self._quick_checks, 0, earlier)
+        changes = create_changes(self.context, existing.edits, "linter")
+        verdict = await self.candidates.judge(changes, self._quick_checks, 0, existing.outcomes)
         if not verdict.passed:
-            raise self.fail(f"{maker} does not pass the checks here")
-        return self._propose(changes, verdict, maker, is_by_model=False)
+            raise self._fail(f"{existing.maker} does not pass the checks here")
+        return self._propose(changes, verdict, existing.maker, is_by_model=False)
 
-    async def try_repairs(self, repairs: Sequence[Repair], choice: RepairChoice) -> Proposal | None:
+    async def _try_repairs(self, repairs: Sequence[Repair]) -> Proposal | None:
         """Propose the most likely repair that passes the checks.
 
         Args:
             repairs: The repairs, the most likely first.
-            choice: Chooses among the repairs that pass and are equally likely.
 
         Returns:
-            The proposal, or None if no repair passes, or if the checks of `choice` fail all of them.
+            The proposal, or None if no repair passes, or if further checks fail all of them.
 
         Raises:
-            NoAnswer: `choice` chose none of them.
+            NoAnswer: Several repairs are equally likely, and the task chose none of them.
         """
         if not repairs:
             return None
         self.states.enter("GENERATE", round=0)
+        try:
+            passed = await self._check_repairs(repairs)
+            is_by_model = False
+            if len(passed) > 1 and (checks := await self.task.create_repair_checks()):
+                passed = await self.candidates.check_again(checks)
+            if not passed:
+                return None
+            if len(passed) > 1:
+                passed = await asyncio.to_thread(drop_equivalent, passed)
+            best = passed[0]
+            if len(passed) > 1:
+                best, is_by_model = await self.task.choose_repair(passed), True
+        finally:
+            self.task.record_repairs(repairs, self.candidates.results)
+        if best is None:
+            texts = " or ".join(f"`{result.first_changed_line}`" for result in passed[:3])
+            raise self._fail(f"several repairs are equally likely: {texts}; choose one yourself")
+        return self._propose(best.changes, best.verdict, best.candidate.plan.kind, is_by_model=is_by_model)
+
+    async def _check_repairs(self, repairs: Sequence[Repair]) -> list[CheckedCandidate]:
+        """Return the repairs that pass the checks and are as likely as the first of them."""
         passed: list[CheckedCandidate] = []
         for number, repair in enumerate(repairs[:MAX_REPAIRS], 1):
             if passed and repair.cost > passed[0].candidate.cost + AMBIGUOUS_COST:
@@ -171,22 +178,9 @@ class TurnDriver:
             # a learned fix was made by a model
             await self.candidates.check(candidate, self.checks if repair.learned_id else self._quick_checks)
             passed = self.candidates.passed
-        is_by_model = False
-        if len(passed) > 1 and (checks := await choice.create_checks()):
-            passed = await self.candidates.check_again(checks)
-        if not passed:
-            return None
-        if len(passed) > 1:
-            passed = await asyncio.to_thread(drop_equivalent, passed)
-        best = passed[0]
-        if len(passed) > 1:
-            best, is_by_model = await choice.choose(passed), True
-        if best is None:
-            texts = " or ".join(f"`{result.first_changed_line}`" for result in passed[:3])
-            raise self.fail(f"several repairs are equally likely: {texts}; choose one yourself")
-        return self._propose(best.changes, best.verdict, best.candidate.plan.kind, is_by_model=is_by_model)
+        return passed
 
-    async def generate(self, source: CandidateSource, rounds: Sequence[Sequence[CandidatePlan]]) -> Proposal:
+    async def _generate(self, source: CandidateSource, rounds: Sequence[Sequence[CandidatePlan]]) -> Proposal:
         """Propose the best candidate of the first round in which one passes.
 
         Args:
@@ -204,18 +198,18 @@ class TurnDriver:
             reason = _describe_round(plans, self.context, self.candidates.earlier_count)
             self.states.enter("GENERATE", round=number, reason=reason)
             if passed := await self._run_round(source, plans, number):
-                return self._propose_candidate(self.policy.choose(passed))
+                return self._propose_candidate(self.task.choose(passed))
         if best := await self._repair_closest(len(rounds)) or await self._find_acceptable():
             return self._propose_candidate(best)
         number_in_turn, failures = self.candidates.number_in_turn, self.candidates.failures[:1]
         closest = [f"the closest is {r.describe_failure(number_in_turn(r.candidate))}" for r in failures]
         reasons = closest or [source.refusal] * bool(source.refusal)
-        raise self.fail("; ".join(["no candidate passed the checks", *reasons]))
+        raise self._fail("; ".join(["no candidate passed the checks", *reasons]))
 
     async def _repair_closest(self, round: int) -> CheckedCandidate | None:
         """Return the closest attempt with its repair, if this passes all checks."""
         for attempt in self.candidates.find_attempts(self.checks)[:1]:
-            if edits := await self.policy.repair_attempt(attempt, self.states):
+            if edits := await self.task.repair_attempt(attempt, self.states):
                 number = self.states.last_candidate - self.candidates.earlier_count + 1
                 candidate = Candidate(number, CandidatePlan(REPAIRED_ATTEMPT, 0.0, 0, (number,)), tuple(edits), Usage())
                 self.candidates.record(candidate)
@@ -225,7 +219,7 @@ class TurnDriver:
 
     async def _find_acceptable(self) -> CheckedCandidate | None:
         """Return the best candidate that passes the required checks, or None."""
-        checks = self.policy.create_required_checks()
+        checks = self.task.create_required_checks()
         for result in self.candidates.find_attempts(self.checks)[:MAX_ACCEPTABLE] if checks else ():
             number = self.candidates.number_in_turn(result.candidate)
             verdict = await self.candidates.judge(result.changes, checks, number)
@@ -239,7 +233,7 @@ class TurnDriver:
         maker = f"candidate {chosen} of {max(chosen, self.candidates.earlier_count + self.candidates.count)}"
         return self._propose(best.changes, best.verdict, maker)
 
-    def fail(self, reason: str) -> NoAnswer:
+    def _fail(self, reason: str) -> NoAnswer:
         """Enter the state FAILED and return the error to raise."""
         self._enter_failed(reason)
         return NoAnswer(f"{reason[0].upper()}{reason[1:]}; nothing was changed")
@@ -261,7 +255,7 @@ class TurnDriver:
         feedback = await _add_documentation(self.context, feedback, failures)
         passed: list[CheckedCandidate] = []
         try:
-            in_order = self.policy.checks_in_order
+            in_order = self.task.checks_in_order
             generated = generate_waves(source, plans, self._report_start, feedback, in_order=in_order)
             async with aclosing(generated) as waves:
                 async for wave in waves:
@@ -271,7 +265,7 @@ class TurnDriver:
                     for candidate in wave:
                         await self.candidates.check(candidate, self.checks)
                     passed = self.candidates.passed
-                    if passed and self.policy.is_decided(passed):
+                    if passed and self.task.is_decided(passed):
                         return passed
         except HarnessError:
             if not passed:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.partial_answer import find_outermost
 from lsp_harness.coding.instruct import Instruct, Rewriter
 from lsp_harness.inference.grammar import find_code_block
@@ -17,7 +18,7 @@ from lsp_harness.text.position import encode
 class WriteCode(Instruct):
     """The task that lets the model write new code below a span."""
 
-    async def create_source(self) -> "CodeWriter":
+    async def create_source(self, checked: CandidateChecks | None = None) -> "CodeWriter":
         rewriter = await super().create_source()
         return CodeWriter(rewriter.context, rewriter.tree, rewriter.span, rewriter.size, rewriter.instruction)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
 from lsp_harness.coding.candidates.sampling import (
@@ -128,7 +129,7 @@ class WriteTests(EditTask):
         """Return False, because a later candidate may have more assertions."""
         return False
 
-    async def create_source(self) -> CandidateSource:
+    async def create_source(self, checked: CandidateChecks | None = None) -> CandidateSource:
         context, source = self.context, self.target.source
         if find_secrets(encode(source)) or secret_lines(context.document):
             raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")

@@ -22,6 +22,7 @@ from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.coding.write_code import WriteCode
 from lsp_harness.coding.write_tests import WriteTests, find_target_function
 from lsp_harness.errors import HarnessError, NoAnswer
@@ -205,12 +206,12 @@ class CodeTurn:
             for finding in await self._find_findings(document, span):
                 # the place may have another finding, and the prompt may mean something that no tool reports
                 with suppress(NoAnswer):
-                    return await Fix(context, finding).run()
+                    return await run_edit_task(Fix(context, finding))
             if trace := await self._find_failing_tests(context, span):
                 # an edit that leaves these tests failing is no fix, so nothing else is tried
                 reaches = _reaches(context, trace, span)
-                return await RepairTests(context, trace, span if reaches else None).run()
-            return await Instruct(context, span, self.work.task).run()
+                return await run_edit_task(RepairTests(context, trace, span if reaches else None))
+            return await run_edit_task(Instruct(context, span, self.work.task))
 
         return await self._run_task(located, document, run)
 
@@ -257,15 +258,19 @@ class CodeTurn:
         document, span = located.document(best), located.span(best)
         task = self.work.task.lower()
         if DOCSTRING_WORD in task:
-            return await self._run_task(located, document, lambda context: WriteDocstring(context, span).run())
+            return await self._run_task(located, document, lambda context: run_edit_task(WriteDocstring(context, span)))
         tree = await asyncio.to_thread(parse, document)
         snapshot = self.services.workspace.snapshot(document)
         function = find_target_function(tree, span.start, snapshot.path) if tree and TEST_WORD in task else None
         if function and snapshot.root and snapshot.file:
             test_file = find_test_file(snapshot.root, snapshot.file)
             test_document, _ = open_test_file(self.services.documents, test_file)
-            return await self._run_task(located, test_document, lambda context: WriteTests(context, function).run())
-        return await self._run_task(located, document, lambda context: WriteCode(context, span, self.work.task).run())
+            return await self._run_task(
+                located, test_document, lambda context: run_edit_task(WriteTests(context, function))
+            )
+        return await self._run_task(
+            located, document, lambda context: run_edit_task(WriteCode(context, span, self.work.task))
+        )
 
     async def _run_task(
         self, located: LocatedTask, document: Document, run: Callable[[TurnContext], Awaitable[Proposal]]

@@ -8,6 +8,7 @@ import pytest
 
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, NoAnswer
 from lsp_harness.kernel.log.session_log import SessionLog
@@ -86,7 +87,7 @@ def check(tmp_path: Path, ruff: Ruff):
             report=result.progress.append,
         )
         try:
-            result.proposal = await Fix(job, src.finding, linter_edits=given).run()
+            result.proposal = await run_edit_task(Fix(job, src.finding, linter_edits=given))
             result.text = decode(apply(src.document.data, result.proposal.edits))
         except (NoAnswer, EngineError) as error:
             result.error = error

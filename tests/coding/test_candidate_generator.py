@@ -9,6 +9,7 @@ import pytest
 
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.kernel.log.session_log import SessionLog
@@ -244,7 +245,7 @@ async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path,
         where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
         context = TurnContext(engine, edits(0, 2), CheckTools(ruff), log.turn(), *where, lambda progress: None)
         with pytest.raises(NoAnswer):
-            await Fix(context, src.finding).run()
+            await run_edit_task(Fix(context, src.finding))
         asked = [request.sampling.n for request in engine.foreground_requests if isinstance(request, Infill)]
         # rewrites are made one by one, and so come on top
         assert (sum(asked), len(engine.foreground_requests) - len(asked)) == (fills, 2)
@@ -264,7 +265,7 @@ async def test_candidates_a_server_has_no_room_for_are_accounted_for(tmp_path: P
     where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
     context = TurnContext(engine, edits(6), CheckTools(ruff), log.turn(), *where, lambda progress: None)
     with pytest.raises(NoAnswer):
-        await Fix(context, src.finding).run()
+        await run_edit_task(Fix(context, src.finding))
     log.close()
     events = checked(log.path)
     assert [data["candidate"] for data in of_type(events, "candidate.generated")] == [1, 2, 3, 4, 5, 6]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.coding.instruct import Instruct
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
@@ -78,7 +79,9 @@ class EditBench(ProjectBench):
         self.engine = FillEngine([{"text": f"```\n{answer}```"} for answer in answers], fill)
         generation = Generation(candidates=len(answers) - retries, max_retries=retries)
         context = self.create_context(self.engine, SOURCE, replace(Config(), generation=generation))
-        return await Instruct(context, Span(0, len(SOURCE)), "Raise a ValueError if the rate is negative.").run()
+        return await run_edit_task(
+            Instruct(context, Span(0, len(SOURCE)), "Raise a ValueError if the rate is negative.")
+        )
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.syntax.tree import parse
@@ -65,7 +66,7 @@ async def test_a_fix_keeps_the_start_of_a_file(
     log = SessionLog(tmp_path / "sessions")
     tools = CheckTools(ruff)
     context = TurnContext(Script(), Config(), tools, log.turn(), document, file, tmp_path, name, lambda progress: None)
-    proposal = await Fix(context, finding, is_model_allowed=False).run()
+    proposal = await run_edit_task(Fix(context, finding, is_model_allowed=False))
     log.close()
     assert proposal.changes.main.after.data == encode(after.encode())
 

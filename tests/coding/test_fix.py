@@ -8,6 +8,7 @@ import pytest
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import NEXT_STATES
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.errors import EngineError, NoAnswer
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.text.edit import Edit
@@ -172,7 +173,7 @@ async def test_a_cancelled_fix_closes_the_stream_and_the_log_says_so(tmp_path: P
         "a.py",
         lambda progress: None,
     )
-    task = asyncio.ensure_future(Fix(job, src.finding).run())
+    task = asyncio.ensure_future(run_edit_task(Fix(job, src.finding)))
     await engine.started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -12,6 +12,7 @@ from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
 from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
 from lsp_harness.coding.fix import Fix, RepairChooser
 from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.request import Usage
@@ -165,7 +166,7 @@ SOURCE = """
 async def fix(engine: Script, log: SessionLog, folder: Path, model: bool = True) -> str:
     (folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     src = markup.parse(SOURCE, folder / "a.py")
-    proposal = await Fix(job_of(engine, log, src.document, folder), src.finding, model).run()
+    proposal = await run_edit_task(Fix(job_of(engine, log, src.document, folder), src.finding, model))
     assert proposal.summary.startswith("nearest name passes (parse ✓, ")
     return apply(src.document.data, proposal.edits).decode()
 
@@ -215,5 +216,5 @@ async def test_a_repair_that_the_model_wrote_or_chose_is_said_to_be_its(
     src = markup.parse(source, tmp_path / "a.py")
     job = job_of(Script(*replies), log, src.document, tmp_path)
     config = replace(job.config, generation=replace(job.config.generation, repairs=repairs))
-    proposal = await Fix(replace(job, config=config), src.finding).run()
+    proposal = await run_edit_task(Fix(replace(job, config=config), src.finding))
     assert proposal.is_by_model is is_by_model

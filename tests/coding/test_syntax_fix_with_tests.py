@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.coding.fix import Fix
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config, Generation, Verification
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.scripted_engine import ScriptedEngine
@@ -44,7 +45,9 @@ class SyntaxBench(ProjectBench):
         generation = Generation(candidates=max(1, len(fills)), max_retries=0)
         config = replace(Config(), generation=generation, verification=self.verification)
         context = self.create_context(engine, source, config)
-        return await Fix(context, Finding(fault.start, fault.end, fault.message, "ruff", "invalid-syntax")).run()
+        return await run_edit_task(
+            Fix(context, Finding(fault.start, fault.end, fault.message, "ruff", "invalid-syntax"))
+        )
 
 
 @pytest.fixture

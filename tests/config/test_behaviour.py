@@ -9,6 +9,7 @@ import pytest
 
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Config, tables
 from lsp_harness.engine.main import parse_arguments
@@ -61,7 +62,7 @@ async def observe_fix(config: Config, folder: Path) -> dict[str, Any]:
         lambda progress: None,
     )
     with pytest.raises(NoAnswer):
-        await Fix(job, src.finding).run()
+        await run_edit_task(Fix(job, src.finding))
     log.close()
     rewrites = [request for request in engine.foreground_requests if isinstance(request, ChatRequest)]
     verified = [event.data["outcomes"] for event in read_log(log.path) if event.type == "verify.completed"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.coding.fix import Fix
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.context.context_inputs import WorkspaceScope
 from lsp_harness.errors import BinaryDocument, NoAnswer, UsageError
 from lsp_harness.harness.edits.proposals import DocumentEdit
@@ -309,7 +310,7 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
         with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
             job = turn_context(b, b.harness.snapshot(src.document.uri))
             job = replace(job, workspace=WorkspaceScope(indexed.query))
-            await Fix(job, src.finding).run()
+            await run_edit_task(Fix(job, src.finding))
         one = next(
             event.data
             for event in b.harness.services.session.log.turns[job.turn.number]
@@ -325,7 +326,7 @@ async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
     b.engine.extra_props["n_ctx"] = 40
     src = b.open(TILL, "shop/till.py")
     with pytest.raises(NoAnswer, match="No candidate passed the checks; the prompt has"):
-        await Fix(turn_context(b, b.harness.snapshot(src.document.uri)), src.finding).run()
+        await run_edit_task(Fix(turn_context(b, b.harness.snapshot(src.document.uri)), src.finding))
     assert b.engine.foreground_requests == []
 
 
@@ -337,7 +338,7 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     with closing(Indexed(tmp_path, SHOP)) as indexed:
         job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
-        await Fix(job, src.finding).run()
+        await run_edit_task(Fix(job, src.finding))
     fills = [request for request in b.engine.foreground_requests if isinstance(request, Infill)]
     assert fills
     for fill in fills:
@@ -358,7 +359,7 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
         job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         with suppress(NoAnswer):
-            await Fix(job, src.finding).run()
+            await run_edit_task(Fix(job, src.finding))
     fills = [request.context for request in b.engine.foreground_requests if isinstance(request, Infill)]
     assert len({fill.prefix for fill in fills}) > 1
     assert len({fill.extra for fill in fills}) == 1
@@ -466,7 +467,7 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
         job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         with pytest.raises(NoAnswer):
-            await Fix(job, src.finding).run()
+            await run_edit_task(Fix(job, src.finding))
     rewrites = [n for n, request in enumerate(b.engine.foreground_requests) if isinstance(request, ChatRequest)]
     assert rewrites
     assert all("How such code is written here, not to be changed:" in b.engine.prompt(n) for n in rewrites)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import ClassVar
 
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest
 from lsp_harness.coding.edit_task import EditTask
@@ -18,11 +19,9 @@ from lsp_harness.coding.ladder.ladder import (
     find_statements,
 )
 from lsp_harness.coding.turn.turn_context import TurnContext
-from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import IndexIncomplete, NoAnswer
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.pace import Pace
-from lsp_harness.kernel.results import Proposal
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -81,18 +80,13 @@ class RepairTests(EditTask):
     trace: FailureTrace
     span: Span | None = None
     limit_s: float | None = None
-    _results: Sequence[CheckedCandidate] = field(default=(), init=False)
     _statements: Sequence[SuspiciousStatement] = field(default=(), init=False)
     _tree: SyntaxTree | None = field(default=None, init=False)
 
     async def create_checks(self) -> list[Check]:
         return self.context.create_checks(must_pass=self.trace.failed_ids)
 
-    async def try_repairs(self, driver: TurnDriver) -> Proposal | None:
-        self._results = driver.candidates.results
-        return None
-
-    async def create_source(self) -> LadderSource:
+    async def create_source(self, checked: CandidateChecks | None = None) -> LadderSource:
         document = self.context.document
         self._tree = tree = await offload(len(document.data), lambda: parse(document))
         if tree is None:
@@ -114,7 +108,7 @@ class RepairTests(EditTask):
             notes=self._notes(),
             failing_count=len(self.trace.failures),
             rewriter=self._create_rewriter(tree, region),
-            results=self._results,
+            results=checked.results if checked else (),
             deadline_s=monotonic() + limit_s,
         )
 

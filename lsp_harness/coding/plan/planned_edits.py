@@ -17,6 +17,7 @@ from lsp_harness.coding.plan.plan_choice import CHANGE, SWAP, decide_item
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits, with_data
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import NoAnswer
 from lsp_harness.events.plan_events import (
@@ -260,7 +261,7 @@ class PlannedEdits:
             return self._texts.create_changes()
         document = self._texts.present(item.path)
         context = await self.work.create_context(document, "edit", "")
-        proposal = await Instruct(context, self.located.span(self.located.ranking.best), self.work.task).run()
+        proposal = await run_edit_task(Instruct(context, self.located.span(self.located.ranking.best), self.work.task))
         self._record(0, item, document, describe_edits(proposal.changes.main.edits), proposal.summary)
         return proposal
 
@@ -306,7 +307,7 @@ class PlannedEdits:
                 tree = await asyncio.to_thread(parse, document)
                 span = _find_span(document, tree, item)
                 context = await self.work.create_context(document, "edit", describe_item(item))
-                proposal = await Instruct(_as_item(context, number), span, instruction).run()
+                proposal = await run_edit_task(Instruct(_as_item(context, number), span, instruction))
         except NoAnswer as error:
             if number == 0:
                 raise

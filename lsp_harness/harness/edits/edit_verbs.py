@@ -3,8 +3,9 @@
 Each is a turn of the session. A change of a text ends as a proposal with a verdict, as a fix does.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from lsp_harness.coding.module_tests import find_test_file, open_test_file
@@ -20,6 +21,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.coding.comment_request import CommentRequest
+    from lsp_harness.coding.edit_task import EditTask
     from lsp_harness.coding.turn.turn_context import TurnContext
     from lsp_harness.config.action_schema import ActionSetting
     from lsp_harness.syntax.scope import Scope
@@ -91,7 +93,7 @@ class EditVerbs:
         await self._turns.prepare(snapshot)
         output = await diagnosis.read_output(snapshot, printed) if printed else None
         work = TurnWork("edit", instruction.strip(), snapshot, report, output)
-        return await self._edit(work, lambda context: Instruct(context, span, work.text).run())
+        return await self._edit(work, lambda context: Instruct(context, span, work.text))
 
     async def docstring(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write the docstring of the function at a place."""
@@ -99,7 +101,7 @@ class EditVerbs:
 
         await self._turns.prepare(snapshot)
         work = TurnWork("docstring", "a docstring", snapshot, report)
-        return await self._edit(work, lambda context: WriteDocstring(context, span).run())
+        return await self._edit(work, lambda context: WriteDocstring(context, span))
 
     async def tests(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write tests of the function at a place, into the test file of its module or into a new one."""
@@ -117,7 +119,7 @@ class EditVerbs:
         test_snapshot = self._services.workspace.snapshot(document)
         self._turns.require_editable(test_snapshot)
         work = TurnWork("tests", f"tests for {function.name}", test_snapshot, report)
-        return await self._edit(work, lambda context: WriteTests(context, function).run(), is_new=is_new)
+        return await self._edit(work, lambda context: WriteTests(context, function), is_new=is_new)
 
     async def explain(self, snapshot: Snapshot, span: Span, report: Report) -> str:
         """Return an explanation of lines, as Markdown."""
@@ -147,13 +149,12 @@ class EditVerbs:
         values = await self._describe_place(snapshot, span)
         instruction = project_actions.format_prompt(action, values)
 
-        async def run(context: "TurnContext") -> Proposal:
-            context = replace(context, config=project_actions.adapt_settings(action, context.config))
-            proposal = await Instruct(context, span, instruction).run()
-            project_actions.require_checks(action, proposal)
-            return proposal
+        def create_task(context: "TurnContext") -> "EditTask":
+            config = project_actions.adapt_settings(action, context.config)
+            return Instruct(replace(context, config=config), span, instruction)
 
-        return await self._edit(TurnWork("edit", instruction, snapshot, report), run)
+        work = TurnWork("edit", instruction, snapshot, report)
+        return await self._edit(work, create_task, require=partial(project_actions.require_checks, action))
 
     def comment_request(self, snapshot: Snapshot, span: Span | None = None) -> "CommentRequest | None":
         """Return the comment that asks for something on the lines of a span, or the first edit that one asks for."""
@@ -178,7 +179,7 @@ class EditVerbs:
         tree, request = await self._require_request(snapshot, span, is_question=False)
         target = find_target(tree, request)
         work = TurnWork("edit", request.text, snapshot, report)
-        return await self._edit(work, lambda context: Instruct(context, target, request.text, request.comments).run())
+        return await self._edit(work, lambda context: Instruct(context, target, request.text, request.comments))
 
     async def answer_comment(self, snapshot: Snapshot, span: Span, report: Report) -> str:
         """Return the answer to the comment with `ai?` at a place, as Markdown."""
@@ -228,10 +229,26 @@ class EditVerbs:
             self._services.index.embed()
 
     async def _edit(
-        self, work: TurnWork, run: "Callable[[TurnContext], Awaitable[Proposal]]", *, is_new: bool = False
+        self,
+        work: TurnWork,
+        create_task: "Callable[[TurnContext], EditTask]",
+        *,
+        is_new: bool = False,
+        require: Callable[[Proposal], None] = lambda proposal: None,
     ) -> DocumentEdit:
+        """Run a task as a turn.
+
+        Args:
+            work: The request and the text.
+            create_task: Creates the task.
+            is_new: Whether the document has no file yet.
+            require: Raises NoAnswer if the checks of the proposal are not enough.
+        """
+        from lsp_harness.coding.turn_driver import run_edit_task
+
         async def steps(context: "TurnContext") -> Proposal:
-            proposal = await run(context)
+            proposal = await run_edit_task(create_task(context))
+            require(proposal)
             return register(self._services.documents.find(context.document.uri), context, proposal)
 
         try:

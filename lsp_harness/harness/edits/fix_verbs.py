@@ -126,6 +126,7 @@ class FixVerbs:
             allows_model: Whether the model may be asked, if it may see the text.
         """
         from lsp_harness.coding.fix import Fix
+        from lsp_harness.coding.turn_driver import run_edit_task
 
         services, snapshot = self._services, work.snapshot
         await self._turns.prepare(snapshot, needs_model=offer.source == "model")
@@ -135,7 +136,7 @@ class FixVerbs:
             if engine or not allows_model:
                 context = _limit_model(context, engine)
             may_ask_model = allows_model and not self._turns.refusal(snapshot)
-            proposal = await Fix(context, offer.finding, may_ask_model, linter_edits).run()
+            proposal = await run_edit_task(Fix(context, offer.finding, may_ask_model, linter_edits))
             return register(services.documents.find(snapshot.document.uri), context, proposal)
 
         return await self._turns.run(work, steps, lambda proposal: proposal.summary)
@@ -166,6 +167,7 @@ class FixVerbs:
         """
         from lsp_harness.coding.fix import Fix
         from lsp_harness.coding.fix_all import FixSequence, JoinFixes
+        from lsp_harness.coding.turn_driver import run_edit_task
 
         services, turns = self._services, self._turns
         await turns.prepare(snapshot, needs_model=False)
@@ -177,7 +179,7 @@ class FixVerbs:
             work = TurnWork("fix", finding.message, replace(snapshot, document=document), report, None, finding.source)
 
             async def steps(context: "TurnContext") -> Proposal:
-                return await Fix(context, finding, allows_model).run()
+                return await run_edit_task(Fix(context, finding, allows_model))
 
             try:
                 return await turns.run(work, steps, lambda proposal: proposal.summary)
@@ -186,7 +188,7 @@ class FixVerbs:
                 raise NoAnswer(error.message) from error
 
         async def join(context: "TurnContext") -> Proposal:
-            joined = await JoinFixes(context, sequence).run()
+            joined = await run_edit_task(JoinFixes(context, sequence))
             summary = f"{joined.summary}{sequence.remainder}"
             joined = replace(joined, summary=summary, is_by_model=sequence.is_by_model)
             return register(services.documents.find(snapshot.document.uri), context, joined)
@@ -248,13 +250,14 @@ class FixVerbs:
             HarnessError: See `fix`.
         """
         from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
+        from lsp_harness.coding.turn_driver import run_edit_task
 
         services, turns = self._services, self._turns
         await turns.prepare(snapshot)
 
         async def steps(context: "TurnContext") -> Proposal:
             trace = await find_failures(context)
-            proposal = await RepairTests(context, trace, span).run()
+            proposal = await run_edit_task(RepairTests(context, trace, span))
             return register(services.documents.find(snapshot.document.uri), context, proposal)
 
         work = TurnWork("fix", task or "make the failing tests pass", snapshot, report)

@@ -9,6 +9,7 @@ import pytest
 
 from lsp_harness.coding.ladder import ladder as ladder_plan
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
@@ -74,7 +75,7 @@ class RepairBench(ProjectBench):
         config = Config() if generation is None else replace(Config(), generation=generation)
         context = self.create_context(self.engine, text, config, "Count the bits that are 1.")
         trace = await find_failures(context)
-        self.proposal = await RepairTests(context, trace).run()
+        self.proposal = await run_edit_task(RepairTests(context, trace))
         return self.proposal
 
     @property

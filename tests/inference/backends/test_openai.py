@@ -12,6 +12,7 @@ import pytest
 
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
+from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
@@ -292,7 +293,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
                 path="a.py",
                 report=lambda _: None,
             )
-            proposal = await Fix(job, src.finding).run()
+            proposal = await run_edit_task(Fix(job, src.finding))
 
     assert decode(apply(src.document.data, proposal.edits)) == "def area(radius):\n    return 3 * radius\n"
     assert [result.path for result in server.requests if result.method == "POST"] == ["/v1/chat/completions"]
