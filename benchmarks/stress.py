@@ -22,7 +22,7 @@ from typing import Any, cast
 
 import psutil
 
-from lsp_harness.config.schema import Config, Engine, Model
+from lsp_harness.config.schema import Config, EngineSettings, ModelSettings
 from lsp_harness.errors import EngineError
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import PRIORITIES, Continuation, Infill, InfillContext, Owner, Sampling
@@ -110,8 +110,8 @@ async def main() -> None:
     ends: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["LSP_HARNESS_HOME"] = folder
-        model = Model() if args.real else Model(str(tiny_gguf(Path(folder) / "tiny.gguf")))
-        client = EngineClient(Config(model=model, engine=Engine(idle_seconds=3600)))
+        model = ModelSettings() if args.real else ModelSettings(str(tiny_gguf(Path(folder) / "tiny.gguf")))
+        client = EngineClient(Config(model=model, engine=EngineSettings(idle_seconds=3600)))
         began = perf_counter()
         quiet = args.requests * 7 // 10 if args.kills else args.requests
         await many(client, quiet // 5, chance, ends, "first fifth")

@@ -13,8 +13,7 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
-from lsp_harness.config.schema import Config, Engine
-from lsp_harness.config.schema import Model as ModelSettings
+from lsp_harness.config.schema import Config, EngineSettings, ModelSettings
 from lsp_harness.process import machine_load
 from tests.support.process_guard import ProcessGuard, mark_process_tests, select_unit_tests
 from tests.support.real_checkers import PROGRAM_VARIABLES
@@ -132,7 +131,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def config(tiny_model: Path) -> Config:
     """Settings that start an engine with the tiny model."""
     model = ModelSettings(str(tiny_model), context_length=32768)
-    return Config(model=model, engine=Engine(threads=1, idle_seconds=60))
+    return Config(model=model, engine=EngineSettings(threads=1, idle_seconds=60))
 
 
 @pytest.fixture(scope="session")

@@ -27,21 +27,8 @@ SQL_STATEMENT = re.compile(
     r"\s*(SELECT|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX|VIRTUAL)|WITH \w+)\b"
 )
 SQL_PACKAGES = {"index", "store"}
-SHARED_CLASS_NAMES = frozenset(
-    {
-        "Answer",
-        "ArtifactPart",
-        "Engine",
-        "HarnessError",
-        "HookDecision",
-        "Hooks",
-        "Model",
-        "Rule",
-        "Turn",
-        "UnknownEvent",
-    }
-)
-"""Names that several public classes of the package have. This must shrink: whoever renames one deletes its row."""
+SHARED_CLASS_NAMES = frozenset({"HarnessError", "HookDecision", "Turn", "UnknownEvent"})
+"""Names that the SDK gives to what its user sees of a class of the harness."""
 HARNESS_MODULES = [
     "lsp_harness.harness.edits.diagnosis",
     "lsp_harness.harness.edits.proposals",

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from lsp_harness.config.permission_schema import Hooks, RuleSetting
+from lsp_harness.config.permission_schema import HookSettings, RuleSetting
 from lsp_harness.wire.permission_mode import STRICTEST_FIRST
 
 EDITOR_FORBIDDEN_PERMISSIONS: Mapping[str, frozenset[str]] = {
     "permissions": frozenset({"mode", "allow", "rules", "callback_timeout_s", "trusted_folders"}),
-    "hooks": frozenset(key.name for key in fields(Hooks)),
+    "hooks": frozenset(key.name for key in fields(HookSettings)),
 }
 """Table → keys that an editor cannot set, because a workspace can change the settings of an editor."""
 

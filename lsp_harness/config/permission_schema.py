@@ -77,7 +77,7 @@ class Permissions:
 
 
 @dataclass(frozen=True, slots=True)
-class Hooks:
+class HookSettings:
     """Commands and addresses that are told about the events of a conversation, and that can deny. See
     [Permissions](permissions.md#hooks).
     """

@@ -9,12 +9,12 @@ from types import GenericAlias
 from typing import Any, get_args, get_type_hints
 
 from lsp_harness.config.action_schema import Actions
-from lsp_harness.config.permission_schema import Hooks, Permissions, Sessions
+from lsp_harness.config.permission_schema import HookSettings, Permissions, Sessions
 from lsp_harness.config.runtime_schema import Runtime
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelSettings:
     """Which model the engine loads, and how."""
 
     path: str = "qwen2.5-coder-0.5b-instruct"
@@ -39,7 +39,7 @@ def is_model_file(path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class EngineSettings:
     """The process that runs the model."""
 
     url: str = ""
@@ -382,8 +382,8 @@ class Knowledge:
 class Config:
     """All tables of settings."""
 
-    model: Model = field(default_factory=Model)
-    engine: Engine = field(default_factory=Engine)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    engine: EngineSettings = field(default_factory=EngineSettings)
     generation: Generation = field(default_factory=Generation)
     context: Context = field(default_factory=Context)
     completion: Completion = field(default_factory=Completion)
@@ -396,7 +396,7 @@ class Config:
     knowledge: Knowledge = field(default_factory=Knowledge)
     sessions: Sessions = field(default_factory=Sessions)
     permissions: Permissions = field(default_factory=Permissions)
-    hooks: Hooks = field(default_factory=Hooks)
+    hooks: HookSettings = field(default_factory=HookSettings)
     actions: Actions = field(default_factory=Actions)
     runtime: Runtime = field(default_factory=Runtime)
     missing_rules: tuple[str, ...] = ()

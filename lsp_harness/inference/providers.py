@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from lsp_harness.config.schema import Engine
+from lsp_harness.config.schema import EngineSettings
 from lsp_harness.errors import ApiKeyMissing, ConfigError
 from lsp_harness.inference.backends import backend_kinds
 from lsp_harness.inference.backends.backend_kinds import dialects, kind_of, providers
@@ -19,7 +19,7 @@ def provider_names() -> list[str]:
     return [provider.name for provider in providers()]
 
 
-def targets(settings: Engine, env: Mapping[str, str] = os.environ) -> list[Target]:
+def targets(settings: EngineSettings, env: Mapping[str, str] = os.environ) -> list[Target]:
     """Return the servers that the settings name, in their order. No network is used.
 
     Raises:
@@ -44,7 +44,7 @@ def targets(settings: Engine, env: Mapping[str, str] = os.environ) -> list[Targe
 
 
 def provider_target(
-    name: str, settings: Engine, *, url: str = "", model: str = "", env: Mapping[str, str] = os.environ
+    name: str, settings: EngineSettings, *, url: str = "", model: str = "", env: Mapping[str, str] = os.environ
 ) -> Target:
     """Return the service `name`, at `url` or its usual address. Raise ConfigError or ApiKeyMissing."""
     provider = next((provider for provider in providers() if provider.name == name), None)
@@ -67,14 +67,14 @@ def _target(
     model: str,
     dialect: str,
     provider: Provider,
-    settings: Engine,
+    settings: EngineSettings,
     env: Mapping[str, str],
     source: str = "engine.url",
 ) -> Target:
     """Return the target at the address `place`. `source` names the setting of the address in messages."""
     # the variable of this service goes before the general variable
     setting = settings.api_key_env
-    names = (*provider.key_env, setting) if setting == Engine().api_key_env else (setting, *provider.key_env)
+    names = (*provider.key_env, setting) if setting == EngineSettings().api_key_env else (setting, *provider.key_env)
     key_name = next((name for name in names if name and env.get(name)), "")
     socket = place.removeprefix("unix:") if place.startswith(("unix:", "/")) else ""
     base = "" if socket else _base(place, source)

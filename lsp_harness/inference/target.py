@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lsp_harness.config.schema import Config, Engine
+from lsp_harness.config.schema import Config, EngineSettings
 
 AUTOMATIC = "auto"
 """Value of `engine.dialect` and `engine.fim` that leaves the choice to lsp-harness."""
@@ -73,7 +73,7 @@ class Target:
         return self.make_headers(self.key)
 
 
-def is_remote(settings: Engine) -> bool:
+def is_remote(settings: EngineSettings) -> bool:
     """Return whether the settings name a remote server instead of the local engine."""
     return bool(settings.url or settings.model)
 

@@ -38,7 +38,7 @@ class PermissionQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PermissionAnswer:
     """The answer of a person. `reason` says to the model why not, or what to do instead."""
 
     choice: Choice
@@ -48,7 +48,7 @@ class Answer:
 class AskPerson(Protocol):
     """A surface that shows questions to a person."""
 
-    async def ask(self, question: PermissionQuestion) -> Answer | None:
+    async def ask(self, question: PermissionQuestion) -> PermissionAnswer | None:
         """Return the answer, or None if nobody is there."""
         ...
 
@@ -67,11 +67,11 @@ class RequestingUser:
     reason: str
     person: AskPerson | None = None
 
-    async def ask(self, question: PermissionQuestion) -> Answer | None:
+    async def ask(self, question: PermissionQuestion) -> PermissionAnswer | None:
         """Answer a question."""
         if question.action.untrusted:
             return await self.person.ask(question) if self.person else None
-        return Answer("once", self.reason)
+        return PermissionAnswer("once", self.reason)
 
 
 def offered_choices(suggestions: Collection[str]) -> tuple[Choice, ...]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsp_harness.chat.chat_model import Model
 from lsp_harness.config.load import SETTING_SOURCES, load
-from lsp_harness.config.schema import Config, Engine
+from lsp_harness.config.schema import Config, EngineSettings
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import UsageError
 from lsp_harness.inference.engine_choice import describe_model, make_engine
@@ -82,5 +82,5 @@ def _with_local_model(config: Config, model: str) -> Config:
     if config.engine.url:
         # the server of the settings has several models
         return replace(config, engine=replace(config.engine, model=model))
-    engine = Engine() if config.engine.model or config.engine.script else config.engine
+    engine = EngineSettings() if config.engine.model or config.engine.script else config.engine
     return replace(config, engine=engine, model=replace(config.model, path=model))

@@ -14,7 +14,7 @@ from lsp_harness.chat.chat_driver import ChatDriver
 from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.conversation_prompt import build_dialogue
 from lsp_harness.chat.tool_execution import ToolExecution
-from lsp_harness.config.schema import Config, Engine
+from lsp_harness.config.schema import Config, EngineSettings
 from lsp_harness.errors import EngineError, NoAnswer
 from lsp_harness.events.event_codec import encode_event
 from lsp_harness.events.event_type import SessionEvent
@@ -53,7 +53,7 @@ class Desk:
         self.form: Format = form
         self.frames: list[tuple[str, Any]] = []
         self.session.log.listeners.append(self._hear)
-        config = Config(engine=Engine(url=server.url, model=MODEL, dialect=form, retries=1))
+        config = Config(engine=EngineSettings(url=server.url, model=MODEL, dialect=form, retries=1))
         self.engine = EngineClient(config)
         self.models = [Model("m", self.engine)]
 
@@ -248,7 +248,7 @@ async def test_the_next_model_is_asked_in_its_own_way(tmp_path: Path):
     """A second model without native calls gets the tools as text, and a grammar."""
     refusal = Reply(json={"error": {"message": "no money left"}}, status=402)
     async with desk(tmp_path, "openai", refusal) as d, serving(llama()) as local:
-        async with aclosing(EngineClient(Config(engine=Engine(url=local.url)))) as engine:
+        async with aclosing(EngineClient(Config(engine=EngineSettings(url=local.url)))) as engine:
             local.on["POST", "/apply-template"] = Reply(json={"prompt": "p"})
             local.on["POST", "/tokenize"] = Reply(json={"tokens": [1, 2, 3]})
             d.models.append(Model("local", engine))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.cli.doctor.doctor_index import check_index
-from lsp_harness.config.schema import Config, Engine, Index, Model
+from lsp_harness.config.schema import Config, EngineSettings, Index, ModelSettings
 from lsp_harness.files.walk import WalkedFile
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.index_writer import IndexWriter
@@ -62,7 +62,9 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 def embedding_config(tmp_path: Path, tiny_model: Path) -> Config:
     """Return settings with a language model and an embedding model."""
     convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
-    return Config(model=Model(path=str(tiny_model)), index=Index(embedding_model=str(tmp_path / "encoder.gguf")))
+    return Config(
+        model=ModelSettings(path=str(tiny_model)), index=Index(embedding_model=str(tmp_path / "encoder.gguf"))
+    )
 
 
 def rows_about(place: IndexPlace, config: Config, about: str) -> list[tuple[str, str]]:
@@ -155,7 +157,7 @@ def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embedd
     place, recipe, remote = (
         write(FILES),
         make_recipe(embedding_config.index),
-        Config(engine=Engine(url="http://h:1"), index=embedding_config.index),
+        Config(engine=EngineSettings(url="http://h:1"), index=embedding_config.index),
     )
     [(state, message)] = rows_about(place, remote, "embeddings")
     assert (state, message.endswith(" has a vector yet; lsp-harness index embed makes them")) == ("note", True)

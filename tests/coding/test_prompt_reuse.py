@@ -10,7 +10,7 @@ from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.plan.plan_choice import build_messages as ask_about_item
 from lsp_harness.coding.plan.understanding import build_messages as ask_for_intent
 from lsp_harness.coding.turn.turn_context import TurnContext
-from lsp_harness.config.schema import Config, Engine, Model
+from lsp_harness.config.schema import Config, EngineSettings, ModelSettings
 from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import ChatRequest, Sampling, Usage
@@ -29,7 +29,9 @@ Messages = Sequence[tuple[str, str]]
 
 @pytest.fixture
 async def engine(home: Path, tiny_model: Path) -> AsyncIterator[EngineClient]:
-    config = Config(model=Model(str(tiny_model), context_length=4096), engine=Engine(threads=1, idle_seconds=60))
+    config = Config(
+        model=ModelSettings(str(tiny_model), context_length=4096), engine=EngineSettings(threads=1, idle_seconds=60)
+    )
     async with aclosing(EngineClient(config)) as engine:
         yield engine
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.coding.turn.turn_prompt import fit_infill
-from lsp_harness.config.schema import Config, Engine, Model
+from lsp_harness.config.schema import Config, EngineSettings, ModelSettings
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.prompt_ceilings import PromptLimit
@@ -24,7 +24,9 @@ LIMIT = PromptLimit("fill", 1000)
 
 
 async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Path, tiny_model: Path):
-    config = Config(model=Model(str(tiny_model), context_length=2048), engine=Engine(threads=1, idle_seconds=60))
+    config = Config(
+        model=ModelSettings(str(tiny_model), context_length=2048), engine=EngineSettings(threads=1, idle_seconds=60)
+    )
     log = SessionLog(is_saved=False)
     turn = log.turn()
     async with aclosing(EngineClient(config)) as engine:

@@ -118,7 +118,7 @@ async def test_a_document_that_is_closed_is_forgotten(repository: RepositoryCont
 
     assert await complete_here() == 1
     # a second request at the same place has the same context
-    desk.opened(src.document).part(DocumentCompletions).displayed_suggestions = ()
+    desk.opened(src.document).part(DocumentCompletions).displayed.current = ()
     assert await complete_here() == 1
     desk.close(src.document.uri)
     assert await complete_here() == 2

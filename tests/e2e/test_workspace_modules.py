@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.config.schema import Config, Model
+from lsp_harness.config.schema import Config, ModelSettings
 from lsp_harness.harness.indexes.folder_index import FolderIndex
 from lsp_harness.inference.client import EngineClient
 
@@ -61,7 +61,7 @@ async def test_by_the_process_that_makes_an_index(home: Path, workspace: Path):
 
 
 async def test_by_the_engine(home: Path, workspace: Path, tiny_model: Path):
-    engine = EngineClient(Config(model=Model(path=str(tiny_model))))
+    engine = EngineClient(Config(model=ModelSettings(path=str(tiny_model))))
     assert await engine.count(["a b"])
     await engine.aclose()
     assert run_modules(home) == ""

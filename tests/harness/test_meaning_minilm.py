@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.config.schema import Config, Index, Model
+from lsp_harness.config.schema import Config, Index, ModelSettings
 from lsp_harness.harness.indexes.embedding_index import EmbeddingIndex, find_nearest_texts
 from lsp_harness.harness.indexes.folder_index import FolderIndex
 from lsp_harness.index.query.code_search import SearchRequest
@@ -93,7 +93,7 @@ QUERIES = {
 def config(home: Path, tiny_model: Path) -> Config:
     """The real encoder beside a model that only has to be there."""
     return Config(
-        model=Model(path=str(tiny_model)), index=Index(embedding_model=str(pull(card("all-minilm-l6-v2")).path))
+        model=ModelSettings(path=str(tiny_model)), index=Index(embedding_model=str(pull(card("all-minilm-l6-v2")).path))
     )
 
 

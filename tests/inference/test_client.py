@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from lsp_harness.config import paths
-from lsp_harness.config.schema import Config, Model
+from lsp_harness.config.schema import Config, ModelSettings
 from lsp_harness.errors import (
     EngineBusy,
     EngineError,
@@ -181,7 +181,7 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
 
     monkeypatch.setattr(supervisor, "monotonic", lambda: clock[0])
     monkeypatch.setattr(detached_process, "start_detached", counted)
-    engine = EngineSupervisor(replace(config, model=Model(str(damaged))))
+    engine = EngineSupervisor(replace(config, model=ModelSettings(str(damaged))))
 
     async def refused() -> str:
         with pytest.raises(EngineUnavailable) as caught:
@@ -251,12 +251,12 @@ async def test_a_model_that_is_not_there(home: Path, config: Config, monkeypatch
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(home / "models"))
 
     with pytest.raises(ModelMissing, match="no model file"):
-        await EngineSupervisor(Config(model=Model(str(home / "none.gguf")))).ensure_running()
+        await EngineSupervisor(Config(model=ModelSettings(str(home / "none.gguf")))).ensure_running()
     with pytest.raises(ModelMissing, match="lsp-harness model pull"):
         await EngineSupervisor(Config()).ensure_running()
     (home / "text.gguf").write_text("no model")
     with pytest.raises(ModelError, match="not a GGUF file"):
-        await EngineSupervisor(Config(model=Model(str(home / "text.gguf")))).ensure_running()
+        await EngineSupervisor(Config(model=ModelSettings(str(home / "text.gguf")))).ensure_running()
 
 
 async def test_a_path_too_long_for_a_socket(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.config.schema import Config, Engine
+from lsp_harness.config.schema import Config, EngineSettings
 from lsp_harness.errors import ApiKeyMissing, ConfigError
 from lsp_harness.inference.backends import backend_kinds
 from lsp_harness.inference.backends.backend import BackendKind
@@ -17,7 +17,7 @@ from lsp_harness.inference.target import Provider, Target
 
 
 def named(env: dict[str, str] | None = None, **settings: Any) -> list[Target]:
-    return targets(Engine(**settings), env or {})
+    return targets(EngineSettings(**settings), env or {})
 
 
 def only_target(env: dict[str, str] | None = None, **settings: Any) -> Target:
@@ -112,7 +112,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(settings: dict[str, Any],
         monkeypatch.delenv(name, raising=False)
 
     with pytest.raises(ApiKeyMissing, match="set OPENAI_API_KEY or LSP_HARNESS_API_KEY in the environment") as caught:
-        EngineClient(Config(engine=Engine(**settings)))
+        EngineClient(Config(engine=EngineSettings(**settings)))
 
     assert caught.value.exit_code == 1
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import httpx2
 import pytest
 
-from lsp_harness.config.schema import Config, Engine
+from lsp_harness.config.schema import Config, EngineSettings
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import (
@@ -63,7 +63,7 @@ def socket(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def settings(socket: str, **more: Any) -> Config:
-    return Config(engine=Engine(url=f"unix:{socket}", **more))
+    return Config(engine=EngineSettings(url=f"unix:{socket}", **more))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from lsp_harness.cli.command_table import ALL_GROUPS
 from lsp_harness.cli.lsp_client import LspClient
-from lsp_harness.config.schema import Model
+from lsp_harness.config.schema import ModelSettings
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models.model_files import resolve_model
 from tests.test_tidy import PROJECT, ROOT
@@ -102,7 +102,7 @@ def test_the_sdk_needs_no_extra(program: Path, tmp_path: Path):
 @pytest.mark.timeout(600)
 async def test_a_server_from_the_wheel_completes_a_line(program: Path, home: Path, tmp_path: Path):
     try:
-        resolve_model(Model().path)
+        resolve_model(ModelSettings().path)
     except HarnessError as error:
         pytest.skip(f"the default model is not here, and `make check` must not need it: {error.message}")
     source = "def add(a, b):\n    return "

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.load import load
-from lsp_harness.config.permission_schema import Hooks, HookSetting, Permissions, RuleSetting
+from lsp_harness.config.permission_schema import HookSetting, HookSettings, Permissions, RuleSetting
 from lsp_harness.config.schema import Config
 from lsp_harness.permission.action import Action
 from lsp_harness.permission.gate_policy import make_hooks, make_policy, parse_tools
-from lsp_harness.permission.hooks import Hooks as RunningHooks
+from lsp_harness.permission.hooks import Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.settings_file import add_allow_rules
 from tests.permission.gates import bash, edit
@@ -96,7 +96,7 @@ async def test_settings_with_mistakes_are_not_complete(tmp_path: Path) -> None:
 @pytest.mark.process
 async def test_hooks_of_the_settings(tmp_path: Path) -> None:
     config = Config(
-        hooks=Hooks(
+        hooks=HookSettings(
             preToolUse=(HookSetting("Bash", "exit 2", timeout_s=5.0), HookSetting("Edit", url="http://127.0.0.1:1/x")),
             turnStop=(HookSetting(command="true"),),
         )
@@ -108,7 +108,7 @@ async def test_hooks_of_the_settings(tmp_path: Path) -> None:
         ("preToolUse", "Edit", "", "http://127.0.0.1:1/x", 10.0),
         ("turnStop", "", "true", "", 10.0),
     ]
-    assert (await RunningHooks(hooks).run("preToolUse", {"tool": "bash"})).is_denied
+    assert (await Hooks(hooks).run("preToolUse", {"tool": "bash"})).is_denied
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ async def test_hooks_of_the_settings(tmp_path: Path) -> None:
     ],
 )
 async def test_a_hook_that_is_not_valid_denies(setting: HookSetting, problem: str) -> None:
-    hooks, problems = make_hooks(Config(hooks=Hooks(preToolUse=(setting,))))
+    hooks, problems = make_hooks(Config(hooks=HookSettings(preToolUse=(setting,))))
     assert [entry.message for entry in problems] == [problem]
-    outcome = await RunningHooks(hooks).run("preToolUse", {"tool": "bash"})
+    outcome = await Hooks(hooks).run("preToolUse", {"tool": "bash"})
     assert (outcome.decision, outcome.reason) == ("deny", problem)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.config.schema import Config, Engine, Model
+from lsp_harness.config.schema import Config, EngineSettings, ModelSettings
 from lsp_harness.inference.running_engines import peer_pid
 from lsp_harness.inference.supervisor import engine_address
 from tests.support.lsp import Editor, ResponseError
@@ -31,7 +31,9 @@ def engine_socket(home: Path, tiny_model: Path, silence_s: float, monkeypatch: p
     settings = {"MODEL__PATH": str(tiny_model), "ENGINE__SILENCE_S": str(silence_s), "ENGINE__THREADS": "1"}
     for name, value in settings.items():
         monkeypatch.setenv(f"LSP_HARNESS_{name}", value)
-    config = Config(model=Model(str(tiny_model)), engine=replace(Engine(), silence_s=silence_s, threads=1))
+    config = Config(
+        model=ModelSettings(str(tiny_model)), engine=replace(EngineSettings(), silence_s=silence_s, threads=1)
+    )
     return engine_address(tiny_model, config).socket
 
 

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from lsp_harness.chat.tool import CallContext
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.kernel.artifacts import ArtifactPart
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import Check
@@ -77,17 +78,6 @@ class CommandTasks(Protocol):
     async def cancel(self, task_id: str, /) -> CommandOutcome:
         """End a task and all its processes."""
         ...
-
-
-class ArtifactPart(Protocol):
-    """A part of an artifact. `next_offset` is the place after it, and `size` the size of the whole, in bytes."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def next_offset(self) -> int: ...
-    @property
-    def size(self) -> int: ...
 
 
 class ArtifactReader(Protocol):

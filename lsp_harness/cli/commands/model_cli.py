@@ -9,7 +9,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, print_json_line, say
-from lsp_harness.config.schema import Model
+from lsp_harness.config.schema import ModelSettings
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard, card, cards
@@ -18,7 +18,7 @@ app = cyclopts.App(name="model", help="Download, list, inspect and delete models
 
 Spec = Annotated[str, Parameter(help="A name from `lsp-harness model list`, or the path of a GGUF file.")]
 Name = Annotated[str, Parameter(help="A name from `lsp-harness model list`.")]
-DEFAULT = Model().path
+DEFAULT = ModelSettings().path
 TEMPLATE_LINES = 5
 """Number of lines of a chat template that are shown. They are enough to recognize the family of the model."""
 

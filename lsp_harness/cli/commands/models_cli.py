@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say
 from lsp_harness.cli.folder_settings import read_settings
-from lsp_harness.config.schema import Engine
+from lsp_harness.config.schema import EngineSettings
 from lsp_harness.errors import ConfigError
 from lsp_harness.inference.providers import provider_names, provider_target, targets
 from lsp_harness.inference.target import Target, is_remote
@@ -46,11 +46,11 @@ def models(
     return 0
 
 
-def _targets(provider: str, base_url: str, settings: Engine) -> list[Target]:
+def _targets(provider: str, base_url: str, settings: EngineSettings) -> list[Target]:
     if provider:
         # settings of another server, above all its key, must not be sent to this server
         is_configured = not is_remote(settings) or (not settings.url and settings.model.startswith(f"{provider}/"))
-        return [provider_target(provider, settings if is_configured else Engine(api_key_env=""), url=base_url)]
+        return [provider_target(provider, settings if is_configured else EngineSettings(api_key_env=""), url=base_url)]
     if base_url:
         raise ConfigError(f"--base-url needs --provider as well: one of {', '.join(provider_names())}")
     if not is_remote(settings):

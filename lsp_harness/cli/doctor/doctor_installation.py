@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.cli.doctor.doctor_surroundings import ignore_file_problems
 from lsp_harness.config.load import Problem, user_config_file
-from lsp_harness.config.schema import Config, Engine
+from lsp_harness.config.schema import Config, EngineSettings
 from lsp_harness.errors import EngineError, HarnessError
 from lsp_harness.inference.backends.backend import Features
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
@@ -113,7 +113,7 @@ SERVER_TIMEOUT_S = 10.0
 """How long `doctor` waits for an answer of a server."""
 
 
-def check_servers(settings: Engine) -> list[DoctorRow]:
+def check_servers(settings: EngineSettings) -> list[DoctorRow]:
     """Check each server of the settings. The rows show the variable that contains a key, and never the key."""
     try:
         servers = targets(settings)

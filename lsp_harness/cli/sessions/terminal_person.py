@@ -5,13 +5,13 @@ from typing import TextIO
 
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.config.load import trust_remedy
-from lsp_harness.permission.person import Answer, PermissionQuestion
+from lsp_harness.permission.person import PermissionAnswer, PermissionQuestion
 
 
 class TerminalPerson:
     """Asks on the terminal of this process. The answer counts for this command."""
 
-    async def ask(self, question: PermissionQuestion) -> Answer | None:
+    async def ask(self, question: PermissionQuestion) -> PermissionAnswer | None:
         """Return the answer, or None if no terminal is there. Only an explicit yes allows the action."""
         if not is_terminal():
             return None
@@ -25,12 +25,12 @@ class TerminalPerson:
                 case "show":
                     write_question(shown.text, sys.stderr)
                 case "once":
-                    return Answer("once")
+                    return PermissionAnswer("once")
                 case "no":
-                    return Answer("reject", f"you said no; {trust_remedy()}")
+                    return PermissionAnswer("reject", f"you said no; {trust_remedy()}")
                 case _:
                     write_question(f"please answer with {shown.choices}", sys.stderr)
-        return Answer("reject", f"you gave no answer; {trust_remedy()}")
+        return PermissionAnswer("reject", f"you gave no answer; {trust_remedy()}")
 
 
 def is_terminal() -> bool:

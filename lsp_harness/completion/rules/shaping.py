@@ -15,7 +15,7 @@ from lsp_harness.completion.rules.ghost_text import Ghost
 from lsp_harness.text.code_lines import is_blank, is_lone_closer, to_lf
 
 
-class Rule(NamedTuple):
+class ShapingRule(NamedTuple):
     """A step that shortens, changes or drops the text of the model before it is shown.
 
     Attributes:
@@ -29,36 +29,38 @@ class Rule(NamedTuple):
     apply: Callable[[Ghost], Ghost | None]
 
 
-REPEATED_RULES: tuple[Rule, ...] = (
-    Rule("special-tokens", "A marker of files or of infilling ends the model's text.", cut_rules.cut_special_tokens),
-    Rule("broken-characters", "A limit cut the text inside a character.", cut_rules.cut_broken_characters),
-    Rule("chatter", "An instruct model wraps code in prose and fences.", cut_rules.remove_chatter),
-    Rule("restated-line", "Models begin an unfinished line anew.", overlap_rules.remove_restated_line),
-    Rule("leading-blanks", "The indentation already stands before the cursor.", blank_rules.trim_leading_blanks),
-    Rule("placeholder", "`your code here` is no suggestion.", cut_rules.reject_placeholder),
-    Rule("one-line", "If the block has more lines below, one statement fits.", cut_rules.keep_one_line),
-    Rule("suffix-start", "The model repeats the text after the cursor.", cut_rules.cut_at_following_line),
-    Rule("prefix-repeated", "The model copies the lines above.", cut_rules.cut_copied_lines),
-    Rule("runaway", "The model repeats its own lines.", cut_rules.cut_repeated_lines),
-    Rule("circling", "The model repeats itself within a line.", cut_rules.reject_repeated_characters),
-    Rule("max-lines", "Few long texts are correct, and all are slow to read.", cut_rules.limit_lines),
-    Rule("tabs-or-spaces", "A file has one style of indentation.", blank_rules.convert_indentation),
-    Rule("reindented", "The model wrote the right shape in the wrong column.", blank_rules.fix_indentation),
-    Rule("closers-below", "The document already has the closing line.", overlap_rules.cut_existing_closers),
-    Rule("dedented", "The block of the cursor has ended.", blank_rules.cut_after_block),
-    Rule("line-overlap", "The document already has the rest of the line.", overlap_rules.cut_line_overlap),
-    Rule("blank-tail", "Trailing blanks are noise in a diff.", blank_rules.trim_trailing_blanks),
-    Rule("already-before", "The user has just typed the text.", overlap_rules.reject_typed_text),
-    Rule("already-after", "The text already stands after the cursor.", overlap_rules.reject_following_text),
-    Rule("nothing-left", "Blanks are no suggestion.", overlap_rules.reject_blank_text),
+REPEATED_RULES: tuple[ShapingRule, ...] = (
+    ShapingRule(
+        "special-tokens", "A marker of files or of infilling ends the model's text.", cut_rules.cut_special_tokens
+    ),
+    ShapingRule("broken-characters", "A limit cut the text inside a character.", cut_rules.cut_broken_characters),
+    ShapingRule("chatter", "An instruct model wraps code in prose and fences.", cut_rules.remove_chatter),
+    ShapingRule("restated-line", "Models begin an unfinished line anew.", overlap_rules.remove_restated_line),
+    ShapingRule("leading-blanks", "The indentation already stands before the cursor.", blank_rules.trim_leading_blanks),
+    ShapingRule("placeholder", "`your code here` is no suggestion.", cut_rules.reject_placeholder),
+    ShapingRule("one-line", "If the block has more lines below, one statement fits.", cut_rules.keep_one_line),
+    ShapingRule("suffix-start", "The model repeats the text after the cursor.", cut_rules.cut_at_following_line),
+    ShapingRule("prefix-repeated", "The model copies the lines above.", cut_rules.cut_copied_lines),
+    ShapingRule("runaway", "The model repeats its own lines.", cut_rules.cut_repeated_lines),
+    ShapingRule("circling", "The model repeats itself within a line.", cut_rules.reject_repeated_characters),
+    ShapingRule("max-lines", "Few long texts are correct, and all are slow to read.", cut_rules.limit_lines),
+    ShapingRule("tabs-or-spaces", "A file has one style of indentation.", blank_rules.convert_indentation),
+    ShapingRule("reindented", "The model wrote the right shape in the wrong column.", blank_rules.fix_indentation),
+    ShapingRule("closers-below", "The document already has the closing line.", overlap_rules.cut_existing_closers),
+    ShapingRule("dedented", "The block of the cursor has ended.", blank_rules.cut_after_block),
+    ShapingRule("line-overlap", "The document already has the rest of the line.", overlap_rules.cut_line_overlap),
+    ShapingRule("blank-tail", "Trailing blanks are noise in a diff.", blank_rules.trim_trailing_blanks),
+    ShapingRule("already-before", "The user has just typed the text.", overlap_rules.reject_typed_text),
+    ShapingRule("already-after", "The text already stands after the cursor.", overlap_rules.reject_following_text),
+    ShapingRule("nothing-left", "Blanks are no suggestion.", overlap_rules.reject_blank_text),
 )
 
-FINAL_RULES: tuple[Rule, ...] = (
-    Rule("line-above-end", "The line of the cursor must move down.", blank_rules.finish_line_above),
-    Rule("newlines", "A document keeps its line terminator.", blank_rules.convert_newlines),
+FINAL_RULES: tuple[ShapingRule, ...] = (
+    ShapingRule("line-above-end", "The line of the cursor must move down.", blank_rules.finish_line_above),
+    ShapingRule("newlines", "A document keeps its line terminator.", blank_rules.convert_newlines),
 )
 
-RULES: tuple[Rule, ...] = REPEATED_RULES + FINAL_RULES
+RULES: tuple[ShapingRule, ...] = REPEATED_RULES + FINAL_RULES
 
 
 MAX_PASSES = 6

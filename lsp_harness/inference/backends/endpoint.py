@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Any, cast
 
-from lsp_harness.config.schema import Engine
+from lsp_harness.config.schema import EngineSettings
 from lsp_harness.errors import EngineBusy, EngineError, EngineFailed, EngineRefused, EngineStuck, EngineUnavailable
 from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent
 from lsp_harness.inference.target import Target
@@ -18,7 +18,7 @@ from lsp_harness.text.surrogates import to_scalar_text
 if TYPE_CHECKING:
     import httpx2
 
-ENGINE_DEFAULTS = Engine()
+ENGINE_DEFAULTS = EngineSettings()
 CONNECT_TIMEOUT_S = 5.0
 PROBE_TIMEOUT_S = 2.0
 JSON_HEADERS = {"content-type": "application/json"}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from lsp_harness.config.schema import Engine
+from lsp_harness.config.schema import EngineSettings
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.backends.backend import BackendKind, Json
 from lsp_harness.inference.backends.backend_kinds import KINDS, kind_of
@@ -25,7 +25,7 @@ class ServedModel:
     """How a fill-in-the-middle prompt is sent; empty if no way is known."""
 
 
-async def list_served_models(targets: Sequence[Target], settings: Engine) -> list[ServedModel]:
+async def list_served_models(targets: Sequence[Target], settings: EngineSettings) -> list[ServedModel]:
     """Return the models of a server, sorted by name. Raise EngineError.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from lsp_harness.config.schema import Config, Engine
+from lsp_harness.config.schema import Config, EngineSettings
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
 from lsp_harness.inference.backends import fleet
 from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL_KEY, EstimatedCount
@@ -34,7 +34,7 @@ def llama(*events: Any, props: dict[str, Any] = PROPS) -> FakeServer:
 
 @asynccontextmanager
 async def client(*urls: str, **settings: Any) -> AsyncIterator[EngineClient]:
-    config = Config(engine=Engine(url=",".join(urls), **settings))
+    config = Config(engine=EngineSettings(url=",".join(urls), **settings))
     async with aclosing(EngineClient(config)) as engine_client:
         yield engine_client
 

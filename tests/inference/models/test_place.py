@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.config.schema import Model
+from lsp_harness.config.schema import ModelSettings
 from lsp_harness.errors import ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import card, cards
@@ -35,7 +35,7 @@ def test_every_card_can_be_pulled_by_the_rules():
         assert ("<|endoftext|>" in model.fim.stops) == fills
         assert card(model.name) is model
     assert len({model.file for model in cards()}) == len(cards())
-    assert Model().path in {model.name for model in cards()}
+    assert ModelSettings().path in {model.name for model in cards()}
 
 
 def test_a_model_of_the_other_kind_is_refused_by_name(models: Path):
