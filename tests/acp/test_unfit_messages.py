@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import random
-import sys
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,7 +13,8 @@ import pytest
 
 from lsp_harness.acp.stdio_agent import MessagePipe
 from lsp_harness.wire.message_lines import LineTooLong, MessageLines
-from tests.acp.conftest import GEO, Editor
+from tests.acp.conftest import ACP_MODULES, GEO, Editor
+from tests.support.forked_process import ForkedProcess
 from tests.support.scripted_session import call_text
 
 PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
@@ -32,7 +32,7 @@ class RawEditor:
         files: The result of each request for a text of a file. None gives no answer.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process, folder: str) -> None:
+    def __init__(self, process: ForkedProcess, folder: str) -> None:
         self.answers: dict[str, list[Json]] = {}
         self.updates: list[Json] = []
         self.questions: list[Json] = []
@@ -42,7 +42,6 @@ class RawEditor:
         self._reading = asyncio.ensure_future(self._read())
 
     async def write(self, message: Any):
-        assert self._process.stdin
         self._process.stdin.write((message if isinstance(message, bytes) else json.dumps(message).encode()) + b"\n")
         await self._process.stdin.drain()
 
@@ -81,11 +80,9 @@ class RawEditor:
 
     def leave(self):
         """Close the end of the editor from which it reads what the agent writes."""
-        transport = getattr(self._process, "_transport")  # noqa: B009
-        transport.get_pipe_transport(1).close()
+        self._process.close_output()
 
     async def end(self):
-        assert self._process.stdin
         self._process.stdin.close()
         async with asyncio.timeout(60):
             assert await self._process.wait() == 0
@@ -97,7 +94,6 @@ class RawEditor:
         await self._changed.wait()
 
     async def _read(self):
-        assert self._process.stdout
         try:
             while line := await self._process.stdout.readline():
                 # a client in another language would take neither NaN nor half a character
@@ -120,13 +116,11 @@ class RawEditor:
 async def raw_editor(editor: Editor, *replies: Any) -> AsyncGenerator[RawEditor]:
     """Start the agent, and yield a client after its handshake. The agent must live until the end."""
     editor.script(*replies)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "lsp_harness", "acp", *editor.options),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        env={**os.environ, "LSP_HARNESS_HOME": str(editor.home)},
-        limit=2**24,
+    environment = {**os.environ, "LSP_HARNESS_HOME": str(editor.home)}
+    process = await ForkedProcess.start(
+        *("-m", "lsp_harness", "acp", *editor.options), env=environment, limit=2**24, preload=ACP_MODULES
     )
+    log = asyncio.create_task(process.stderr.read())
     raw = RawEditor(process, str(editor.root))
     try:
         files = {"readTextFile": True, "writeTextFile": True}
@@ -135,9 +129,10 @@ async def raw_editor(editor: Editor, *replies: Any) -> AsyncGenerator[RawEditor]
         yield raw
         await raw.end()
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        process.kill()
+        await process.wait()
+        print((await log).decode(errors="replace"))
+        process.close()
 
 
 NO_REQUESTS = {

@@ -45,6 +45,7 @@ class ForkedProcess:
     def __init__(self) -> None:
         self.returncode: int | None = None
         self._transports: list[asyncio.BaseTransport] = []
+        self._output: asyncio.BaseTransport
         self._watch: asyncio.Task[None]
 
     @classmethod
@@ -80,9 +81,10 @@ class ForkedProcess:
         for descriptor in theirs:
             os.close(descriptor)
         process.stdin = await process._open_writer(own_stdin)
-        process.stdout, process.stderr, status = [
-            await process._open_reader(descriptor, limit) for descriptor in (own_stdout, own_stderr, own_report)
-        ]
+        process.stdout = await process._open_reader(own_stdout, limit)
+        process._output = process._transports[-1]
+        process.stderr = await process._open_reader(own_stderr, limit)
+        status = await process._open_reader(own_report, limit)
         process.pid = int(await status.readline())
         process._watch = asyncio.create_task(process._wait_for_status(status))
         return process
@@ -105,6 +107,10 @@ class ForkedProcess:
     def kill(self) -> None:
         """Send SIGKILL."""
         self.send_signal(signal.SIGKILL)
+
+    def close_output(self) -> None:
+        """Close the end of standard output that is read here, so that the program writes to nobody."""
+        self._output.close()
 
     def close(self) -> None:
         """Close the streams."""

@@ -101,13 +101,12 @@ def results(sandbox: str, user: str, folders: list[Path]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("probe", list(probes.all_probes()))
 @pytest.mark.parametrize("sandbox", NAMES)
-def test_a_probe_has_no_effect_outside_and_learns_no_secret(probe: str, results: dict[str, Any]) -> None:
-    said = results["answers"][probe]
-    assert SECRET not in said
-    changed = {name: states for name, states in results["changed"].items() if name.split(" of ")[-1] == probe}
-    assert changed == {}
+def test_no_probe_has_an_effect_outside_or_learns_a_secret(results: dict[str, Any]) -> None:
+    names = set(probes.all_probes())
+    learned = [name for name in names if SECRET in results["answers"][name]]
+    changed = {name: states for name, states in results["changed"].items() if name.split(" of ")[-1] in names}
+    assert (learned, changed) == ([], {})
 
 
 @pytest.mark.parametrize("sandbox", NAMES)
