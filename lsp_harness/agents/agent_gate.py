@@ -10,7 +10,7 @@ from lsp_harness.permission.action import Action, ActionKind
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.hooks import Hooks
 from lsp_harness.permission.permission_gate import PermissionGate, Record
-from lsp_harness.permission.person import PermissionAnswer, PermissionQuestion, RequestingUser
+from lsp_harness.permission.person import PermissionQuestion, PersonAnswer, RequestingUser
 from lsp_harness.runtime.adapter import LaunchOrder
 from lsp_harness.runtime.agent_errors import SpawnDenied
 from lsp_harness.runtime.agent_spec import AgentSpec
@@ -177,7 +177,7 @@ class _Desk:
         default_factory=dict[str, "asyncio.Future[QuestionAnswer]"]
     )
 
-    async def ask(self, question: PermissionQuestion) -> PermissionAnswer | None:
+    async def ask(self, question: PermissionQuestion) -> PersonAnswer | None:
         """Return the answer of the person, or None if nobody is there."""
         if not self.has_person():
             return None
@@ -190,7 +190,7 @@ class _Desk:
             return None
         finally:
             self.waiting.pop(question.action.call_id, None)
-        return PermissionAnswer("once" if answer.is_allowed else "reject", answer.reason)
+        return PersonAnswer("once" if answer.is_allowed else "reject", answer.reason)
 
 
 class AgentGate:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.chat.tool import CallContext, ToolResult
+from lsp_harness.chat.tool_prompt import MAX_DESCRIPTION_CHARS
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, UsageError
@@ -28,8 +29,7 @@ MAX_BODY_BYTES = 32 * 1024
 MAX_HEAD_BYTES = 8 * 1024
 DESCRIPTION_CHARS = (240, 120, 60, 0)
 """Lengths to which descriptions are cut, one after the other, until the catalogue fits."""
-CATALOGUE_HEAD = "Skills (load one with the tool skill before you do such a task):"
-MAX_CATALOGUE_CHARS = 6_000
+CATALOGUE_HEAD = "Load the instructions of a skill before you do such a task:"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 FRONT_MATTER = re.compile(r"\A(?:\ufeff)?---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 MEMBER = re.compile(r"([A-Za-z][\w-]*):[ \t]*(.*)")
@@ -68,8 +68,8 @@ def find_skills(root: Path, *, is_trusted: bool) -> list[Skill]:
     return [found[name] for name in sorted(found)]
 
 
-def render_catalogue(skills: Sequence[Skill], max_chars: int = MAX_CATALOGUE_CHARS) -> str:
-    """Return the names and descriptions of skills for the system prompt, in at most `max_chars` characters.
+def render_catalogue(skills: Sequence[Skill], max_chars: int = MAX_DESCRIPTION_CHARS) -> str:
+    """Return the names and descriptions of skills for the model, in at most `max_chars` characters.
 
     Descriptions are shortened until all fit. If not even the names fit, the last ones are counted only.
     """
@@ -99,10 +99,10 @@ class SkillTool:
     """
 
     name = "skill"
-    description = "Load the instructions of a skill."
 
     def __init__(self, skills: Sequence[Skill], on_load: Callable[[SkillLoaded], object]) -> None:
         self._skills = {skill.name: skill for skill in skills}
+        self.description = render_catalogue(skills)
         self._on_load = on_load
         self.schema: Mapping[str, Any] = {
             "type": "object",

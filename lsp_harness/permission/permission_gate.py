@@ -26,7 +26,7 @@ from lsp_harness.permission.action import CHECK_TOOLS, Action, Decision
 from lsp_harness.permission.action_parts import describe_action
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.hooks import HookOutcome, Hooks
-from lsp_harness.permission.person import CHOICES, AskPerson, PermissionAnswer, PermissionQuestion
+from lsp_harness.permission.person import CHOICES, AskPerson, PermissionQuestion, PersonAnswer
 from lsp_harness.permission.question_text import RememberedRules, describe_question
 from lsp_harness.permission.rules import Rule, parse_rule
 from lsp_harness.permission.settings_file import add_allow_rules
@@ -307,7 +307,7 @@ class PermissionGate:
         rule = check.rule
         return bool(rule and rule.decision == "allow" and check.verdicts != before)
 
-    def _take_answer(self, answer: PermissionAnswer, question: PermissionQuestion) -> Decision:
+    def _take_answer(self, answer: PersonAnswer, question: PermissionQuestion) -> Decision:
         if answer.choice not in CHOICES:
             return Decision("deny", "person", f"the answer {answer.choice!r} is not one of {', '.join(CHOICES)}")
         if answer.choice == "reject":

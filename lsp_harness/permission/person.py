@@ -38,7 +38,7 @@ class PermissionQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class PermissionAnswer:
+class PersonAnswer:
     """The answer of a person. `reason` says to the model why not, or what to do instead."""
 
     choice: Choice
@@ -48,7 +48,7 @@ class PermissionAnswer:
 class AskPerson(Protocol):
     """A surface that shows questions to a person."""
 
-    async def ask(self, question: PermissionQuestion) -> PermissionAnswer | None:
+    async def ask(self, question: PermissionQuestion) -> PersonAnswer | None:
         """Return the answer, or None if nobody is there."""
         ...
 
@@ -67,11 +67,11 @@ class RequestingUser:
     reason: str
     person: AskPerson | None = None
 
-    async def ask(self, question: PermissionQuestion) -> PermissionAnswer | None:
+    async def ask(self, question: PermissionQuestion) -> PersonAnswer | None:
         """Answer a question."""
         if question.action.untrusted:
             return await self.person.ask(question) if self.person else None
-        return PermissionAnswer("once", self.reason)
+        return PersonAnswer("once", self.reason)
 
 
 def offered_choices(suggestions: Collection[str]) -> tuple[Choice, ...]:

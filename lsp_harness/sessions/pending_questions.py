@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from lsp_harness.errors import UsageError
-from lsp_harness.permission.person import CHOICES, Choice, PermissionAnswer, PermissionQuestion
+from lsp_harness.permission.person import CHOICES, Choice, PermissionQuestion, PersonAnswer
 
 DECISIONS = ("allow", "deny", "ask")
 CLIENT_GONE = "the client has ended, so nobody can answer"
@@ -23,7 +23,7 @@ class PendingQuestions:
         self._asked: dict[str, PermissionQuestion] = {}
         self._has_ended = False
 
-    async def ask(self, question: PermissionQuestion) -> PermissionAnswer | None:
+    async def ask(self, question: PermissionQuestion) -> PersonAnswer | None:
         """Return the answer of the person, or None if the client has nobody who answers."""
         self._asked[question.request_id] = question
         try:
@@ -35,9 +35,9 @@ class PendingQuestions:
             return None
         reason = str(answer.get("reason") or "")
         if answer["decision"] != "allow":
-            return PermissionAnswer("reject", reason)
+            return PersonAnswer("reject", reason)
         remember = answer.get("remember") or "once"
-        return PermissionAnswer(cast("Choice", remember), reason)
+        return PersonAnswer(cast("Choice", remember), reason)
 
     async def decide(self, tool: str, context: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the decision of the program about an action."""

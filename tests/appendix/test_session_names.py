@@ -20,7 +20,7 @@ from lsp_harness.config import paths
 from lsp_harness.events.event_codec import EVENT_CLASSES
 from lsp_harness.kernel.artifacts import ArtifactStore
 from lsp_harness.kernel.log.log_reader import read_history
-from lsp_harness.kernel.projections.message_history import project_conversation, project_task_notifications
+from lsp_harness.kernel.projections.message_history import project_conversation
 from lsp_harness.kernel.projections.session_state import project_session
 from lsp_harness.sdk import HarnessClient, SessionStart, TaskEvent, TextDelta, ToolEnd
 from tests.appendix.bench import READ, Bench, of_type
@@ -307,7 +307,7 @@ async def check_prompt(bench: Bench) -> None:
 
 async def check_notifications(bench: Bench) -> None:
     await end_a_task(bench)
-    [text] = project_task_notifications(bench.log())
+    [text] = [message.text for message in project_conversation(bench.log()).messages if message.role == "notification"]
     assert "completed" in text
 
 

@@ -12,7 +12,7 @@ from lsp_harness.events.model_events import ToolCall
 from lsp_harness.kernel.artifacts import ArtifactStore
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.permission.permission_gate import PermissionGate
-from lsp_harness.permission.person import PermissionAnswer
+from lsp_harness.permission.person import PersonAnswer
 from tests.chat.tools.surroundings import Desk
 from tests.permission.gates import Recorder, ScriptedPerson, policy, rules
 
@@ -38,7 +38,7 @@ def make_desk(tmp_path: Path) -> Desk:
 
 
 def answered_by(desk: Desk, choice: str) -> tuple[PermissionGate, ScriptedPerson]:
-    person = ScriptedPerson([PermissionAnswer("once" if choice == "yes" else "reject")])
+    person = ScriptedPerson([PersonAnswer("once" if choice == "yes" else "reject")])
     return PermissionGate(policy(desk.root), Recorder(), person=person), person
 
 

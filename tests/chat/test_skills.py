@@ -106,6 +106,7 @@ async def test_a_skill_is_loaded_when_it_is_called(tmp_path: Path, acceptor: Acc
     events: list[SkillLoaded] = []
     tool = SkillTool(find_skills(tmp_path, is_trusted=True), events.append)
     assert events == []
+    assert tool.description.endswith("\n- release: x")
     result = await tool.run({"name": "release"}, CallContext("1"))
     assert result.text == "Instructions of the skill release (its files are in .agents/skills/release):\n\nDo this."
     assert events == [SkillLoaded("release", ".agents/skills/release/SKILL.md", 8)]

@@ -16,7 +16,7 @@ from lsp_harness.kernel.log.turn import Turn, current_turn
 from lsp_harness.permission.action import SUITE_TOOL, Action
 from lsp_harness.permission.hooks import Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate
-from lsp_harness.permission.person import Choice, PermissionAnswer, PermissionQuestion
+from lsp_harness.permission.person import Choice, PermissionQuestion, PersonAnswer
 from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice, choose_sandbox
 from lsp_harness.text.document import Document
@@ -112,9 +112,9 @@ class AskedPerson:
         self.choice: Choice = choice
         self.questions: list[PermissionQuestion] = []
 
-    async def ask(self, question: PermissionQuestion) -> PermissionAnswer:
+    async def ask(self, question: PermissionQuestion) -> PersonAnswer:
         self.questions.append(question)
-        return PermissionAnswer(self.choice)
+        return PersonAnswer(self.choice)
 
 
 @pytest.mark.parametrize(("choice", "is_allowed"), [("once", True), ("reject", False)])

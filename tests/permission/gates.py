@@ -9,7 +9,7 @@ from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.permission.action import Action
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
-from lsp_harness.permission.person import PermissionAnswer, PermissionQuestion
+from lsp_harness.permission.person import PermissionQuestion, PersonAnswer
 from lsp_harness.permission.protected_paths import ProtectedPaths
 from lsp_harness.permission.rules import Rule, parse_rule
 from lsp_harness.wire.permission_mode import PermissionMode
@@ -68,10 +68,10 @@ class Recorder:
 class ScriptedPerson:
     """A person who gives these answers, one after the other. None is nobody."""
 
-    answers: list[PermissionAnswer | None]
+    answers: list[PersonAnswer | None]
     questions: list[PermissionQuestion] = field(default_factory=list[PermissionQuestion])
 
-    async def ask(self, question: PermissionQuestion) -> PermissionAnswer | None:
+    async def ask(self, question: PermissionQuestion) -> PersonAnswer | None:
         self.questions.append(question)
         return self.answers.pop(0)
 

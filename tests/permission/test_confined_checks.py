@@ -12,7 +12,7 @@ from lsp_harness.permission.action import SUITE_TOOL, Action
 from lsp_harness.permission.gate_policy import make_policy
 from lsp_harness.permission.hooks import Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
-from lsp_harness.permission.person import PermissionAnswer
+from lsp_harness.permission.person import PersonAnswer
 from lsp_harness.process.sandbox.sandbox import Confinement, NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
@@ -114,7 +114,7 @@ async def test_no_input_of_a_tool_makes_a_command_confined(tmp_path: Path) -> No
 
 
 async def test_without_a_person_the_same_settings_and_hooks_decide_and_nothing_is_recorded(tmp_path: Path) -> None:
-    recorder, person = Recorder(), ScriptedPerson([PermissionAnswer("session")])
+    recorder, person = Recorder(), ScriptedPerson([PersonAnswer("session")])
     gate = Gate(policy(tmp_path), recorder, person=person)
     assert not (await gate.unattended.check(bash("make all"))).is_allowed
     assert not person.questions

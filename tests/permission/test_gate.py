@@ -14,7 +14,7 @@ from lsp_harness.events.tool_events import PermissionDecided, PermissionRequeste
 from lsp_harness.permission.action import LINT_TOOL, Action
 from lsp_harness.permission.hooks import Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
-from lsp_harness.permission.person import PermissionAnswer
+from lsp_harness.permission.person import PersonAnswer
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
 from tests.permission.gates import Recorder, ScriptedPerson, bash, edit, fetch, policy, read, rules
 
@@ -48,7 +48,7 @@ async def test_the_decision_names_who_made_it(tmp_path: Path) -> None:
     assert (await Gate(policy(tmp_path, "trust"), callback=answering("deny")).check(bash("ls"))).by == "callback"
     assert (await Gate(policy(tmp_path, "trust")).check(bash("make"))).by == "mode"
     assert (
-        await Gate(policy(tmp_path), person=ScriptedPerson([PermissionAnswer("once")])).check(bash("make"))
+        await Gate(policy(tmp_path), person=ScriptedPerson([PersonAnswer("once")])).check(bash("make"))
     ).by == "person"
     assert (await Gate(policy(tmp_path)).check(bash("make"))).by == "nobody"
 
@@ -172,7 +172,7 @@ async def test_an_answer_of_a_callback_can_change_the_input_and_the_rules_see_it
 async def test_ask_of_a_callback_asks_the_person_even_in_a_generous_mode(tmp_path: Path) -> None:
     gate = Gate(policy(tmp_path, "bypassPermissions"), callback=answering("ask"))
     assert (await gate.check(bash("ls"))).by == "nobody"
-    gate.person = ScriptedPerson([PermissionAnswer("once")])
+    gate.person = ScriptedPerson([PersonAnswer("once")])
     assert (await gate.check(bash("ls"))).by == "person"
 
 
@@ -180,8 +180,8 @@ async def test_each_check_records_one_decision_and_the_question_before_it(tmp_pa
     for callback, person, names in [
         (None, None, ["PermissionDecided"]),
         (answering("allow"), None, ["PermissionRequested", "PermissionDecided"]),
-        (None, ScriptedPerson([PermissionAnswer("once")]), ["PermissionRequested", "PermissionDecided"]),
-        (answering("ask"), ScriptedPerson([PermissionAnswer("reject")]), ["PermissionRequested", "PermissionDecided"]),
+        (None, ScriptedPerson([PersonAnswer("once")]), ["PermissionRequested", "PermissionDecided"]),
+        (answering("ask"), ScriptedPerson([PersonAnswer("reject")]), ["PermissionRequested", "PermissionDecided"]),
         (raising, None, ["PermissionRequested", "PermissionDecided"]),
     ]:
         record = Recorder()
@@ -208,7 +208,7 @@ async def test_an_action_that_cannot_be_recorded_is_denied(tmp_path: Path) -> No
 
 async def test_a_broken_gate_denies_and_a_cancellation_passes(tmp_path: Path) -> None:
     class BrokenPerson:
-        async def ask(self, question: object) -> PermissionAnswer:
+        async def ask(self, question: object) -> PersonAnswer:
             raise RuntimeError("no screen")
 
     record = Recorder()
@@ -230,10 +230,10 @@ async def test_answers_of_a_person_count_once_for_the_session_or_from_now_on(tmp
     settings.write_text("# mine\n[permissions]\nmode = 'ask'  # asks\n")
     person = ScriptedPerson(
         [
-            PermissionAnswer("once"),
-            PermissionAnswer("session"),
-            PermissionAnswer("always"),
-            PermissionAnswer("reject", "use ruff"),
+            PersonAnswer("once"),
+            PersonAnswer("session"),
+            PersonAnswer("always"),
+            PersonAnswer("reject", "use ruff"),
         ]
     )
     gate = Gate(policy(tmp_path, settings_file=settings), person=person)
@@ -252,7 +252,7 @@ async def test_answers_of_a_person_count_once_for_the_session_or_from_now_on(tmp
 
 
 async def test_an_answer_decides_the_questions_that_wait(tmp_path: Path) -> None:
-    person = ScriptedPerson([PermissionAnswer("session")])
+    person = ScriptedPerson([PersonAnswer("session")])
     gate = Gate(policy(tmp_path), person=person)
     decisions = await asyncio.gather(*(gate.check(bash("flake8 x")) for _ in range(3)))
     assert [decision.is_allowed for decision in decisions] == [True] * 3
@@ -310,7 +310,7 @@ async def test_the_lists_of_tools(tmp_path: Path, allowed: Any, disallowed: Any,
 
 
 async def test_a_mode_that_denies_is_stronger_than_a_rule_that_asks(tmp_path: Path) -> None:
-    gate = Gate(policy(tmp_path, "plan", rules((), ["edit"])), person=ScriptedPerson([PermissionAnswer("once")]))
+    gate = Gate(policy(tmp_path, "plan", rules((), ["edit"])), person=ScriptedPerson([PersonAnswer("once")]))
     assert (await gate.check(edit(tmp_path / "a"))).by == "mode"
 
 
@@ -359,7 +359,7 @@ async def test_the_matrix_of_modes_actions_and_rules(tmp_path: Path, golden_upda
     root.mkdir()
     lines = ["# mode | rules | action | decision | who decided", ""]
     for mode, (name, active) in itertools.product(PERMISSION_MODES, RULES.items()):
-        gate = Gate(policy(root, mode, active), person=ScriptedPerson([PermissionAnswer("once")] * 20))  # type: ignore[arg-type]
+        gate = Gate(policy(root, mode, active), person=ScriptedPerson([PersonAnswer("once")] * 20))  # type: ignore[arg-type]
         for title, action in matrix_actions(root).items():
             decision = await gate.check(action)
             lines.append(f"{mode} | {name} | {title} | {decision.verdict} | {decision.by}")

@@ -5,13 +5,13 @@ from typing import TextIO
 
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.config.load import trust_remedy
-from lsp_harness.permission.person import PermissionAnswer, PermissionQuestion
+from lsp_harness.permission.person import PermissionQuestion, PersonAnswer
 
 
 class TerminalPerson:
     """Asks on the terminal of this process. The answer counts for this command."""
 
-    async def ask(self, question: PermissionQuestion) -> PermissionAnswer | None:
+    async def ask(self, question: PermissionQuestion) -> PersonAnswer | None:
         """Return the answer, or None if no terminal is there. Only an explicit yes allows the action."""
         if not is_terminal():
             return None
@@ -25,12 +25,12 @@ class TerminalPerson:
                 case "show":
                     write_question(shown.text, sys.stderr)
                 case "once":
-                    return PermissionAnswer("once")
+                    return PersonAnswer("once")
                 case "no":
-                    return PermissionAnswer("reject", f"you said no; {trust_remedy()}")
+                    return PersonAnswer("reject", f"you said no; {trust_remedy()}")
                 case _:
                     write_question(f"please answer with {shown.choices}", sys.stderr)
-        return PermissionAnswer("reject", f"you gave no answer; {trust_remedy()}")
+        return PersonAnswer("reject", f"you gave no answer; {trust_remedy()}")
 
 
 def is_terminal() -> bool:

@@ -1,6 +1,6 @@
 """The subject of a conversation in a few lines of bounded size. No model writes them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -93,14 +93,6 @@ class Activity:
             else:
                 lines.append(f"{FAILURE_MARK} {tool} {_shorten(subject, MAX_NAMED_CHARS)}")
         return lines
-
-
-def project_activity(events: Iterable[Event]) -> Activity:
-    """Return the activity of all events, which are in the order of their numbers."""
-    activity = Activity()
-    for event in events:
-        activity.apply(event)
-    return activity
 
 
 Handler = Callable[[Activity, Event], None]

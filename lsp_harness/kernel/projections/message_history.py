@@ -244,12 +244,3 @@ HANDLERS: dict[str, Handler] = {
     "compaction.completed": _on_compaction_completed,
 }
 """Type of an event → the function that adds its message."""
-
-
-def project_task_notifications(events: Iterable[Event]) -> list[str]:
-    """Return what the model is told about background tasks, in the order of their ends."""
-    return [
-        describe_task_end(event)
-        for event in events
-        if event.type in ("task.completed", "task.failed", "task.cancelled") and event.data.get("is_background") is True
-    ]

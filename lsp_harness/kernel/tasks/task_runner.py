@@ -20,7 +20,7 @@ from lsp_harness.kernel.tasks.stop_pipe import StopPipe
 from lsp_harness.kernel.tasks.task_output import TaskOutput, TaskRead, log_path, read_output
 from lsp_harness.kernel.tasks.task_request import MAX_INLINE_MS, ShellWork, TaskRequest, TaskResult
 from lsp_harness.process.command_shell import clean_environment
-from lsp_harness.process.process_tree import GRACE_S, ProcessTree, end_marked
+from lsp_harness.process.process_tree import GRACE_S, ProcessTree
 
 READ_CHUNK_BYTES = 65_536
 DRAIN_S = 1.0
@@ -296,12 +296,6 @@ class TaskRunner:
     def _record(self, event: SessionEvent) -> None:
         self._record_event(event)
         self._tasks = self._tasks.with_content(event)
-
-
-async def end_lost_tasks(tasks: TaskList) -> None:
-    """End the processes of tasks whose session was killed. Only the process that holds the session may do this."""
-    for row in tasks.with_state("lost"):
-        await end_marked(row.task_id)
 
 
 def _stop(stop: "asyncio.Future[str]", reason: str) -> None:

@@ -19,11 +19,11 @@ from lsp_harness.events.tool_events import (
     TaskStarted,
 )
 from lsp_harness.kernel.artifacts import ArtifactStore
-from lsp_harness.kernel.projections.task_list import TaskList, TaskRow
+from lsp_harness.kernel.projections.task_list import TaskRow
 from lsp_harness.kernel.tasks import task_runner
 from lsp_harness.kernel.tasks.task_output import TaskOutput
 from lsp_harness.kernel.tasks.task_request import ShellWork, TaskRequest, TaskResult, TaskWork
-from lsp_harness.kernel.tasks.task_runner import TaskCallbacks, TaskRunner, end_lost_tasks
+from lsp_harness.kernel.tasks.task_runner import TaskCallbacks, TaskRunner
 from lsp_harness.process.process_table import environment_value, list_processes
 from lsp_harness.process.process_tree import MARK_VARIABLE
 
@@ -443,20 +443,6 @@ async def test_the_list_of_tasks(recorder: Recorder, request_for: Requests):
 
     done = TaskRow(first, "shell", "a title", "completed", "inline", summary="exit code 0", exit_code=0)
     assert recorder.runner.list() == (done, TaskRow(second, "shell", "a title", "running", "background"))
-
-
-async def test_processes_of_lost_tasks_are_ended(recorder: Recorder, request_for: Requests):
-    task_id = (await recorder.runner.run(request_for(SLEEP, execution="background"))).task_id
-    await recorder.wait_for_text("ready")
-    tasks = TaskList()
-    for event in recorder.events:
-        tasks = tasks.with_content(event)
-
-    await end_lost_tasks(tasks)
-    assert survivors(task_id)
-    await end_lost_tasks(tasks.as_of_ended_process())
-    assert survivors(task_id) == []
-    await recorder.background.get()
 
 
 def test_a_loop_that_ends_leaves_no_process(tmp_path: Path):
