@@ -1,7 +1,7 @@
 """The connection to an agent in a terminal: it types messages, and reads states and questions from the screen."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from lsp_harness.runtime.connection import (
 )
 from lsp_harness.runtime.pty_traits import CTRL_C, ENTER, ESCAPE, PtyTraits
 from lsp_harness.runtime.screen_answer import ANSWER_LINES, ScreenBefore, find_answer, find_box, has_end_of
-from lsp_harness.runtime.states.screen_reader import ScreenReading
+from lsp_harness.runtime.states.screen_reader import ScreenReader, ScreenReading
 from lsp_harness.runtime.states.state_ladder import claim_of_reports
 from lsp_harness.runtime.terminal.terminal import Terminal
 from lsp_harness.runtime.terminal.terminal_signals import (
@@ -35,6 +35,8 @@ from lsp_harness.runtime.terminal.terminal_signals import (
 DIALOG_WAIT_S = 2.0
 """Time for a question to appear on the screen after the agent reported that it is blocked. A question without its text
 tells the gate nothing."""
+ReadVersion = Callable[[], Awaitable[str]]
+"""Returns the version of an installed program, or an empty text."""
 
 
 class ShownQuestion:
@@ -175,11 +177,15 @@ class PtyConnection(Connection):
         order: The order to start it.
         traits: The keys and the screens of its kind.
         observe: Receives the observations.
+        read_version: Returns the version of the installed program, by which the rules for its screens are chosen. None
+            if the screens are those of `traits`.
     """
 
-    def __init__(self, order: LaunchOrder, traits: PtyTraits, observe: Observer) -> None:
+    def __init__(
+        self, order: LaunchOrder, traits: PtyTraits, observe: Observer, read_version: ReadVersion | None = None
+    ) -> None:
         super().__init__(observe)
-        self._order, self._traits = order, traits
+        self._order, self._traits, self._read_version = order, traits, read_version
         self._reader = traits.create_reader()
         self._reading = ScreenReading(("", ""))
         self._reported: StateClaim | None = None
@@ -196,6 +202,8 @@ class PtyConnection(Connection):
     async def start(self) -> None:
         """Start the program in its terminal."""
         spec = self._order.spec
+        if self._read_version:
+            self._reader = ScreenReader(spec.type, await self._read_version())
         self.terminal = await Terminal.start(
             self._order.build_command(self._order.argv, has_terminal=True),
             cwd=spec.workdir,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from lsp_harness.engine.cache.cached_sequence import drop_old_logits, eviction_order
-from lsp_harness.engine.cache.slot_table import PLACEHOLDER_TOKEN, SequenceMemory, Slot, SlotTable
+from lsp_harness.engine.cache.cached_sequence import ALL_TOKENS, drop_old_logits, eviction_order
+from lsp_harness.engine.cache.slot_table import PLACEHOLDER_TOKEN, CellPool, SequenceMemory, Slot
 from lsp_harness.errors import EngineBusy, EngineRefused
 
 
@@ -101,7 +101,7 @@ class Admission:
             raise EngineBusy("the KV cache is full of requests in progress; try again")
 
 
-class KvCache(SlotTable):
+class KvCache:
     """The sequences in llama.cpp's cells, and who may use or replace them.
 
     Args:
@@ -124,7 +124,10 @@ class KvCache(SlotTable):
         now: Callable[[], float] = monotonic,
         can_truncate: bool = True,
     ) -> None:
-        super().__init__(memory, limits.cells, limits.slots, can_truncate=can_truncate)
+        self.can_truncate = can_truncate
+        self.slots = [Slot(seq=seq) for seq in range(limits.slots)]
+        self._memory = memory
+        self._cells = CellPool(limits.cells)
         self._now = now
         self.admission = Admission(self.slots, limits)
         self.context_length = self.admission.context_length
@@ -314,3 +317,76 @@ class KvCache(SlotTable):
         self.on_evict(slot)
         self.eviction_count += 1
         self.clear(slot)
+
+    # -- slots, kept in step with llama.cpp's memory
+    @property
+    def used_cells(self) -> int:
+        """Number of cells in use."""
+        return self._cells.used
+
+    @property
+    def sequences(self) -> list[Slot]:
+        """The slots whose sequence a prompt can continue."""
+        return [slot for slot in list(self.slots) if slot.tokens and not slot.is_staging]
+
+    def cached_length(self, prompt: Sequence[int], shift_client: str | None = None) -> int:
+        """Return how many tokens of `prompt` need no evaluation (see `CachedSequence.shared_length`)."""
+        return max((slot.shared_length(prompt, shift_client) for slot in self.slots), default=0)
+
+    def longest_match(self, prompt: Sequence[int], shift_client: str | None) -> tuple[Slot, int]:
+        """Return the slot that shares most with `prompt`, and how many tokens.
+
+        Among equals an idle slot is preferred, then one that has the logits after all of `prompt`.
+        """
+        size = len(prompt)
+        matches = [
+            (
+                slot.shared_length(prompt, shift_client),
+                not slot.is_busy,
+                size in slot.logits_rows,
+                slot.last_used_s,
+                slot,
+            )
+            for slot in self.slots
+        ]
+        best = max(matches, key=lambda match: match[:4])
+        return best[4], best[0]
+
+    def share_prefix(self, source: Slot, target: Slot, length: int) -> None:
+        """Let the empty slot `target` share the first `length` tokens of `source`."""
+        if not length or not (self.can_truncate or length == len(source.tokens)):
+            return
+        self._memory.copy(source.seq, target.seq, length)
+        target.tokens = source.tokens[:length]
+        target.cells = source.cells[:length]
+        target.persist = source.persist
+        target.stored_tokens = min(source.stored_tokens, length)
+        target.unmoved_tokens = source.unmoved_tokens if source.unmoved_tokens < length else ALL_TOKENS
+        self._cells.share(target.cells)
+
+    def truncate(self, slot: Slot, length: int) -> None:
+        """Keep the first `length` tokens of `slot`, or none if the memory cannot be truncated."""
+        if length >= len(slot.tokens):
+            return
+        if not self._memory.truncate(slot.seq, length) and length:
+            self._memory.truncate(slot.seq, 0)
+            length = 0
+        self._cells.release(slot.cells[length:])
+        del slot.tokens[length:], slot.cells[length:]
+        slot.stored_tokens = min(slot.stored_tokens, length)
+        slot.unmoved_tokens = slot.unmoved_tokens if slot.unmoved_tokens < length else ALL_TOKENS
+        slot.logits_rows = {size: row for size, row in slot.logits_rows.items() if size <= length}
+
+    def attach_staged(self, slot: Slot, staging: Slot, start: int, tokens: Sequence[int]) -> None:
+        """Append `tokens` to `slot`. Their cells are those of `staging` from its cell `start` on."""
+        position, cells = len(slot.tokens), staging.cells[start : start + len(tokens)]
+        self._memory.copy(staging.seq, slot.seq, position + len(tokens), position)
+        slot.unmoved_tokens = min(slot.unmoved_tokens, position)
+        slot.tokens += tokens
+        slot.cells += cells
+        self._cells.share(cells)
+
+    def clear(self, slot: Slot) -> None:
+        """Drop the sequence of an idle slot."""
+        self.truncate(slot, 0)
+        slot.persist = False

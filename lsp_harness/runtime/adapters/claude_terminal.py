@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from lsp_harness.runtime.adapter import LaunchOrder
-from lsp_harness.runtime.adapters.cli_terminal import CliTerminal, ReadVersion
 from lsp_harness.runtime.agent_state import Activity, BlockKind, StateClaim, StateSource
 from lsp_harness.runtime.connection import (
     AgentQuestion,
@@ -24,6 +23,7 @@ from lsp_harness.runtime.connection import (
     QuestionWithdrawn,
     StateClaimed,
 )
+from lsp_harness.runtime.pty_connection import PtyConnection, ReadVersion
 from lsp_harness.runtime.pty_traits import PtyTraits
 from lsp_harness.runtime.structured.hook_receiver import HookReceiver
 
@@ -38,7 +38,7 @@ DENIED = "The permission gate denied it."
 CheckLogin = Callable[[], Awaitable[bool]]
 
 
-class ClaudeTerminal(CliTerminal):
+class ClaudeTerminal(PtyConnection):
     """A connection to claude in a terminal.
 
     Args:

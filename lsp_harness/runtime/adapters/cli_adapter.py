@@ -66,11 +66,11 @@ class CliAdapter(Adapter):
     def connect_terminal(self, order: LaunchOrder, observe: Observer) -> Connection:
         """Return a connection over a terminal."""
         # the emulator is imported with the first agent
-        from lsp_harness.runtime.adapters.cli_terminal import CliTerminal
+        from lsp_harness.runtime.pty_connection import PtyConnection
         from lsp_harness.runtime.pty_traits import CTRL_C, PtyTraits
 
         traits = PtyTraits(exit_keys=(CTRL_C, CTRL_C))
-        return CliTerminal(order, traits, observe, lambda: self.read_version(order))
+        return PtyConnection(order, traits, observe, lambda: self.read_version(order))
 
     async def read_version(self, order: LaunchOrder) -> str:
         """Return the version of the program of an agent, or an empty text."""
