@@ -36,12 +36,14 @@ def open_api_home() -> Iterator[Path]:
     ):
         home = Path(folder)
         patch.setenv("LSP_HARNESS_HOME", str(home))
+        damaged = home / "damaged"
+        damaged.write_bytes(b"\x7fELF nothing")
+        damaged.chmod(0o755)
         (home / "config.toml").write_text(
             f"[runtime.agents.fake]\ncommand = {json.dumps(sys.executable)}\n"
             f'args = [{json.dumps(str(FAKE_CLI))}, "--reports", "always"]\n'
             '[runtime.agents.missing]\ncommand = "no-such-program-anywhere"\n'
-            f"[runtime.agents.broken]\ncommand = {json.dumps(sys.executable)}\n"
-            'args = ["-c", "raise SystemExit(3)"]\n'
+            f"[runtime.agents.broken]\ncommand = {json.dumps(str(damaged))}\n"
         )
         yield home
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -21,10 +22,11 @@ async def test_the_limits_of_the_environment_and_of_flags_act(start_api: StartAp
         second = await client.post("/agents", json={"type": "echo"})
         assert (second.status_code, code_of(second)) == (429, "MAX_AGENTS")
         place = f"/agents/{agent['id']}"
-        slow = await client.post(f"{place}/send", json={"message": "/slow 3"})
+        slow = await client.post(f"{place}/send", json={"message": "/until told"})
         assert (slow.status_code, code_of(slow)) == (504, "TIMEOUT")
         busy = await client.post(f"{place}/send", json={"message": "and now?"})
         assert (busy.status_code, code_of(busy)) == (409, "BUSY")
+        Path(agent["workdir"], "told").touch()
         await wait_for_status(client, agent["id"], "ready")
         reply = await client.post(f"{place}/send", json={"message": "hello", "timeout": 20_000})
         assert "You said: hello" in reply.json()["response"], "the agent stays usable"

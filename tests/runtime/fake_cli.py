@@ -5,6 +5,7 @@
 A message is answered with `You said: …`, or it is one of these commands:
 
     /slow SECONDS       work for so long, with a spinner; Escape interrupts
+    /until FILE         the same until a file of the working folder exists
     /hang               work until it is killed; Escape does nothing
     /permit TOOL TEXT   ask for a permission; `write` as TOOL then writes the file TEXT
     /question TEXT      ask a question that is answered with a text
@@ -232,6 +233,8 @@ class FakeCli:
         match command:
             case "/slow":
                 self.spin(float(rest))
+            case "/until":
+                self.spin(float("inf"), file=rest)
             case "/hang":
                 while True:
                     self.draw([f"✽ Thinking… (esc to interrupt) {time.monotonic():.1f}"], (0, 0))
@@ -264,10 +267,10 @@ class FakeCli:
             case _:
                 self.print(f"● You said: {message}")
 
-    def spin(self, seconds: float) -> None:
-        """Show a spinner for some time. Escape and Ctrl-C interrupt it."""
+    def spin(self, seconds: float, file: str = "") -> None:
+        """Show a spinner for some time, or until a file exists. Escape and Ctrl-C interrupt it."""
         end, number = time.monotonic() + seconds, 0
-        while (left := end - time.monotonic()) > 0:
+        while (left := end - time.monotonic()) > 0 and not (file and os.path.exists(file)):
             self.draw([f"{SPINNER[number % 5]} Thinking… ({left:.0f}s · esc to interrupt)"], (0, 0))
             number += 1
             if self.keys.read(STEP_S) in ("\x1b", "\x03"):

@@ -92,21 +92,23 @@ async def test_a_message_has_no_keys(bench: AgentBench):
 
 async def test_a_busy_agent_takes_no_message(bench: AgentBench):
     agent = await bench.start()
-    first = asyncio.ensure_future(agent.send("/slow 1"))
+    first = asyncio.ensure_future(agent.send("/until told"))
     await bench.wait(agent, lambda state: state.status == "busy")
     with pytest.raises(AgentBusy):
         await agent.send("second")
+    (bench.work / "told").touch()
     assert "Worked" in (await first).response
     assert "second" not in "\n".join(agent.read_lines(50))
 
 
 async def test_messages_wait_for_their_turn(bench: AgentBench):
     agent = await bench.start()
-    first = asyncio.ensure_future(agent.send("/slow 0.5"))
+    first = asyncio.ensure_future(agent.send("/until told"))
     await bench.wait(agent, lambda state: state.status == "busy")
     others = [asyncio.ensure_future(agent.send(text, queue=True)) for text in ("second", "third")]
     await asyncio.sleep(0)
     assert len(agent.fields()["queue"]) == 2
+    (bench.work / "told").touch()
     replies = [await first, *(await asyncio.gather(*others))]
     assert [reply.queued for reply in replies] == [False, True, True]
     assert [reply.response for reply in replies] == ["● Worked", "● You said: second", "● You said: third"]
@@ -124,17 +126,19 @@ async def test_a_message_for_an_agent_that_starts_waits_too(bench: AgentBench):
 async def test_an_agent_is_usable_after_a_timeout(bench: AgentBench, reports: str):
     agent = await bench.start("fake", "--reports", reports)
     with pytest.raises(AgentTimeout):
-        await agent.send("/slow 1.5", timeout_s=0.6)
+        await agent.send("/until told", timeout_s=0.6)
+    (bench.work / "told").touch()
     await bench.wait(agent, lambda state: state.status == "ready")
     assert (await agent.send("again")).response == "● You said: again"
 
 
 async def test_a_message_that_waits_too_long_is_withdrawn(bench: AgentBench):
     agent = await bench.start()
-    first = asyncio.ensure_future(agent.send("/slow 1"))
+    first = asyncio.ensure_future(agent.send("/until told"))
     await bench.wait(agent, lambda state: state.status == "busy")
     with pytest.raises(AgentTimeout, match="withdrawn"):
         await agent.send("never typed", timeout_s=0.1, queue=True)
+    (bench.work / "told").touch()
     await first
     assert (await agent.send("next")).response == "● You said: next"
     assert "never typed" not in "\n".join(agent.read_lines(50))
@@ -143,7 +147,7 @@ async def test_a_message_that_waits_too_long_is_withdrawn(bench: AgentBench):
 @pytest.mark.parametrize("reports", ["always", "never"])
 async def test_an_interrupt_ends_the_work(bench: AgentBench, reports: str):
     agent = await bench.start("fake", "--reports", reports)
-    sending = asyncio.ensure_future(agent.send("/slow 100"))
+    sending = asyncio.ensure_future(agent.send("/slow 3600"))
     await bench.wait_for_text(agent, "Thinking")
     await agent.interrupt()
     assert "Interrupted" in (await sending).response
@@ -191,7 +195,7 @@ async def test_an_agent_that_wants_a_login_takes_no_message(bench: AgentBench):
 
 async def test_an_agent_that_is_stopped_ends_its_messages(bench: AgentBench):
     agent = await bench.start()
-    sending = [asyncio.ensure_future(agent.send("/slow 100")), asyncio.ensure_future(agent.send("more", queue=True))]
+    sending = [asyncio.ensure_future(agent.send("/slow 3600")), asyncio.ensure_future(agent.send("more", queue=True))]
     await bench.wait(agent, lambda state: state.status == "busy")
     await agent.stop()
     results = await asyncio.gather(*sending, return_exceptions=True)
@@ -210,4 +214,4 @@ async def test_the_time_of_a_message_is_that_of_the_pool(make_bench: Callable[..
     bench = make_bench(default_timeout_s=0.4)
     agent = await bench.start()
     with pytest.raises(AgentTimeout):
-        await agent.send("/slow 100")
+        await agent.send("/slow 3600")

@@ -24,7 +24,11 @@ Started = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def settings(root: Path) -> None:
     """Let the settings of the user describe the agent of these tests."""
-    Path(os.environ["LSP_HARNESS_HOME"], "config.toml").write_text(
+    home = Path(os.environ["LSP_HARNESS_HOME"])
+    damaged = home / "damaged"
+    damaged.write_bytes(b"\x7fELF nothing")
+    damaged.chmod(0o755)
+    (home / "config.toml").write_text(
         f"""
 [runtime.agents.fake]
 command = {sys.executable!r}
@@ -35,8 +39,7 @@ exit_keys = ['ctrl-c', 'ctrl-c']
 [runtime.agents.absent]
 command = 'no-such-program-anywhere'
 [runtime.agents.failing]
-command = {sys.executable!r}
-args = [{str(FAKE_CLI)!r}, '--exit', '3']
+command = {str(damaged)!r}
 """
     )
 
@@ -254,7 +257,7 @@ async def test_the_page_of_a_login_is_opened_when_the_user_agrees(serve: Serve, 
 async def test_errors_have_their_codes(serve: Serve, tmp_path: Path):
     editor = await serve(announced=KNOWN)
     agent_id = await start(editor)
-    busy = ask(editor, "runtime.send", agentId=agent_id, message="/slow 60")
+    busy = ask(editor, "runtime.send", agentId=agent_id, message="/slow 3600")
     await event(editor, "submitted", agent_id)
 
     assert (await error(editor, "runtime.spawn", type="absent"))["data"]["code"] == "CLI_NOT_FOUND"
@@ -266,7 +269,7 @@ async def test_errors_have_their_codes(serve: Serve, tmp_path: Path):
     assert (await error(editor, "runtime.send", agentId=agent_id, message="hi"))["data"]["code"] == "BUSY"
     await command(editor, "runtime.interrupt", agentId=agent_id)
     assert "Interrupted" in (await editor.answer(busy))["response"]
-    late = await error(editor, "runtime.send", agentId=agent_id, message="/slow 60", timeoutMs=200)
+    late = await error(editor, "runtime.send", agentId=agent_id, message="/slow 3600", timeoutMs=200)
     assert late["data"]["code"] == "TIMEOUT"
     assert late["data"]["resolution"]
 
