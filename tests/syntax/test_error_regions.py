@@ -2,8 +2,6 @@
 
 import random
 
-import pytest
-
 from lsp_harness.syntax.error_regions import Region, find_new_regions
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.unfinished_code import adds_error
@@ -33,8 +31,12 @@ def slowly(old: list[Region], new: list[Region], data: bytes) -> list[int]:
     return items
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_errors_are_the_same_where_they_touch(seed: int):
+def test_errors_are_the_same_where_they_touch():
+    assert [seed for seed in range(200) if not has_equal_regions(seed)] == []
+
+
+def has_equal_regions(seed: int) -> bool:
+    """Return whether the fast search finds the new errors of a random text as the slow one does."""
     rng = random.Random(seed)
     data = bytes(rng.choices(b"ab \n\t", k=60))
 
@@ -49,7 +51,7 @@ def test_errors_are_the_same_where_they_touch(seed: int):
     old, new = [*regions(6)], regions(6)
     old += [Region(57, 58)] * 60
     new = [item for item in new if item.token or item.start == item.end]
-    assert find_new_regions(old, new, [], data) == slowly(sorted(old), new, data)
+    return find_new_regions(old, new, [], data) == slowly(sorted(old), new, data)
 
 
 def test_many_errors_are_compared_in_one_pass():

@@ -16,19 +16,24 @@ FIXTURE = Path(__file__).parent / "declarations" / "python.txt"
 AFTER = "\n\nclass After(Base):\n    field = 1\n"
 
 
-def check(source: str) -> None:
+def agree(source: str) -> bool:
+    """Return whether a text has no error, and both readers find the same declarations in it."""
     tree = tree_of("a.py", source)
-    assert not tree.root.has_error
-    assert read_python_lines(tree.data) == find_declarations(tree.language, tree.data, tree.root)
+    declared = find_declarations(tree.language, tree.data, tree.root)
+    return not tree.root.has_error and read_python_lines(tree.data) == declared
+
+
+def check(source: str) -> None:
+    assert agree(source)
 
 
 def test_all_that_is_declared_is_found():
     check(FIXTURE.read_text("utf-8").split("-- declarations --\n")[0].split(" --\n", 1)[1])
 
 
-@pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
-def test_our_own_sources_say_the_same_in_lines_and_trees(path: Path):
-    check(path.read_text("utf-8"))
+def test_our_own_sources_say_the_same_in_lines_and_trees():
+    assert len(OWN) > 500
+    assert [path.name for path in OWN if not agree(path.read_text("utf-8"))] == []
 
 
 @pytest.mark.parametrize(
