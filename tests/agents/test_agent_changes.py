@@ -82,7 +82,7 @@ async def test_an_agent_in_the_folder_of_the_user_is_watched(bed: Bed):
     assert (verdict["isApplied"], verdict["passed"]) == (True, False)
 
 
-async def test_nothing_is_prepared_for_an_agent_that_is_refused(bed: Bed, tmp_path: Path):
+async def test_no_worktree_is_made_for_a_refused_agent(bed: Bed, tmp_path: Path):
     verbs = agents_of(bed)
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -101,7 +101,7 @@ async def test_the_rules_hold_for_the_tools_of_foreign_agents(
     assert decided == ["allow" if is_allowed else "deny"]
 
 
-async def test_nobody_there_is_a_denial_that_says_what_to_do(tmp_path: Path):
+async def test_without_a_person_the_gate_denies_and_says_what_to_do(tmp_path: Path):
     answer = await GateBench(tmp_path).ask("Bash", command="npm publish")
     assert not answer.is_allowed
     assert "nobody is there" in answer.reason

@@ -70,7 +70,7 @@ async def test_logs_have_exactly_the_lines_that_are_asked_for(api: ApiProcess):
         assert "\x1b" not in (await client.get(f"{place}/logs")).json()["logs"]
 
 
-async def test_keys_a_screen_and_an_explanation(api: ApiProcess):
+async def test_keys_are_typed_the_screen_is_read_and_the_status_is_explained(api: ApiProcess):
     async with api.client() as client:
         agent = await spawn(client, "shell", cols=80, rows=24)
         place = f"/agents/{agent['id']}"

@@ -56,7 +56,7 @@ def test_the_page_and_its_files_are_served_under_a_strict_policy(page: TestClien
         "main.js%00",
     ],
 )
-def test_nothing_else_is_served(page: TestClient, name: str):
+def test_other_files_are_not_served(page: TestClient, name: str):
     answer = page.get(f"/inspector/{name}")
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "NOT_FOUND"

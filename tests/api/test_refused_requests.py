@@ -146,7 +146,7 @@ async def test_agents_and_sessions_stay_in_the_roots(api: ApiProcess):
         assert (await client.post("/agents", json={"type": "echo", "workdir": "sub"})).status_code == 201
 
 
-async def test_nothing_that_a_client_names_is_run(api: ApiProcess):
+async def test_names_from_a_client_are_never_run_as_commands(api: ApiProcess):
     trap = api.root / "pwned"
     injection = f"$(touch {trap}); touch {trap} `touch {trap}` | touch {trap}"
     async with api.client() as client:

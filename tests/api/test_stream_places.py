@@ -18,7 +18,7 @@ from lsp_harness.api.event_streams import event_stream
 from tests.api.conftest import ApiProcess
 
 
-async def test_one_websocket_too_many_is_one_line_of_the_log(api: ApiProcess):
+async def test_a_refused_websocket_is_one_line_of_the_log(api: ApiProcess):
     def open_socket() -> connect:
         return connect(f"ws://127.0.0.1:{api.port}/ws/events", additional_headers=api.headers)
 

@@ -88,7 +88,7 @@ CLIENT: Mapping[str, ClientTest] = {
 
 
 @pytest.mark.parametrize("word", table("sdk", "client", CLIENT))
-async def test_a_word_of_the_client(word: str, bench: Bench):
+async def test_each_documented_word_of_the_client_works(word: str, bench: Bench):
     async with asyncio.timeout(90):
         await CLIENT[word](bench)
 
@@ -112,7 +112,7 @@ ENVIRONMENT = {"OH_BINARY": check_binary}
 
 
 @pytest.mark.parametrize("name", table("sdk", "env", ENVIRONMENT))
-async def test_a_variable_of_the_sdk(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
+async def test_each_documented_variable_of_the_sdk_works(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
     await ENVIRONMENT[name](bench, monkeypatch)
 
 

@@ -109,7 +109,7 @@ async def test_a_hook_is_told(event: str, bench: Bench):
     assert {key: heard[0][key] for key in facts} == facts
 
 
-def test_all_events_of_hooks_have_names_there():
+def test_each_hook_event_has_a_trigger_in_this_test():
     assert set(TRIGGERS) == set(HOOK_EVENTS)
 
 

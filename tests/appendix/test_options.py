@@ -166,7 +166,7 @@ async def test_an_option_has_an_effect(name: str, bench: Bench, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("name", names("sdk", "defaults"))
-def test_a_default(name: str):
+def test_an_option_has_its_documented_default(name: str):
     assert getattr(HarnessOptions(), name) == NAMES["sdk"]["defaults"][name]
 
 

@@ -104,7 +104,7 @@ COMMANDS: Mapping[str, CommandTest] = {
 
 
 @pytest.mark.parametrize("word", table("session", "cli", COMMANDS))
-async def test_a_word_of_the_command_line(word: str, bench: Bench):
+async def test_each_documented_word_of_the_command_line_works(word: str, bench: Bench):
     await COMMANDS[word](bench)
 
 
@@ -154,7 +154,7 @@ VARIABLES: Mapping[str, CommandTest] = {
 
 
 @pytest.mark.parametrize("name", table("session", "env", VARIABLES))
-async def test_a_variable_of_the_program(name: str, bench: Bench):
+async def test_each_documented_variable_of_the_program_works(name: str, bench: Bench):
     await VARIABLES[name](bench)
 
 

@@ -45,13 +45,13 @@ def test_the_end_of_the_faulty_lines_is_written_key_by_key():
     assert all(parts.before + parts.typed + parts.after == TEXT for parts in (whole, cut))
 
 
-def test_each_case_is_played_with_and_without_preparation_but_not_in_a_row():
+def test_cases_alternate_between_both_arms():
     cases = [CASE, Case("b", TEXT, "F821", "", 4, 4), Case("c", TEXT, "F821", "", 4, 4)]
     order = [(case.id, arm) for case, arm in schedule(cases)]
     assert order == [("a", "on"), ("b", "off"), ("c", "on"), ("a", "off"), ("b", "on"), ("c", "off")]
 
 
-def test_the_user_thinks_for_2_to_20_seconds_and_each_time_for_the_same():
+def test_the_simulated_user_waits_2_to_20_seconds_and_equally_long_for_equal_cases():
     times = [thought_s(Case(str(number), TEXT, "F821", "", 4, 4), 1) for number in range(200)]
     assert 2 <= min(times) < 3
     assert 15 < max(times) <= 20

@@ -239,7 +239,7 @@ def test_a_misspelt_name_is_reported_by_ruff_alone() -> None:
     assert {one.code for one in found} == {"F821"}
 
 
-def test_what_makes_another_finding_besides_is_no_case() -> None:
+def test_a_mutation_with_an_additional_finding_is_rejected() -> None:
     code = Code("python", b"import os\n\n\ndef here() -> str:\n    return os.getcwd()\n")
     at = code.data.index(b"os.getcwd")
     for expected, accepted in ((("F821",), False), (("F821", "F401|F841"), True)):
@@ -266,7 +266,7 @@ def test_arguments_change_places_where_their_types_differ() -> None:
     )
 
 
-def test_where_a_token_could_stand_elsewhere_in_its_line_is_counted() -> None:
+def test_other_places_for_a_token_in_its_line_are_counted() -> None:
     code = Code("python", b"total = add(len(first) + 1, len(second))\n")
     at = code.data.index(b")")
     candidate = Candidate(punctuation.Edit(at, at + 1, b""), "syntax", facts={"token": ")", "change": "missing"})

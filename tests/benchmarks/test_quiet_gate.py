@@ -18,7 +18,7 @@ FIGURES: dict[Half, Figures] = {
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda one: f"{one.file}: {one.name}")
-def test_scenario(scenario: Scenario) -> None:
+def test_a_rule_without_a_model_answers_each_scenario_as_expected(scenario: Scenario) -> None:
     rule = scenario.rule(TriggerPolicy())
     if scenario.name in TOO_QUIET:
         assert (rule, scenario.silent) == ("after_deletion", False)
@@ -30,7 +30,7 @@ def test_scenario(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_figures_of_the_rules_alone(half: Half) -> None:
+def test_the_rules_without_a_model_reach_their_recorded_figures(half: Half) -> None:
     found = [(scenario.silent, bool(scenario.rule(TriggerPolicy()))) for scenario in of(half)]
     assert Figures.of(found) == FIGURES[half]
 

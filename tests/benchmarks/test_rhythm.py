@@ -44,5 +44,5 @@ def test_without_pauses_keys_come_evenly():
         ("  ", 0.0),
     ],
 )
-def test_where_one_pauses(written: str, expected: float):
+def test_the_pause_depends_on_the_text_before_the_cursor(written: str, expected: float):
     assert share(written) == expected

@@ -15,13 +15,13 @@ def test_the_parts_of_a_keypress_are_all_of_it():
     assert row.shown_ms == row.editor_ms + row.server_ms + row.engine_ms
 
 
-def test_what_needed_no_model_is_told_apart():
+def test_a_keypress_without_a_request_to_the_model_has_its_own_kind():
     assert keypress(1, 0.0, None, None, 4.0, {}) == Keypress(1, 4.0, 4.0, 0.0, 0.0, TYPED_ALONG)
     assert keypress(1, 0.0, 1.0, 3.0, 4.0, {"typed_along": True}).kind == TYPED_ALONG
     assert keypress(1, 0.0, 1.0, 3.0, 4.0, {"cached": True}) == Keypress(1, 4.0, 2.0, 2.0, 0.0, CACHED)
 
 
-def test_what_the_typist_in_vscode_says_is_a_row():
+def test_a_record_of_the_typist_in_vscode_becomes_a_keypress():
     row_data = {
         "key": 7,
         "pressed": 100.0,
@@ -55,7 +55,7 @@ def test_rows_come_back_as_they_were_written_and_make_a_table():
     assert CACHED not in table(rows)
 
 
-def test_what_came_after_the_screen_was_drawn_is_not_what_drew_it():
+def test_an_answer_after_the_screen_was_drawn_is_not_counted():
     assert keypress(1, 0.0, 30.0, 300.0, 2.0, {"engine_ms": 200.0}) == Keypress(1, 2.0, 2.0, 0.0, 0.0, TYPED_ALONG)
 
 

@@ -39,7 +39,7 @@ def no_script_left(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(tool_run.find_tool("ruff") is None, reason="ruff is not installed")
 @pytest.mark.parametrize("lsp", [False, True])
-def test_what_needs_no_model_is_right_and_what_nobody_knows_is_none(tmp_path: Path, lsp: bool) -> None:
+def test_a_case_without_the_model_is_right_and_an_unsolved_case_is_none(tmp_path: Path, lsp: bool) -> None:
     out = tmp_path / "rows.jsonl"
     rows = run([UNUSED, UNKNOWN], Options(lsp=lsp, out=out))
     assert [row["result"] for row in rows] == ["right", "none"]

@@ -59,7 +59,7 @@ def case(truth: str, language: str = "python") -> Case:
         ("rust", "fn f() { g(a, b); }\n", "fn f() { g(b, a); }\n", "wrong"),
     ],
 )
-def test_score(language: str, truth: str, proposed: str | None, result: str) -> None:
+def test_a_proposed_text_gets_its_score(language: str, truth: str, proposed: str | None, result: str) -> None:
     assert score(case(truth, language), proposed) == result
 
 

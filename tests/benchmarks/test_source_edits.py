@@ -50,7 +50,7 @@ def test_defaults_and_docstrings_stay():
     assert all("height=2" in text and "Return an area." in text for text in find_texts(find_mutations, "constant"))
 
 
-def test_what_changes_the_form_keeps_the_program():
+def test_a_change_of_the_form_keeps_the_program():
     same = ast.dump(ast.parse(TEXT))
     for kind in ("parentheses", "comment", "blank line"):
         texts = find_texts(find_form_changes, kind)

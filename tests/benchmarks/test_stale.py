@@ -15,12 +15,12 @@ def test_an_answer_for_this_text_belongs_there():
     assert ghost(FRESH, [OFFER]) == "one\n\ttwo"
 
 
-def test_its_rest_belongs_where_its_beginning_was_put_in():
+def test_the_rest_of_a_suggestion_belongs_behind_its_inserted_beginning():
     view = replace(FRESH, place=Place("a = on", "\n"), col=6, marks=(Mark(0, 6, "e\n    two"),))
     assert ghost(view, [OFFER]) == "e\n\ttwo"
 
 
-def test_nothing_drawn_is_not_stale():
+def test_a_screen_without_ghost_text_is_not_stale():
     assert wrong(replace(FRESH, marks=()), []) == ""
     assert ghost(replace(FRESH, marks=()), [OFFER]) is None
 
@@ -38,7 +38,7 @@ def test_nothing_drawn_is_not_stale():
         replace(FRESH, marks=(Mark(0, 4, "one"),)),
     ],
 )
-def test_everything_else_is(view: View):
+def test_ghost_text_that_fits_no_suggestion_is_stale(view: View):
     assert wrong(view, [OFFER])
     assert ghost(view, [OFFER]) is None
 
@@ -53,6 +53,6 @@ def test_an_answer_that_came_later_accounts_for_nothing():
     assert wrong(replace(FRESH, offered=3), [later]) == ""
 
 
-def test_what_is_drawn_is_of_the_suggestion_it_belongs_to():
+def test_drawn_text_is_traced_to_its_suggestion():
     assert source(FRESH, [replace(OFFER, texts=("two",), id="a"), replace(OFFER, id="b")]) == "b"
     assert source(FRESH, [replace(OFFER, texts=("two",), id="a")]) is None

@@ -15,7 +15,7 @@ def decided(ghost: str, written: str = "return ", text: str = TEXT) -> Counter[s
     return Counter(Taker(seed).decide(written, ghost, text) for seed in range(200))
 
 
-def test_what_will_be_written_is_taken_by_some_and_typed_through_by_others():
+def test_a_right_suggestion_is_sometimes_accepted_and_sometimes_typed_through():
     deeds = decided("total / len(values)")
     assert set(deeds) == {"whole", "type"}
     assert 120 < deeds["whole"] < 180
@@ -31,7 +31,7 @@ def test_the_first_line_is_taken_where_the_next_is_wrong():
     assert set(decided("total *\n\ndef")) == {"word", "type"}
 
 
-def test_each_suggestion_counts_once_for_how_much_of_it_is_right():
+def test_each_suggestion_is_counted_once_by_its_correct_part():
     taker = Taker(0)
     for written, ghost in [("return ", "total"), ("return t", "otal"), ("return ", "total * 2"), ("return ", "sum")]:
         taker.decide(written, ghost, TEXT)
@@ -39,11 +39,11 @@ def test_each_suggestion_counts_once_for_how_much_of_it_is_right():
 
 
 @pytest.mark.parametrize("ghost", ["", "sum(values)", "totals"])
-def test_nothing_is_taken_that_will_not_be_written(ghost: str):
+def test_a_wrong_suggestion_is_never_accepted(ghost: str):
     assert set(decided(ghost)) == {"type"}
 
 
-def test_nothing_is_taken_behind_a_slip():
+def test_no_suggestion_is_accepted_behind_a_typing_error():
     assert set(decided("total", written="rw")) == {"type"}
 
 

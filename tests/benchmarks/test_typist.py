@@ -78,7 +78,7 @@ def total(rows: list[Row], name: str) -> int:
         ),
     ],
 )
-def test_what_the_record_has_next_is_taken_and_counted_by_both(
+def test_an_accepted_suggestion_is_counted_by_the_typist_and_the_server(
     script: Path, deed: Deed, before: str, offered: str, text: str, saved: int, counted: str
 ):
     script.write_text(json.dumps([{"text": offered}, *[{"text": ""}] * 60]))
@@ -101,7 +101,7 @@ def test_what_the_record_has_next_is_taken_and_counted_by_both(
     assert total(rows, "saved") == saved
 
 
-def test_what_is_typed_through_is_seen_at_every_key(here: Writing):
+def test_a_suggestion_that_is_typed_through_is_seen_at_every_key(here: Writing):
     rows: list[Row] = []
     Typist(here, rows.append, Patient(here), decides("type", OFFERED, OFFERED), minutes=10).edit(edit(OFFERED), 0)
 
@@ -127,7 +127,7 @@ def test_a_plugin_that_leaves_its_ghost_text_behind_is_found_out(here: Writing):
 
 
 @pytest.mark.parametrize("planted", [f"{OFFERED}!", "nothing like it"])
-def test_what_is_on_the_screen_between_two_looks_only_is_found(here: Writing, planted: str):
+def test_ghost_text_that_was_shown_only_between_two_looks_is_found(here: Writing, planted: str):
     here.open(edit(OFFERED))
     assert here.nvim.exec_lua("return vim.wait(10000, watching.settled, 5)")
     first = here.look()
@@ -161,7 +161,7 @@ def plant(here: Writing, text: str) -> None:
     )
 
 
-def test_what_was_done_is_written_down_as_it_is_done(here: Writing, monkeypatch: pytest.MonkeyPatch):
+def test_figures_are_written_while_the_typist_works(here: Writing, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(typist, "PART", 0.0)
     rows: list[Row] = []
     writer = Typist(here, rows.append, Patient(here, 7), decides("type", OFFERED, OFFERED), minutes=10)

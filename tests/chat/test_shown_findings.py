@@ -86,7 +86,7 @@ async def test_a_question_about_a_right_edit_names_no_findings(tmp_path: Path):
     assert "findings" not in person.questions[0].text
 
 
-async def test_nobody_is_asked_about_an_edit_with_a_syntax_error(tmp_path: Path):
+async def test_an_edit_with_a_syntax_error_is_refused_without_a_question(tmp_path: Path):
     desk = make_desk(tmp_path)
     gate, person = answered_by(desk, "yes")
     result = await run(desk, gate, "r * (3")

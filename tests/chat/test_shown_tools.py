@@ -22,7 +22,7 @@ async def find(tool: FindTool, words: str = "") -> ToolResult:
     return await tool.run({"words": words} if words else {}, CONTEXT)
 
 
-def test_a_tool_in_one_line():
+def test_the_short_signature_of_a_tool_is_one_line():
     line = "mcp__shop__order(item, count: int, size?: S|M, gift?): Order an item. <tool_call>"
     assert short_signature(FOREIGN) == line
 

@@ -53,7 +53,7 @@ def test_skills_are_found_in_three_folders_and_the_first_of_a_name_counts(tmp_pa
         ("allowed-tools:\n  - read\ndescription: x\r", "x"),
     ],
 )
-def test_the_front_matter_of_a_skill(tmp_path: Path, front_matter: str, description: str):
+def test_the_front_matter_of_a_skill_is_parsed(tmp_path: Path, front_matter: str, description: str):
     write_skill(tmp_path, ".agents/skills/by-folder", f"---\n{front_matter}\n---\nBody\n")
     assert [(found.name, found.description) for found in find_skills(tmp_path, is_trusted=True)] == [
         ("by-folder", description)

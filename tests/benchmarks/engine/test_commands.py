@@ -18,7 +18,7 @@ SIDE_REQUEST_COMMANDS = {"typing", "jump", "candidates", "preempt", "cancel", "s
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_each_runs_with_an_anchor_beside_it(bench: Shell, fake_server: Path, name: str) -> None:
+def test_each_benchmark_runs_with_a_reference_server_beside_it(bench: Shell, fake_server: Path, name: str) -> None:
     # a rewrite is two answers of 900 tokens
     limit = "1" if name in ("lookup", "restart") else "2"
     ran = bench.run("bench", name, "--limit", limit, "--anchor", str(fake_server), "--json")
@@ -110,7 +110,7 @@ def test_a_report_needs_results_and_a_place(bench: Shell) -> None:
     assert "other.json is not a saved benchmark result" in ran.err
 
 
-def test_one_that_is_told_to_end_takes_its_engine_along(bench: Shell, fake_server: Path, home: Path) -> None:
+def test_a_benchmark_that_is_terminated_ends_its_engine(bench: Shell, fake_server: Path, home: Path) -> None:
     seen = bench.folder / "seen"
     argv = [sys.executable, "-m", "lsp_harness", "bench", "typing", "--anchor", str(fake_server)]
     process = subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

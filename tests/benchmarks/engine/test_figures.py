@@ -32,7 +32,7 @@ def test_a_goal_bounds_the_value_or_the_ratio(goal: Goal | None, met: bool | Non
     assert Figure("f", 2.0, 4.0, goal=goal).met is met
 
 
-def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+def test_a_goal_without_a_measurement_is_neither_met_nor_missed() -> None:
     assert Figure("f", None, 4.0, goal=Goal(1)).met is None
     assert Figure("f", 2.0, None, goal=Goal(1, "ratio")).met is None
     assert Figure("f", 2.0, 0.0, goal=Goal(1, "ratio")).met is None

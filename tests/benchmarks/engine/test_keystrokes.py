@@ -30,7 +30,7 @@ def test_a_new_line_comes_with_its_indentation() -> None:
     assert "x\n" not in typed
 
 
-def test_so_many_keys_and_no_more_of_one_edit_than_allowed() -> None:
+def test_traces_have_the_requested_number_of_keys_and_at_most_max_keys_per_edit() -> None:
     traces = make_traces([LONG, LONG, LONG], 50, max_keys=20)
     assert [len(trace.states) for trace in traces] == [20, 20, 10]
     assert languages(traces) == ["python"]

@@ -10,7 +10,7 @@ from benchmarks.engine.timing import measure_stream
 from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
 
 
-def test_lines_around_the_cursor_and_slot_0() -> None:
+def test_an_infill_request_has_256_lines_above_the_cursor_and_slot_0() -> None:
     before = "".join(f"line {n}\n" for n in range(300)) + "  x = "
     after = "rest\n" + "".join(f"below {n}\n" for n in range(100))
     body = infill_body(before, after, 16)
@@ -36,7 +36,7 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
         find_program(None)
 
 
-async def test_it_is_started_with_our_model_threads_and_layout(fake_server: Path, tmp_path: Path) -> None:
+async def test_llama_server_is_started_with_our_model_threads_and_layout(fake_server: Path, tmp_path: Path) -> None:
     async with start_llama_server(fake_server, tmp_path / "m.gguf", threads=3, n_ctx=4096, repack=False) as anchor:
         timing = await measure_stream(anchor.infill("a\nb", "c\n", 16))
         assert (timing.text, timing.usage.evaluated, timing.usage.reused, timing.generated) == ("ab", 250, 750, 16)
@@ -51,7 +51,7 @@ async def test_it_is_started_with_our_model_threads_and_layout(fake_server: Path
     assert [completion[key] for key in ("path", "id_slot", "temperature", "seed")] == ["/completion", 2, 0.8, 7]
 
 
-async def test_one_that_ends_at_once_is_quoted(tmp_path: Path) -> None:
+async def test_the_error_quotes_the_last_line_of_a_server_that_ends_at_once(tmp_path: Path) -> None:
     program = tmp_path / "llama-server"
     program.write_text("#!/bin/sh\necho cannot load >&2\nexit 3\n")
     program.chmod(0o755)

@@ -74,7 +74,7 @@ def test_a_row_says_what_it_stands_beside_and_whether_the_goal_is_met() -> None:
     assert 'class="missed"' in render_page([RESULT])
 
 
-def test_numbers_for_people() -> None:
+def test_numbers_are_rounded_for_people() -> None:
     assert [format_number(value) for value in (None, 0.0, 0.04567, 12.345, 1234.5)] == [
         "–",
         "0",

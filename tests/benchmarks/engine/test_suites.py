@@ -53,13 +53,13 @@ def test_a_line_is_opened_with_the_indentation_above() -> None:
     assert new_line_text(Document.from_text("a", "if (x) {\n", language="typescript"), 8) == "\n  "
 
 
-def test_texts_part_between_characters() -> None:
+def test_a_common_prefix_ends_between_characters() -> None:
     assert common_prefix_bytes("aé".encode(), "aè".encode()) == 1
     assert common_prefix_bytes(b"ab", b"abc") == 2
     assert common_prefix_bytes(b"", b"x") == 0
 
 
-def test_what_a_rewrite_changed_and_how_fast_it_came() -> None:
+def test_changed_lines_and_generation_speed_of_a_rewrite_are_measured() -> None:
     before = "a\nb\nc\n"
     assert count_changed_lines(before, "```python\na\nB\nc\n```") == 1
     assert count_changed_lines(before, "a\nb\nc\nd\n") == 1

@@ -150,7 +150,7 @@ async def test_the_hidden_check_is_not_in_the_workspace(tmp_path: Path):
     assert HIDDEN not in VISIBLE
 
 
-async def test_nothing_of_a_task_stays(tmp_path: Path):
+async def test_a_run_leaves_no_session_and_no_index(tmp_path: Path):
     home = tmp_path / "home"
     await run_arms(tmp_path, ["ladder"], [RIGHT])
     assert list(home.glob("sessions/*")) == []

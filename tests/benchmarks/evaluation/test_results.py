@@ -51,7 +51,7 @@ def test_two_arms_are_compared_on_the_same_tasks():
 
 
 @pytest.mark.parametrize(("first", "second", "p"), [(0, 0, 1.0), (5, 5, 1.0), (9, 1, 0.021484375), (1, 0, 1.0)])
-def test_the_exact_test_of_mcnemar(first: int, second: int, p: float):
+def test_the_exact_test_of_mcnemar_gives_the_known_values(first: int, second: int, p: float):
     assert mcnemar(first, second) == pytest.approx(p)
 
 
@@ -71,7 +71,7 @@ def test_results_are_read_again(tmp_path: Path):
     assert again.results[0].generated == 3
 
 
-def test_another_file_is_not_taken_for_results(tmp_path: Path):
+def test_a_file_that_has_no_results_is_refused(tmp_path: Path):
     file = tmp_path / "notes.jsonl"
     file.write_text('{"a": 1}\n')
     with pytest.raises(UsageError, match=r"notes.jsonl:1 is no result .* --out"):

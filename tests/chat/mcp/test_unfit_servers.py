@@ -203,7 +203,7 @@ async def test_a_list_that_cannot_be_read_again_stays(tmp_path: Path, monkeypatc
         assert list(servers.tools()) == ["mcp__raw__one"]
 
 
-def test_each_of_many_random_lines_becomes_a_message_or_nothing():
+def test_each_random_line_becomes_a_message_or_is_dropped():
     choose = random.Random(20_261_130)
     values: list[Any] = [
         None,

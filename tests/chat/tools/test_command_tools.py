@@ -42,7 +42,7 @@ async def test_a_command_is_a_task(desk: Desk):
         (Outcome("cancelled", summary="cancelled"), "Task t1 was cancelled", True),
     ],
 )
-async def test_the_state_of_a_task_as_a_result(desk: Desk, outcome: Outcome, text: str, is_error: bool):
+async def test_the_outcome_of_a_task_becomes_a_tool_result(desk: Desk, outcome: Outcome, text: str, is_error: bool):
     desk.tasks.outcome = outcome
     result = await desk.run("bash", command="ls")
     assert (result.text, result.is_error) == (text, is_error)
@@ -96,7 +96,7 @@ def test_the_tools_are_those_that_the_surroundings_allow_or_that_are_named(desk:
         create_tools(desk.environment, ["Bash"])
 
 
-def test_each_schema_becomes_a_grammar_and_its_texts_are_short(desk: Desk):
+def test_each_tool_has_a_grammar_and_a_short_description(desk: Desk):
     for tool in desk.tools.values():
         assert from_json_schema(tool.schema)
         assert len(tool.description) <= 120

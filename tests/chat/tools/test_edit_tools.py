@@ -40,7 +40,7 @@ async def test_a_checkpoint_is_made_before_the_file_is_written(desk: Desk):
     assert desk.kept == [(desk.root / "area.py", AREA.encode()), (desk.root / "new/b.py", None)]
 
 
-async def test_nothing_is_written_if_no_checkpoint_can_be_made(desk: Desk):
+async def test_a_file_stays_unchanged_if_no_checkpoint_can_be_made(desk: Desk):
     async def fail(paths: object) -> None:
         raise FileError("the disk is full")
 

@@ -150,7 +150,7 @@ async def test_a_long_list_of_files_is_cut(desk: Desk):
         ("*a" * 30 + "b", "a" * 200, False),
     ],
 )
-def test_patterns_of_paths(pattern: str, path: str, fits: bool):
+def test_a_path_pattern_matches_the_expected_paths(pattern: str, path: str, fits: bool):
     assert PathPattern(pattern).matches(path) is fits
 
 

@@ -184,7 +184,7 @@ async def test_code_is_inserted_beside_a_symbol_with_the_blank_lines_of_its_neig
     ],
     ids=["rust", "go", "typescript", "export", "returns"],
 )  # fmt: skip
-async def test_edits_at_symbols_of_other_languages(
+async def test_edits_at_symbols_work_in_other_languages(
     tmp_path: Path, name: str, text: str, replacement: tuple[str, str, str], expected: str
 ):
     desk = Desk(tmp_path, {name: text})
