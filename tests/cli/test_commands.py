@@ -36,7 +36,7 @@ def test_complete_prints_the_text_and_what_it_took(shell: Shell) -> None:
     assert "3 prompt tokens evaluated, 0 reused, 3 generated" in figures
 
 
-def test_complete_for_programs(shell: Shell) -> None:
+def test_complete_prints_json_for_programs(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("3 * r")
     [output] = shell.run("complete", "a.py:2:12", "--json").json
@@ -44,7 +44,7 @@ def test_complete_for_programs(shell: Shell) -> None:
     assert output["stats"]["generated"] == 3
 
 
-def test_nothing_to_suggest_is_said_and_no_error(shell: Shell) -> None:
+def test_complete_succeeds_and_says_that_there_is_no_suggestion(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("")
     result = shell.run("complete", "a.py:2:12")
@@ -103,7 +103,7 @@ def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: S
     assert result.out.endswith(f"{PASSES}; --apply writes it\n")
 
 
-def test_where_there_are_tests_the_missing_index_is_the_reason_why_none_ran(shell: Shell) -> None:
+def test_the_summary_names_the_missing_index_as_the_reason_why_no_test_ran(shell: Shell) -> None:
     model_only(shell)
     shell.file("a.py", BROKEN)
     shell.file("test_a.py", "import pytest\nfrom a import area\n\n\ndef test_area():\n    assert area(2) == 4\n")
@@ -113,7 +113,7 @@ def test_where_there_are_tests_the_missing_index_is_the_reason_why_none_ran(shel
     assert "tests – (this folder has no index yet, so nobody knows which tests depend on a file)" in summary
 
 
-def test_fix_for_programs(shell: Shell) -> None:
+def test_fix_prints_json_for_programs(shell: Shell) -> None:
     model_only(shell)
     shell.file("a.py", BROKEN)
     shell.replies("return width * width")
@@ -166,7 +166,7 @@ def test_a_rule_about_the_linter_counts(shell: Shell) -> None:
     assert "not checked: the linter may not run: the rule Lint" in shell.run("fix", "a.py").out
 
 
-def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:
+def test_the_fix_of_the_linter_needs_no_model(shell: Shell) -> None:
     file = shell.file("a.py", "import os\nx = 1\n")
     shell.replies()
     result = shell.run("fix", "a.py", "--apply", "--json")
@@ -174,7 +174,7 @@ def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:
 
 
 # -- fix: all errors, and the errors of compilers
-def test_all_errors_of_a_file_are_repaired_one_after_another_and_checked_together(shell: Shell) -> None:
+def test_fix_all_repairs_every_error_and_checks_the_result_once(shell: Shell) -> None:
     shell.file("lsp-harness.toml", "[generation]\ncandidates = 1\n")
     file = shell.file("a.py", "import os\nimport sys\n\n" + BROKEN)
     shell.replies()
@@ -209,7 +209,7 @@ def test_the_output_of_a_compiler_is_read_from_standard_input(
 @pytest.mark.parametrize(
     ("name", "command"), [("a.rs", "cargo check"), ("a.ts", "npx tsc --noEmit"), ("a.go", "go build ./...")]
 )
-def test_where_no_compiler_runs_the_command_says_how_to_pipe_its_output(
+def test_without_a_compiler_the_command_says_how_to_pipe_its_output(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, name: str, command: str
 ) -> None:
     async def compare(self: object, changes: object) -> None:
@@ -268,7 +268,7 @@ def test_a_failure_of_a_test_is_fixed_in_the_function_of_a_line(shell: Shell) ->
 
 
 @pytest.mark.parametrize("text", [SOUND, BROKEN])
-def test_where_tests_fail_elsewhere_a_line_has_to_be_named(shell: Shell, text: str) -> None:
+def test_a_failing_test_without_a_line_asks_for_the_line_of_a_function(shell: Shell, text: str) -> None:
     file = shell.file("a.py", text)
     shell.file("out.txt", PYTEST)
     shell.replies()
@@ -277,7 +277,7 @@ def test_where_tests_fail_elsewhere_a_line_has_to_be_named(shell: Shell, text: s
     assert "pytest: 1 failed, 3 passed; name a line of the function whose test fails, as FILE:LINE" in result.err
 
 
-def test_of_several_tests_the_one_of_the_function_is_asked_for(shell: Shell) -> None:
+def test_the_failing_test_of_the_chosen_function_is_selected(shell: Shell) -> None:
     shell.file("a.py", f"def render(r):\n    return str(r)\n\n\n{SOUND}")
     other = PYTEST.replace("area_of_two", "render").replace("area(2)", "render(2)")
     head, short = other[: other.index("=====")], other[other.index("FAILED") : other.index("=== 1 failed")].rstrip("=")
@@ -380,7 +380,7 @@ def test_without_an_engine_there_is_none_to_show_or_stop(shell: Shell) -> None:
     assert shell.run("engine", "logs") == (4, "", "lsp-harness: no engine has written a log yet\n")
 
 
-def test_the_end_of_an_engine_s_log_is_printed(shell: Shell, tmp_path: Path) -> None:
+def test_engine_logs_prints_the_last_lines_of_the_log(shell: Shell, tmp_path: Path) -> None:
     state = tmp_path / "home" / "state"
     state.mkdir(parents=True)
     (state / "engine-x.log").write_text("".join(f"line {n} [red]\n" for n in range(9)))
@@ -489,7 +489,7 @@ def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_p
     ("arguments", "code", "out"),
     [(["--version"], 0, version("lsp-harness")), (["--help"], 0, "complete"), (["complete", "no.py:1:1"], 2, "")],
 )
-def test_the_installed_command(tmp_path: Path, arguments: list[str], code: int, out: str) -> None:
+def test_the_installed_command_runs(tmp_path: Path, arguments: list[str], code: int, out: str) -> None:
     env = {**os.environ, "LSP_HARNESS_HOME": str(tmp_path)}
     for command in ([str(Path(sys.executable).parent / "lsp-harness")], [sys.executable, "-m", "lsp_harness"]):
         result = subprocess.run(

@@ -201,7 +201,7 @@ def test_the_models_of_a_provider_are_listed(shell: Shell, hub: str) -> None:
     assert "sk-secret" not in table.out
 
 
-def test_the_models_of_the_server_in_the_settings(shell: Shell, hub: str) -> None:
+def test_models_lists_the_models_of_the_servers_in_the_settings(shell: Shell, hub: str) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         shell.set("LSP_HARNESS_ENGINE__URL", f"http://127.0.0.1:{free.getsockname()[1]},{hub}")
@@ -216,7 +216,7 @@ def test_the_general_key_counts_where_no_server_is_set(shell: Shell, hub: str) -
     assert len(shell.run("models", "--provider", "vllm", "--base-url", hub, "--json").json) == 2
 
 
-def test_the_models_of_anthropic(shell: Shell) -> None:
+def test_models_lists_the_models_of_anthropic(shell: Shell) -> None:
     shell.set("ANTHROPIC_API_KEY", "sk-secret")
     with serving(Claude) as url:
         rows = shell.run("models", "--provider", "anthropic", "--base-url", url, "--json").json

@@ -43,12 +43,14 @@ def rows(shell: Shell) -> dict[str, tuple[str, str]]:
     return {row["what"]: (row["state"], row["says"]) for row in result.json if row["state"] != "ok"}
 
 
-def test_nothing_is_found_where_nothing_is_wrong(user: Shell) -> None:
+def test_doctor_reports_no_problem_of_a_healthy_user(user: Shell) -> None:
     assert rows(user).keys() <= {"model", "embeddings", "ruff", "ty", "sandbox"}
 
 
 @pytest.mark.parametrize(("name", "variable"), [("state", USUAL[0]), ("cache", USUAL[1]), ("runtime", USUAL[2])])
-def test_a_full_disk(user: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, variable: str) -> None:
+def test_doctor_reports_a_full_disk(
+    user: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, variable: str
+) -> None:
     write = file_writing.write_all
 
     def full(descriptor: int, data: bytes) -> None:
@@ -71,7 +73,7 @@ def test_a_folder_that_cannot_be_made(user: Shell, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
-def test_a_runtime_folder_of_another_user(user: Shell, tmp_path: Path) -> None:
+def test_doctor_reports_a_runtime_folder_of_another_user(user: Shell, tmp_path: Path) -> None:
     os.chown(os.environ["XDG_RUNTIME_DIR"], 4242, 4242)
     state, says = rows(user)["runtime"]
     assert state == "note"
@@ -145,7 +147,7 @@ def test_an_output_that_is_not_utf_8(user: Shell, monkeypatch: pytest.MonkeyPatc
         (SandboxChoice(NoSandbox(), {"landlock": "old kernel"}), "note", "landlock does not work: old kernel"),
     ],
 )
-def test_the_sandbox_of_the_machine(
+def test_doctor_describes_the_sandbox_of_the_machine(
     choice: SandboxChoice, state: str, text: str, user: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lsp_harness.cli.doctor import doctor_surroundings

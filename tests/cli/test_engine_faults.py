@@ -59,7 +59,7 @@ def project(fork_server: None, shell: Shell, home: Path, tiny_model: Path, monke
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
-def test_a_command_beside_such_an_engine(cell: Cell, project: Shell):
+def test_a_command_beside_a_stopped_or_killed_engine_has_the_expected_outcome(cell: Cell, project: Shell):
     config = load(project.folder)[0]
     place = engine_address(Path(config.model.path), config).socket
     with listener(place, stopped=cell.fault == "SIGSTOP") as process:

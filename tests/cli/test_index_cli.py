@@ -33,7 +33,7 @@ def test_the_meaning_of_words_is_searched(project: Shell):
     assert first == "shapes.py:3: Circle.parse_size  [name 1, words 1]"
 
 
-def test_each_result_is_there_once_with_the_line_that_fits_and_tests_come_last(project: Shell):
+def test_search_lists_each_file_once_with_the_matching_line_and_tests_last(project: Shell):
     project.file(
         "crypto.test.js",
         "describe('derive', () => {\n  it('makes a key', () => {\n    deriveKey('hmac')\n  })\n})\n" * 30,
@@ -52,7 +52,7 @@ def test_each_result_is_there_once_with_the_line_that_fits_and_tests_come_last(p
     assert project.run("search", "tests that derive a key by hmac").out.startswith("crypto.test.js")
 
 
-def test_hits_for_programs(project: Shell):
+def test_search_prints_json_for_programs(project: Shell):
     [hit] = project.run("search", "size", "--limit", "1", "--json").json
     assert {name: hit[name] for name in ("path", "symbol", "kind", "line", "reasons")} == {
         "path": "shapes.py",
@@ -205,7 +205,7 @@ def test_a_symbol_with_the_imports_it_needs(project: Shell):
     assert "'nothing'" in project.run("index", "context", "nothing").err
 
 
-def test_the_prompt_of_a_task(project: Shell):
+def test_context_prints_the_prompt_of_a_task(project: Shell):
     project.replies()
     prompt = project.run("context", "here.py:4", "--task", "make it twice as big").out
     assert "Instruction: make it twice as big" in prompt

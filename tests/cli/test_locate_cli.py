@@ -18,7 +18,7 @@ def project(shell: Shell) -> Shell:
     return shell
 
 
-def test_the_lines_of_the_declaration(project: Shell):
+def test_locate_prints_the_lines_of_the_declaration(project: Shell):
     assert project.run("locate", TASK) == (0, "shop.py:5-7: tax_of\n", "")
     first, *doubt = project.run("locate", "what the state gets of a price").out.splitlines()
     assert first == "shop.py:5-7: tax_of"
@@ -35,7 +35,7 @@ def test_a_name_that_the_folder_does_not_have_is_said(project: Shell):
     assert "shop.py has 7 lines, so there is no line 70" in project.run("locate", "round up in shop.py:70").err
 
 
-def test_the_others_and_why(project: Shell):
+def test_locate_explains_the_other_candidates(project: Shell):
     first, *others, last = project.run("locate", TASK, "--explain").out.splitlines()
     assert first == "* shop.py:5-7: tax_of  [named 1, mention 1, words 2]"
     assert any(line.startswith("  notes.md:1-1: text  [") for line in others)

@@ -57,7 +57,7 @@ def test_the_details_of_a_bug_are_kept(shell: Shell, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("lies_there", ["pipe", "folder", "no home"])
-def test_where_they_cannot_be_kept_the_error_is_said_nevertheless(
+def test_an_error_is_reported_although_the_crash_log_cannot_be_written(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lies_there: str
 ) -> None:
     _raise(monkeypatch, ZeroDivisionError("x"))
@@ -82,7 +82,7 @@ class Closed(io.StringIO):
         raise OSError(9, "Bad file descriptor")
 
 
-def test_nothing_is_raised_where_nothing_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_without_a_working_stderr_raises_no_second_error(monkeypatch: pytest.MonkeyPatch) -> None:
     _raise(monkeypatch, ZeroDivisionError("x"))
     monkeypatch.setattr(sys, "stderr", Closed())
     with pytest.raises(SystemExit) as end:

@@ -65,7 +65,7 @@ def test_a_rebuild_keeps_the_vectors_that_fit_and_says_what_has_none(project: Sh
         assert vectors.is_sound()
 
 
-def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):
+def test_search_explains_why_it_used_no_vectors(project: Shell, tmp_path: Path):
     absent_message = f"{ALONE}there is no model file {tmp_path / 'absent.gguf'}\n"
     no_vectors_message = f"{ALONE}this folder has no vectors yet; lsp-harness index embed makes them\n"
     assert project.run("search", "total", "--explain").err == no_vectors_message

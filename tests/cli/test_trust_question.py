@@ -56,7 +56,7 @@ def test_a_no_and_the_end_of_the_input_run_nothing(shell: Shell, person: Termina
     assert not is_repaired(shell)
 
 
-def test_another_word_asks_again(shell: Shell, person: TerminalPerson):
+def test_an_answer_that_is_neither_yes_nor_no_repeats_the_question(shell: Shell, person: TerminalPerson):
     for line in ("maybe\r", "\r", "s\r", "a\r", "yep\r"):
         person.wait_for(QUESTION)
         person.type(line)

@@ -142,7 +142,7 @@ def test_a_word_like_a_command_may_be_a_prompt(shell: Shell):
 @pytest.mark.parametrize(
     "arguments", ["commit", "diff", "commit --max-turns 1", "--max-turns 1 commit", "-- commit", "修复"]
 )
-def test_one_word_is_never_a_prompt(shell: Shell, arguments: str):
+def test_a_single_word_is_not_taken_for_a_prompt(shell: Shell, arguments: str):
     shell.replies("never asked")
     word = "修复" if arguments == "修复" else "commit" if "commit" in arguments else "diff"
     result = shell.run(*arguments.split())

@@ -134,7 +134,7 @@ async def test_feedback_too_long_for_the_task_budget_is_left_out(check) -> None:
     assert "Earlier attempts failed" not in result.engine.prompt(1)
 
 
-async def test_of_feedback_that_is_too_long_the_last_lines_are_left_out(check) -> None:
+async def test_only_the_last_lines_of_long_feedback_are_left_out(check) -> None:
     rewritten = "```python\ndef area(r):\n    width = r\n    return {}\n```"
     answers = (STILL, rewritten.format("nobody(width) is None"), rewritten.format("width is None"))
     result = await check(AREA, *answers, config=edits(3, 2, context={"task_budget": 26}))
@@ -213,7 +213,9 @@ async def test_a_server_that_refuses_holes_when_it_is_asked_rewrites_the_functio
 
 # -- numbers
 @pytest.mark.parametrize(("candidates", "retries", "asked"), [(-1, 0, 1), (1, 0, 1), (-1, 3, 1), (1, 1, 1), (2, 1, 2)])
-async def test_the_smallest_numbers_of_candidates_and_retries(check, candidates: int, retries: int, asked: int) -> None:
+async def test_the_settings_limit_the_number_of_candidates_and_retries(
+    check, candidates: int, retries: int, asked: int
+) -> None:
     rewritten = "```python\ndef area(r):\n    return pi - 1\n```"
     result = await check(AREA, STILL, rewritten, config=edits(candidates, retries))
     assert len(result.engine.foreground_requests) == asked

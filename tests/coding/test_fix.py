@@ -30,7 +30,7 @@ async def test_the_only_candidate_that_passes_wins_and_the_log_says_which(check)
     await result.engine.aclose()
 
 
-async def test_of_two_that_pass_the_shorter_diff_wins(check) -> None:
+async def test_the_passing_candidate_with_the_shorter_diff_wins(check) -> None:
     result = await check(AREA, "return bool(width is None)", GOOD, config=edits(2))
     assert (winner(result.events), result.text) == (2, FIXED)
 
@@ -43,7 +43,7 @@ async def test_fewer_changed_tokens_win_over_a_shorter_diff(check) -> None:
     assert (winner(result.events), result.text) == (2, FIXED)
 
 
-async def test_of_two_as_long_the_first_wins(check) -> None:
+async def test_the_first_of_two_equally_long_candidates_wins(check) -> None:
     result = await check(AREA, GOOD, "return width in None", config=edits(2))
     assert (winner(result.events), result.text) == (1, FIXED)
 
@@ -124,7 +124,7 @@ async def test_skipped_checks_are_in_the_log_with_their_reason(check) -> None:
 
 
 # -- the linter's own fix
-async def test_the_linter_s_own_fix_is_verified_too(check) -> None:
+async def test_the_fix_of_the_linter_is_verified(check) -> None:
     source = "import os\n#      ^^ F401 `os` imported but unused\nx = 1\n"
     result = await check(source, config=edits(1), given=(Edit(0, 10, b""),))
     assert result.text == "x = 1\n"
@@ -141,7 +141,7 @@ async def test_a_fix_of_the_linter_that_breaks_something_is_not_proposed(check) 
 
 
 # -- ends
-async def test_where_there_is_no_code_there_is_no_fix(check) -> None:
+async def test_a_diagnostic_without_code_or_grammar_gets_no_fix(check) -> None:
     for source, name, said in (
         ("x = 1\n\n#^ nothing here\n", "a.py", "There is no code at this diagnostic, only blank space"),
         ("words\n# ^^ spelling\n", "a.txt", "There is no grammar for a.txt"),
@@ -198,7 +198,7 @@ async def test_the_first_that_passes_ends_those_still_being_written(check) -> No
     assert result.proposal.summary.startswith("candidate 3 of 3 passes")
 
 
-async def test_one_that_passes_does_not_end_others_that_may_change_less(check) -> None:
+async def test_a_passing_candidate_does_not_end_others_that_may_change_less(check) -> None:
     wider = "return bool(width is None)"
     result = await check(AREA, wider, STILL, NEW, STILL, GOOD, {"hang": True}, config=edits(6))
     assert (winner(result.events), result.text) == (5, FIXED)
@@ -207,7 +207,7 @@ async def test_one_that_passes_does_not_end_others_that_may_change_less(check) -
     assert of_type(result.events, "verify.completed")[0]["passed"]
 
 
-async def test_where_none_changes_less_the_first_that_passed_is_taken_at_the_end_of_the_round(check) -> None:
+async def test_the_first_passing_candidate_wins_at_the_end_of_the_round_if_none_changes_less(check) -> None:
     wider = "return bool(width is None)"
     result = await check(AREA, wider, STILL, NEW, BROKEN, config=edits(6, 2))
     assert winner(result.events) == 1

@@ -238,7 +238,7 @@ async def test_lines_outside_of_declarations_are_taken_at_their_word(indexed: In
         ("as in Next.js, make load async", "Next.js", (0, 0), False),
     ],
 )
-def test_files_and_their_lines(task: str, path: str, lines: tuple[int, int], is_place: bool):
+def test_files_and_lines_are_read_from_a_task(task: str, path: str, lines: tuple[int, int], is_place: bool):
     [file] = read_task(task).files
     assert (file.path, (file.first, file.last), file.is_place) == (path, lines, is_place)
 

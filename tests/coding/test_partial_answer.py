@@ -43,7 +43,7 @@ def test_the_body_of_a_method_keeps_its_indentation() -> None:
     assert completed == "    def size(self):\n        if self:\n            return 2\n        return 3\n"
 
 
-def test_a_body_in_braces() -> None:
+def test_a_body_in_braces_gets_its_head() -> None:
     assert complete(ADD, "return a + b;", file="add.ts") == ADD.replace("return a;", "return a + b;")
 
 

@@ -180,7 +180,7 @@ async def test_a_fix_takes_what_the_model_chooses(log: SessionLog, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("replies", "model"), [(["none of them"], True), ([], False)])
-async def test_where_none_is_taken_the_repairs_are_named_and_nothing_is_changed(
+async def test_without_a_choice_the_error_names_all_repairs_and_no_file_is_changed(
     log: SessionLog, tmp_path: Path, replies: list[str], model: bool
 ) -> None:
     with pytest.raises(NoAnswer) as raised:

@@ -94,7 +94,7 @@ async def test_if_all_fail_the_tests_the_usual_checks_decide_and_it_is_not_verif
     assert not proposal.verdict.is_verified
 
 
-async def test_of_two_repairs_that_are_the_same_program_the_smaller_one_is_taken(bench: SyntaxBench) -> None:
+async def test_the_smaller_of_two_equivalent_repairs_wins(bench: SyntaxBench) -> None:
     # one line of the class moves to the right, or both
     tests = TESTS.replace("import squares", "import Numbers").replace("squares(3)", "Numbers().squares(3)")
     proposal = await bench.fix(UNINDENTED_METHOD, tests=tests)

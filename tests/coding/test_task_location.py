@@ -210,7 +210,7 @@ async def test_code_comes_before_tests_that_were_not_spoken_of_and_before_prose(
         ("let merged() take more than two", "src/config.py:28-31", "merged"),
     ],
 )
-async def test_tasks_in_words(indexed: Indexed, task: str, place: str, symbol: str):
+async def test_a_task_in_words_finds_its_code(indexed: Indexed, task: str, place: str, symbol: str):
     found = await locate_task(indexed, task)
     assert (found.best.place, found.best.symbol) == (place, symbol)
 
@@ -245,7 +245,7 @@ async def test_lines_are_those_of_the_text_as_it_is_now(indexed: Indexed):
     assert "src/config.py" not in {candidate.path for candidate in found.candidates}
 
 
-async def test_where_nothing_is_found_nothing_is_guessed(indexed: Indexed):
+async def test_a_task_without_a_match_has_no_place(indexed: Indexed):
     assert await find_task_places(indexed.query, "", "zzz", lambda path: None) is None
     assert await find_task_places(indexed.query, "", "add input validation to parse_config", lambda path: None) is None
 
@@ -256,7 +256,7 @@ def listed(count: int, signature: str = "def work(of)") -> TaskPlaces:
     )
 
 
-async def test_a_model_chooses_by_number():
+async def test_the_model_chooses_a_place_by_its_number():
     engine = ScriptedEngine(
         [{"text": "2", "expect": "Task: work less\n\nPlaces:\n0: a0.py:1 def work(of)\n1: a1.py:2"}]
     )
@@ -313,7 +313,7 @@ async def test_a_signature_with_a_secret_is_shown_by_its_name_alone(tmp_path: Pa
     assert (one.signature, one.place) == ("connect", "a.py:1-2")
 
 
-async def test_of_lines_that_begin_within_a_key_none_is_shown(tmp_path: Path):
+async def test_lines_that_begin_inside_a_private_key_are_not_shown(tmp_path: Path):
     lines = [f"word{n}" for n in range(MAX_CHUNK_LINES - 10)]
     key = ["-----BEGIN PRIVATE KEY-----", *["Q0hFQ0tT" * 8] * 30, "-----END PRIVATE KEY-----"]
     files = {"notes.txt": "\n".join([*lines, *key, "How a shipment is weighed."]) + "\n"}

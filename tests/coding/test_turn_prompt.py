@@ -50,7 +50,7 @@ async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(ro
     assert (built.data["prompt"], built.data["answer"], built.data["candidates"]) == (prompt, 10, [*asked])
 
 
-async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
+async def test_an_error_about_missing_room_records_no_prompt():
     engine, turn = Script(), (log := SessionLog(is_saved=False)).turn()
     engine.extra_props["n_ctx"] = 20
     with pytest.raises(

@@ -42,21 +42,21 @@ async def test_an_alternative_that_is_shown_already_is_not_asked_again() -> None
     assert len(engine.foreground_requests) == 2
 
 
-async def test_one_alternative_is_none() -> None:
+async def test_with_one_alternative_a_request_has_one_answer() -> None:
     engine = Script("3 * r")
     src = markup.parse(AREA)
     completer = Desk(Completer(engine, settings(completion={"alternatives": 1}).completion))
     assert await choices(completer, src.document, src.cursor) == ["3 * r"]
 
 
-async def test_where_the_likeliest_may_not_be_shown_another_may() -> None:
+async def test_another_alternative_is_shown_if_the_most_likely_one_is_rejected() -> None:
     engine = Script(") (", "r ** 2")
     src = markup.parse(AREA)
     completer = Desk(Completer(engine, settings(completion={"alternatives": 2}).completion))
     assert await choices(completer, src.document, src.cursor) == ["r ** 2"]
 
 
-async def test_any_of_them_may_be_typed_along_and_taken() -> None:
+async def test_each_alternative_can_be_typed_along_and_accepted() -> None:
     engine = Script("3 * r", "r ** 2")
     src = markup.parse(AREA)
     completer = Desk(Completer(engine, settings(completion={"alternatives": 2}).completion))

@@ -24,7 +24,7 @@ def test_golden_files_are_up_to_date(path, golden_update: bool) -> None:
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: f"{case.rule}: {case.name}")
-def test_case(case: Case, golden_update: bool) -> None:
+def test_a_case_has_its_expected_result(case: Case, golden_update: bool) -> None:
     result, applied = case.run()
     if not golden_update:
         assert (None if result is None else marked(result)) == case.shown

@@ -81,7 +81,7 @@ async def test_a_suggestion_carries_the_figures_of_its_request() -> None:
 
 
 @pytest.mark.parametrize("reply", ["", "   ", "\n\n", "<|endoftext|>"])
-async def test_nothing_to_say_shows_nothing(reply: str) -> None:
+async def test_an_empty_answer_shows_no_suggestion(reply: str) -> None:
     assert await check(AREA, reply) is None
 
 
@@ -90,7 +90,7 @@ async def test_a_text_that_breaks_the_syntax_is_dropped() -> None:
     assert await check("let x = <|>;\n", "1 ] + 1", path="a.js") is None
 
 
-async def test_of_a_block_the_lines_up_to_the_first_bad_one_are_shown() -> None:
+async def test_a_block_is_shown_up_to_its_first_broken_line() -> None:
     source = "def area(r):\n    <|>\n"
     assert await check(source, "x = 1\n    y = 2\n    z = = 3\n") == "x = 1\n    y = 2"
 
@@ -112,7 +112,7 @@ def test_a_broken_file_is_not_blamed_on_the_suggestion() -> None:
 
 
 # -- fidelity
-async def test_terminators_and_tabs_are_the_document_s() -> None:
+async def test_a_suggestion_has_the_line_ends_and_tabs_of_its_document() -> None:
     go = "package a\r\n\r\nfunc f() {\r\n\t<|>\r\n}\r\n"
     result = await check(go, "x := 1\n\tif x > 0 {\n\t\tg(x)\n\t}", path="a.go")
     assert result == "x := 1\r\n\tif x > 0 {\r\n\t\tg(x)\r\n\t}"
@@ -164,7 +164,7 @@ async def test_a_bracket_that_the_editor_closes_is_typed_along_and_the_rest_is_s
     assert (result.text, result.start, result.stats["typed_along"]) == ("r, 2", end - 1, True)
 
 
-async def test_asking_again_at_the_same_place_asks_nobody() -> None:
+async def test_a_second_request_at_the_same_place_does_not_ask_the_model() -> None:
     src = markup.parse(AREA)
     completer = Desk(Completer(Script("3 * r"), Completion()))
     first = await ask(completer, src.document, src.cursor)
@@ -184,7 +184,7 @@ async def test_typing_something_else_asks_again() -> None:
     assert result.text == "r * 4"
 
 
-async def test_all_of_it_typed_asks_again() -> None:
+async def test_a_request_after_the_typed_suggestion_asks_the_model_again() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", " + 1")
     completer = Desk(Completer(engine, Completion()))
@@ -267,7 +267,7 @@ async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown(
         await task
 
 
-async def test_a_failure_of_the_engine_is_the_caller_s_to_know() -> None:
+async def test_an_engine_error_is_raised_to_the_caller() -> None:
     src = markup.parse(AREA)
     engine = Script({"error": "out of memory"}, "3 * r")
     completer = Desk(Completer(engine, Completion()))

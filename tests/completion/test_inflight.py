@@ -152,7 +152,7 @@ async def test_a_request_at_an_older_place_keeps_its_answer_to_the_end() -> None
     assert result.text == "3 * r"
 
 
-async def test_something_else_typed_ends_it_with_the_next_request() -> None:
+async def test_typing_another_text_ends_the_answer_with_the_next_request() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
@@ -262,7 +262,7 @@ async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
     assert (result.text, len(user.engine.foreground_requests)) == (rest, 1)
 
 
-async def test_all_of_it_typed_asks_again() -> None:
+async def test_typing_the_whole_answer_starts_a_new_request() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3")
@@ -277,7 +277,7 @@ async def test_all_of_it_typed_asks_again() -> None:
     assert result.text == " / 2"
 
 
-async def test_asked_again_at_the_same_place_it_is_one_question() -> None:
+async def test_a_repeated_request_at_the_same_place_shares_one_question() -> None:
     user = Typist()
     older, newer = await user.ask(), await user.ask()
     with pytest.raises(RequestSuperseded):
@@ -337,7 +337,7 @@ class Steady(Slow):
 
 
 @pytest.mark.parametrize("seed", range(40))
-async def test_whatever_comes_when_the_answer_is_the_one_a_fresh_question_gets(seed: int) -> None:
+async def test_an_answer_is_the_same_as_that_of_a_new_request_at_any_timing(seed: int) -> None:
     draw, user, model = random.Random(seed), Typist(), Steady()
     begin, tasks = user.offset, list[asyncio.Task[Any]]()
     user.completer = Desk(Completer(model, Completion(), call_later=user.timer))

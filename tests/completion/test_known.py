@@ -61,7 +61,7 @@ async def test_a_request_for_a_choice_gets_that_alone(repository: RepositoryCont
         ("from .cart import <|>\n\nx = total(Cart())\n", {"repository_tokens": 0}),
     ],
 )
-async def test_where_nothing_is_known_the_model_is_asked(
+async def test_without_a_known_answer_the_model_is_asked(
     repository: RepositoryContext, source: str, changes: dict[str, Any]
 ):
     result, engine = await complete(source, repository, "Cart", **changes)

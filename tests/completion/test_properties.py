@@ -43,7 +43,7 @@ def test_a_shown_text_is_shown_again_unchanged(ghost: Ghost) -> None:
 
 @many
 @given(ghosts())
-def test_terminators_are_the_document_s(ghost: Ghost) -> None:
+def test_a_suggestion_has_the_line_ends_of_its_document(ghost: Ghost) -> None:
     result = shape(ghost).text or ""
     assert "\r" not in result.replace(ghost.newline, "")
     if ghost.newline == "\n":
@@ -52,7 +52,7 @@ def test_terminators_are_the_document_s(ghost: Ghost) -> None:
 
 @many
 @given(ghosts())
-def test_one_line_is_one_line(ghost: Ghost) -> None:
+def test_a_suggestion_of_one_line_has_no_other_line(ghost: Ghost) -> None:
     text = shape(ghost).text
     if text is None or ghost.mode == "block":
         return
@@ -76,7 +76,7 @@ def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
 
 @many
 @given(ghosts())
-def test_no_blank_tail_and_never_blank(ghost: Ghost) -> None:
+def test_a_suggestion_is_never_blank_and_has_no_blank_end(ghost: Ghost) -> None:
     text = shape(ghost).text
     if text is not None:
         assert text.strip()

@@ -31,7 +31,7 @@ CALL = "foo(a<|>)\n"
         (CALL, ", b)"),
     ],
 )
-def test_enough(source: str, text: str) -> None:
+def test_a_complete_text_is_enough(source: str, text: str) -> None:
     assert check(source, text)
 
 
@@ -52,5 +52,5 @@ def test_enough(source: str, text: str) -> None:
         (CALL, "(b)"),
     ],
 )
-def test_not_yet(source: str, text: str) -> None:
+def test_an_incomplete_text_is_not_enough(source: str, text: str) -> None:
     assert not check(source, text)

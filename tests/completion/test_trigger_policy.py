@@ -38,7 +38,7 @@ async def outcome(scenario: Scenario, quiet: Quiet) -> str:
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda one: f"{one.file}: {one.name}")
-async def test_scenario(scenario: Scenario) -> None:
+async def test_a_scenario_is_answered_by_its_rules(scenario: Scenario) -> None:
     # in front of another word or text, the letter that stands for a model's answer is not what would be shown
     result = scenario.rule(TriggerPolicy(ON)) or (await outcome(scenario, ON) if scenario.model else "")
     assert result in (scenario.rules or ("",))

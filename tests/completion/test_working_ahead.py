@@ -206,7 +206,7 @@ async def test_the_prompts_are_evaluated_cheapest_first_and_are_those_of_the_com
     assert (request.context, request.shorter[-1]) == (full.context, short.context)
 
 
-async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() -> None:
+async def test_without_a_known_cursor_only_the_shortest_prompt_is_warmed() -> None:
     desk = Desk(FAR + AREA)
     desk.warm(seen=False)
     await desk.settled()
@@ -231,7 +231,7 @@ async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() ->
         ("<|>\n", ""),
     ],
 )
-async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source: str, prefix: str) -> None:
+async def test_at_the_end_of_a_line_the_prompt_of_the_next_line_is_warmed(source: str, prefix: str) -> None:
     for order, read in (("suffix-first", prefix), ("prefix-suffix-middle", None)):
         desk = Desk(source)
         desk.engine.extra_props = {"fim_order": order}
@@ -317,7 +317,7 @@ async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
     assert (request.context, request.sampling.n_predict, request.shorter) == (outcome.context, 0, ())
 
 
-async def test_the_text_after_a_short_prompt_s_answer_is_worked_out_when_the_full_one_is_warm() -> None:
+async def test_the_continuation_of_a_short_answer_is_generated_after_the_full_prompt_is_warm() -> None:
     desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, {"text": " + 1", "background": True})
     result = await desk.ask()
     assert result

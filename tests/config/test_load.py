@@ -60,7 +60,7 @@ def env(key: str, value: Any) -> dict[str, str]:
     return {f"LSP_HARNESS_{table}__{name}": str(value)}
 
 
-def test_all_eighteen_keys_are_read_and_the_defaults_are_others() -> None:
+def test_the_test_sets_all_eighteen_keys_to_values_that_are_no_defaults() -> None:
     assert len(CHANGED) == 18
     assert all(value_of(Config(), key) != value for key, value in CHANGED.items())
     assert all(type(value_of(Config(), key)) is type(value) for key, value in CHANGED.items())
@@ -111,7 +111,7 @@ def test_a_word_that_a_setting_does_not_know_is_refused_with_those_it_knows(home
     assert load(tmp_path, {}) == (Config(), [Problem(message, tmp_path / "lsp-harness.toml", 1)])
 
 
-def test_of_several_layers_the_strongest_that_has_a_key_wins(home: Path, tmp_path: Path) -> None:
+def test_the_strongest_layer_with_a_key_wins(home: Path, tmp_path: Path) -> None:
     layers = ["home/config.toml", "localcode.toml", "lsp-harness.local.toml"]
     for strength, name in enumerate(layers, 1):
         (tmp_path / name).write_text(toml("generation.candidates", strength))
@@ -122,14 +122,14 @@ def test_of_several_layers_the_strongest_that_has_a_key_wins(home: Path, tmp_pat
     assert load(None, {})[0].generation.candidates == 1
 
 
-def test_the_newer_name_of_the_project_s_file_is_read_instead_of_the_older(home: Path, tmp_path: Path) -> None:
+def test_the_newer_name_of_the_project_file_is_preferred(home: Path, tmp_path: Path) -> None:
     (tmp_path / "localcode.toml").write_text(toml("generation.candidates", 2) + toml("model.path", "older"))
     (tmp_path / "lsp-harness.toml").write_text(toml("generation.candidates", 3))
     config, _ = load(tmp_path, {})
     assert (config.generation.candidates, config.model.path) == (3, Config().model.path)
 
 
-def test_each_key_is_taken_from_its_own_strongest_layer(home: Path, tmp_path: Path) -> None:
+def test_each_key_is_read_from_its_strongest_layer(home: Path, tmp_path: Path) -> None:
     (home / "config.toml").write_text("[generation]\ncandidates = 2\ntemperature = 1\n")
     (tmp_path / "lsp-harness.toml").write_text("[generation]\ncandidates = 3\n[verification]\nlint = false\n")
     config, problems = load(tmp_path, {"LSP_HARNESS_VERIFICATION__LINT": "yes"})
@@ -279,7 +279,7 @@ keys = st.sampled_from([key for table in tables().values() for key in table]) | 
         max_size=4,
     )
 )
-def test_whatever_an_editor_sends_the_settings_have_their_types(given_settings: dict[str, Any]) -> None:
+def test_the_settings_keep_their_types_for_any_values_of_an_editor(given_settings: dict[str, Any]) -> None:
     config, _ = apply_editor_settings(Config(), given_settings)
     for table, known in tables().items():
         for key, (kind, _) in known.items():

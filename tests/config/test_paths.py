@@ -117,7 +117,7 @@ def test_root_makes_nothing_in_the_home_of_who_called_sudo(surroundings: Path, m
     assert paths.cache_folder() == home / ".cache" / "lsp-harness"
 
 
-def test_where_nothing_can_be_used_there_is_a_sentence(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_says_what_to_do_if_no_folder_can_be_made(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (surroundings / "file").write_text("")
     monkeypatch.setenv("TMPDIR", str(surroundings / "file"))
     monkeypatch.setenv("HOME", str(surroundings / "file"))
@@ -148,5 +148,5 @@ def test_the_runtime_folder_is_replaced_where_the_home_for_our_files_is_none(
         (OSError(errno.EISDIR, "Is a directory", "/x/f"), "/x/f is a folder, where a file must be; remove it"),
     ],
 )
-def test_each_reason_why_a_file_is_not_written_has_its_own_remedy(error: OSError, said: str) -> None:
+def test_each_write_error_has_its_own_remedy(error: OSError, said: str) -> None:
     assert paths.describe_write_failure(paths.CACHE, Path("/x"), error).startswith(said)

@@ -134,7 +134,7 @@ def test_a_mistake_has_a_place_and_says_that_rules_may_be_missing(
     assert config.missing_rules
 
 
-def test_a_mistake_in_another_table_misses_no_rules(home: Path) -> None:
+def test_a_mistake_in_an_unrelated_table_loses_no_rule(home: Path) -> None:
     (home / "config.toml").write_text("[generation]\ncandidates = 'x'\n[model]\nfoo = 1\n")
     assert load(None, {})[0].missing_rules == ()
 

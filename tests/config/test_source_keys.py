@@ -170,13 +170,13 @@ def test_the_file_is_read_as_it_stands(folder: Path, name: str) -> None:
     assert len(ROWS) == 18
 
 
-def test_its_embedding_model_is_the_version_in_the_catalogue() -> None:
+def test_the_embedding_model_of_the_file_is_found_in_the_catalogue() -> None:
     assert card("nomic-embed-text").name == "nomic-embed-text-v1.5"
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("key", ROWS)
-async def test_each_key_changes_what_can_be_observed(folder: Path, key: str) -> None:
+async def test_each_key_has_an_observable_effect(folder: Path, key: str) -> None:
     value, observe = ROWS[key]
     if observe is None:
         table, name = key.split(".")

@@ -72,7 +72,7 @@ async def test_declarations_in_the_window_are_not_in_the_outline() -> None:
     assert result.prefix.text == "import math\n\n\ndef f():\n    return "
 
 
-async def test_of_an_outline_too_long_imports_and_what_is_near_stay() -> None:
+async def test_a_long_outline_keeps_imports_and_near_declarations() -> None:
     source = "import os\n" + "".join(f"def f{n}(a):\n    x = a\n    return x\n" for n in range(40)) + "y = <|>\n"
     result = await prompt(source, budget=Completion(prefix_tokens=4, suffix_tokens=2, outline_tokens=14))
     assert result.outline.text == snapshot("""\

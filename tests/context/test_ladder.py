@@ -21,7 +21,7 @@ async def rungs(source: str, least: int, budget: Completion | None = None) -> tu
     )
 
 
-async def test_each_rung_is_cheaper_and_around_the_same_place() -> None:
+async def test_each_shorter_prompt_has_fewer_tokens_around_the_same_place() -> None:
     full, half, least = await rungs(LONG + "y = <|>\n" + "z = a + b + c\n" * 30, 80, Completion(prefix_tokens=200))
     assert [bool(prompt.outline.text) for prompt in (full, half, least)] == [True, False, False]
     for longer, shorter in pairwise((full, half, least)):

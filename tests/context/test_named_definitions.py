@@ -112,13 +112,13 @@ def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
     assert "raise Empty('nothing', cart)" in results[0].text
 
 
-async def test_nothing_is_like_nothing(indexed: Indexed):
+async def test_an_empty_file_has_no_similar_code(indexed: Indexed):
     source = marked("new.py", "<|>\n")
     assert similar_to(indexed, "new.py", source) == []
     assert await fit_signatures(find_definition_lines(indexed.view, "new.py", names_at(source)), 200, count, "#") == []
 
 
-def test_of_copies_of_code_that_is_alike_there_is_one(tmp_path: Path):
+def test_only_one_of_several_copies_is_shown(tmp_path: Path):
     copies = {f"v{n}/pay.py": f"# of version {n}\n{FILES['other.py']}" for n in range(4)}
     source = marked("here.py", HERE)
     with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as indexed_copies:

@@ -42,7 +42,7 @@ async def signatures(root: Path, code: CodeSelection, budget: int):
 GET = "# requests 2.32.3 has\nget(url, params=None, **kwargs)  # Sends a GET request.\n"
 
 
-async def test_a_signature_and_a_sentence_by_package_and_version(root: Path):
+async def test_a_fragment_has_a_signature_and_a_sentence_by_package_and_version(root: Path):
     body = "web.serve(requests.get(url).status)\n    return os.path.join(url, requests.utils.quote(url))"
     fragments = await find_signatures(root, body)
     assert [(fragment.origin, fragment.reason) for fragment in fragments] == [
@@ -83,7 +83,7 @@ async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
     assert await find_signatures(root, body, cost) == complete
 
 
-async def test_of_the_language_itself_and_of_what_is_not_used_nothing_is_said(root: Path):
+async def test_the_language_itself_and_unused_packages_give_no_fragment(root: Path):
     assert await find_signatures(root, "return os.path.join(url)") == ()
     document = Document.from_text((root / "a.py").as_uri(), CODE % "return requests.get(url)")
     code = CodeSelection(document, None, Span(0, document.data.index(b"def load")), "a.py")
@@ -112,11 +112,11 @@ async def test_a_line_with_a_secret_is_left_out(root: Path):
         ("VERSION: str", "VERSION: str"),
     ],
 )
-def test_of_a_long_signature_the_names_are_left(called: str, names: str):
+def test_a_long_signature_is_shortened_to_its_names(called: str, names: str):
     assert shorten_signature(called) == names
 
 
-async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_only_a_limited_number_of_names_is_looked_up(root: Path, monkeypatch: pytest.MonkeyPatch):
     write(root / SITE, {"web.py": "".join(f"def call_{n}(): ...\n\n\n" for n in range(20))})
     looked: list[str] = []
     documented = InstalledPackages.find_documentation

@@ -102,7 +102,7 @@ async def test_code_that_is_edited_together_is_no_example_of_itself(indexed: Ind
     assert {example.origin for example in examples} <= {"api/items.py", "api/orders.py"}
 
 
-async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(indexed: Indexed):
+async def test_examples_come_before_the_code_and_use_only_the_remaining_budget(indexed: Indexed):
     full = await build_prompt(indexed, Context())
     reasons = [fragment.reason.partition(":")[0] for fragment in full.fragments]
     shown = ["imports that it uses", "defines what is used here"]
@@ -121,7 +121,7 @@ async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(i
 
 
 @pytest.mark.parametrize("budget", [Context(few_shot_examples=0), Context(few_shot_budget=0)])
-async def test_they_can_be_left_out(indexed: Indexed, budget: Context):
+async def test_the_settings_can_leave_the_examples_out(indexed: Indexed, budget: Context):
     full = await build_prompt(indexed, Context())
     assert full.find("examples")
     prompt = await build_prompt(indexed, budget)

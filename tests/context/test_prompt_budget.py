@@ -86,7 +86,7 @@ def test_a_prompt_that_is_too_long_for_the_context_is_told_in_numbers():
         (2, "do it"),
     ],
 )
-async def test_of_a_task_what_stands_beside_it_gives_way_first_and_feedback_last(budget: int, expected: str):
+async def test_a_short_budget_cuts_the_other_code_first_and_the_feedback_last(budget: int, expected: str):
     task = await fit_task("do it", ["LINT: wrong", "LINT: worse"], budget, count, ["also one", "also two"])
     assert (task.text, task.tokens) == (expected, len(expected.split()))
 

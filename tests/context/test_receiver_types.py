@@ -62,7 +62,7 @@ def test_types_as_they_are_written(text: str, name: str, expected: list[str]):
         ("", "os.path", []),
     ],
 )
-def test_types_of_other_files(indexed: Indexed, text: str, name: str, expected: list[str]):
+def test_the_type_of_a_receiver_is_found_in_other_files(indexed: Indexed, text: str, name: str, expected: list[str]):
     receiver_types = find_receiver_types(indexed.view, "here.py", "python", text, [name])
     assert sorted({receiver_type.name for receiver_type in receiver_types}) == expected
 

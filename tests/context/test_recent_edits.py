@@ -67,7 +67,7 @@ def test_the_likest_comes_first_and_the_last_of_two_that_are(texts: Texts):
     assert [path for path, _ in texts.pieces(texts["file:///here.py"])] == ["cart.py", "same.py", "less.py"]
 
 
-def test_of_the_same_file_only_what_is_far(texts: Texts):
+def test_edits_near_the_cursor_in_the_same_file_are_left_out(texts: Texts):
     here = texts.open("here.py", CART + "# more\n" * (PROMPT_RADIUS_LINES + 10) + HERE)
     last = len(here.line_starts) - 2
     texts.edited("here.py", 1)

@@ -199,7 +199,7 @@ def test_a_declaration_with_what_it_needs_and_nothing_else():
     assert extract_declarations(tree_of("a.py", text), "a.py", "Nothing") == []
 
 
-def test_a_declaration_in_broken_code():
+def test_a_declaration_is_extracted_from_broken_code():
     text = (
         "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n"
         "    def f(self) return 1\n\n\ndef x(\n"

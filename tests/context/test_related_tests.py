@@ -77,7 +77,7 @@ async def test_the_one_that_is_named_for_it_is_shown_whole_and_its_line_not_agai
     assert [fragment.origin for fragment in fragments if fragment.reason == "uses it"] == ["app.py"]
 
 
-async def test_where_it_has_no_room_its_head_and_line_are_shown(indexed: Indexed):
+async def test_without_room_for_the_whole_test_its_head_and_one_line_are_shown(indexed: Indexed):
     [cost] = await count([NAMED])
     for budget in range(int(cost / 0.4) - 2, int(cost / 0.4) + 4):
         texts = [fragment.text for fragment in await find_related(indexed, budget)]
@@ -87,7 +87,7 @@ async def test_where_it_has_no_room_its_head_and_line_are_shown(indexed: Indexed
     assert any(re.match(r"# tests/test_till\.py:\d+, in test_", text) for text in texts)
 
 
-async def test_one_that_fails_is_shown_before_all_others(indexed: Indexed):
+async def test_a_failing_test_is_shown_before_all_others(indexed: Indexed):
     fragments = await find_related(indexed, failing={"test_opens"})
     assert [(fragment.origin, fragment.reason) for fragment in fragments][:1] == [("tests/test_till.py", "fails")]
     assert "till = Till()\n" in fragments[0].text
@@ -98,7 +98,7 @@ async def test_one_that_fails_is_shown_before_all_others(indexed: Indexed):
     assert [fragment.text for fragment in fragments if fragment.reason == "fails"] == [NAMED]
 
 
-def test_one_that_is_changed_itself_is_not_shown_by_any_of_its_names(indexed: Indexed):
+def test_a_test_is_not_shown_for_its_own_change_under_any_of_its_names(indexed: Indexed):
     view = IndexView(indexed.reader)
     [symbol] = view.symbols.find_by_name("test_total_of_some", 4)
     for name in (
@@ -109,7 +109,7 @@ def test_one_that_is_changed_itself_is_not_shown_by_any_of_its_names(indexed: In
         assert related_tests.find_related_test(view, symbol, (), {name}) is None
 
 
-def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
+def test_only_the_failing_tests_with_similar_names_are_looked_up(indexed: Indexed):
     looked: list[str] = []
 
     class CountingSymbols(SymbolTable):
@@ -127,7 +127,7 @@ def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
     assert len(looked) == 1 + related_tests.MAX_FAILING_TESTS
 
 
-async def test_one_that_fails_and_is_in_no_file_of_tests_is_not_shown_and_a_secret_never_is(tmp_path: Path):
+async def test_a_failing_function_outside_of_test_files_and_a_secret_are_not_shown(tmp_path: Path):
     token = "ghp_" + "a" * 36
     files = FILES | {"tests/test_other.py": f'def test_sum_is_right():\n    assert page("{token}")\n'}
     with closing(Indexed(tmp_path, files)) as indexed:

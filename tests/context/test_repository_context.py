@@ -95,7 +95,7 @@ async def test_similar_lines_of_the_file_itself_come_after_code_of_other_files(d
 
 
 @pytest.mark.parametrize("budget", [0, 5, 12, 20, 40, 200])
-async def test_no_more_than_the_budget(desk: Desk, budget: int):
+async def test_the_repository_context_stays_within_the_budget(desk: Desk, budget: int):
     fragments = await desk.at("if not amount", budget)
     assert sum(fragment.tokens for fragment in fragments) <= budget
     assert await count([fragment.text for fragment in fragments]) == [fragment.tokens for fragment in fragments]
@@ -110,7 +110,7 @@ async def test_typing_near_the_place_changes_nothing(desk: Desk):
     assert desk.known.asked == questions
 
 
-async def test_another_place_is_another_choice(desk: Desk):
+async def test_the_fragments_change_with_the_place(desk: Desk):
     await desk.at("if not amount", 40)
     assert HERE[: HERE.index("def price")].count("\n") > 8 + CHOICE_RADIUS_LINES
     paths = origins(await desk.at("convert(amount", 40))
@@ -118,7 +118,7 @@ async def test_another_place_is_another_choice(desk: Desk):
     assert "shop/cart.py" not in paths
 
 
-async def test_at_rest_it_is_chosen_again_where_that_pays(desk: Desk):
+async def test_the_fragments_are_chosen_again_at_rest_if_other_code_is_relevant(desk: Desk):
     first = await desk.at("if not amount", 40)
     assert await desk.at("cart.total()", 40, rests=True) is first
     desk.text = desk.text.replace("        return\n", "        return rounded(taxed(owed(convert(amount, 2))))\n")

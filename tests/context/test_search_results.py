@@ -68,7 +68,7 @@ async def test_code_that_the_words_of_a_task_find_is_shown_with_its_place(indexe
     assert not any("def pay" in fragment.text for fragment in others)
 
 
-async def test_nothing_is_shown_twice(indexed: Indexed):
+async def test_code_that_the_prompt_already_shows_is_not_shown_again(indexed: Indexed):
     for text, origin in (
         ("# shop/tax.py\ndef with_vat(price, rate): ...\n", "shop/tax.py"),
         (f"# shop/tax.py\n{VAT}", "shop/tax.py"),
@@ -82,7 +82,7 @@ async def test_nothing_is_shown_twice(indexed: Indexed):
     assert "def with_vat" in (await find_results(indexed, quoted=(used,)))[0].text
 
 
-async def test_where_there_is_no_room_for_all_of_it_the_signature_is_shown(indexed: Indexed):
+async def test_without_room_for_the_whole_code_its_signature_is_shown(indexed: Indexed):
     [complete] = await count([f"# shop/tax.py:4\n{VAT}"])
     texts = {
         budget: [fragment.text for fragment in await find_results(indexed, budget)] for budget in range(complete + 1)

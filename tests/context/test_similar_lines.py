@@ -46,7 +46,7 @@ def test_pieces_do_not_overlap_and_are_few() -> None:
     assert len(lines) == len({*lines})
 
 
-def test_nothing_that_the_prompt_shows_is_found() -> None:
+def test_lines_that_the_prompt_already_shows_are_not_found() -> None:
     document = Document.from_text("file:///a.py", TEXT)
     assert find_similar_lines(document, CURSOR, range(TEXT.count("\n") + 1), frozenset()) == []
 

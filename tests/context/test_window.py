@@ -58,7 +58,7 @@ async def test_text_after_a_place_is_within_its_share_and_of_whole_lines(
     assert document.line_of(end) - document.line_of(offset) <= window.MAX_LINES_BELOW + 1
 
 
-async def test_nothing_is_left_out_that_has_a_place() -> None:
+async def test_lines_are_cut_only_at_the_limit_of_the_budget() -> None:
     document = Document.from_text("file:///a.py", "a b\nc d\ne f\ng h\ni j\n")
     assert await window.read_prefix(document, 10, 5, words) == (0, "a b\nc d\ne ", 5)
     assert await window.read_prefix(document, 10, 4, words) == (4, "c d\ne ", 3)

@@ -54,7 +54,7 @@ def test_a_link_stays_a_link(file: Path) -> None:
 
 
 @pytest.mark.parametrize("new", [NEW, OLD * 1000, b""])
-def test_all_names_of_a_file_have_the_new_text(file: Path, new: bytes) -> None:
+def test_a_replaced_file_has_the_new_text_under_all_its_hard_links(file: Path, new: bytes) -> None:
     other = file.with_name("b.py")
     os.link(file, other)
     replace_file(file, new)
@@ -66,7 +66,7 @@ def test_all_names_of_a_file_have_the_new_text(file: Path, new: bytes) -> None:
     ("call", "names"),
     [("write", 1), ("fsync", 1), ("replace", 1), ("fchmod", 1), ("open", 1), ("posix_fallocate", 2)],
 )
-def test_whatever_fails_leaves_the_old_text_and_nothing_else(
+def test_a_failed_write_keeps_the_old_text_and_leaves_no_other_file(
     file: Path, monkeypatch: pytest.MonkeyPatch, call: str, names: int
 ) -> None:
     if names == 2:

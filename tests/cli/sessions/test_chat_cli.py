@@ -99,7 +99,9 @@ def test_a_person_is_asked_unless_the_settings_say_otherwise(shell: Shell, scrip
     assert decisions() == [("create", "deny mode")]
 
 
-def test_commands_of_the_person(shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]):
+def test_slash_commands_change_the_mode_and_undo_and_report(
+    shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]
+):
     shell.file("a.py", "x = 1\n")
     edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
     talk(
@@ -126,7 +128,7 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("call", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
-def test_nobody_is_asked_about_an_edit_that_cannot_be_made(shell: Shell, script: Script, call: dict[str, Any]):
+def test_an_impossible_edit_fails_without_a_question(shell: Shell, script: Script, call: dict[str, Any]):
     shell.file("a.py", "x = 1\ny2 = 3\n")
     _, person = talk(script(call, "done"), "go")
     assert person.questions == ["you: ", "you: "]
@@ -151,7 +153,7 @@ def test_the_name_of_the_folder_cannot_control_the_terminal(
     assert not {"\x1b", "\x07"} & set(capsys.readouterr().out)
 
 
-def test_some_commands_need_no_slash_and_are_no_prompts(
+def test_some_commands_work_without_a_slash_and_do_not_reach_the_model(
     shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]
 ):
     shell.file("a.py", "x = 1\n")

@@ -32,7 +32,7 @@ def last_events(type: str = "") -> list[Event]:
     return [event for event in read_log(store.path(store.find(""))) if type in ("", event.type)]
 
 
-def test_text_json_and_lines(shell: Shell, script: Script):
+def test_the_answer_is_printed_as_text_json_or_lines(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
     replies = (tool_call("read", path="a.py"), "it is one")
     text = shell.run("run", "what is x?", "-p", script(*replies))
@@ -46,7 +46,9 @@ def test_text_json_and_lines(shell: Shell, script: Script):
     assert [frame["text"] for frame in frames if frame["type"] == "turn_stop"] == ["it is one"]
 
 
-def test_a_prompt_alone_and_from_standard_input(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
+def test_the_prompt_is_read_from_an_argument_or_from_standard_input(
+    shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch
+):
     assert shell.run("say hello", "-p", script("hello")).out == "hello\n"
     # a prompt that is the name of a command
     assert shell.run("run", "-p", script("served"), "--", "serve").out == "served\n"
@@ -84,7 +86,7 @@ def test_limits_end_the_turn(shell: Shell, script: Script):
     assert shell.run("run", "go", "--max-turns", "0").code == 2
 
 
-def test_tools_and_modes(shell: Shell, script: Script):
+def test_tool_lists_and_modes_limit_the_tools(shell: Shell, script: Script):
     create = tool_call("create", path="b.py", text="y = 1\n")
     shell.run("run", "go", "-p", script(create, "no"), "--allowed-tools", "read")
     assert [event.data["reason"] for event in last_events("tool.failed")] == ["not_allowed"]
@@ -111,7 +113,7 @@ def test_sessions_are_continued_and_others_do_not_exist(shell: Shell, script: Sc
     assert SessionStore().ids() == [id]
 
 
-def test_the_system_prompt_and_the_folder(shell: Shell, script: Script, tmp_path: Path):
+def test_the_system_prompt_and_the_folder_can_be_set(shell: Shell, script: Script, tmp_path: Path):
     reply = {"text": "ok", "expect": "Speak like a pirate"}
     assert shell.run("run", "x", "-p", script(reply), "--system-prompt", "Speak like a pirate").code == 0
     other = tmp_path / "other"
@@ -217,7 +219,7 @@ def test_debug_shows_every_object(shell: Shell, script: Script):
     assert '"type"' not in shell.run("run", "x", "-p", script("y")).err
 
 
-def test_servers_of_a_file(shell: Shell, script: Script):
+def test_the_servers_of_a_config_file_offer_their_tools(shell: Shell, script: Script):
     from tests.support import mcp_server
 
     server = {"mcpServers": {"test": {"command": sys.executable, "args": [str(mcp_server.__file__)]}}}
@@ -389,7 +391,7 @@ NO_TERMINAL = "standard input is no terminal, so the permission mode is plan"
 
 
 @pytest.mark.parametrize("arguments", [("run", "go"), ("write it",), ("run", "--driver", "chat", "go")])
-def test_a_command_without_a_terminal_only_plans(shell: Shell, script: Script, arguments: tuple[str, ...]):
+def test_a_command_without_a_terminal_writes_no_file(shell: Shell, script: Script, arguments: tuple[str, ...]):
     result = shell.run(*arguments, "-p", script(WRITES, "no"))
     assert not (shell.folder / "b.py").exists()
     assert [event.data["by"] for event in last_events("permission.decided")] == ["mode"]
@@ -397,7 +399,7 @@ def test_a_command_without_a_terminal_only_plans(shell: Shell, script: Script, a
     assert "--permission-mode" in result.err
 
 
-def test_a_prompt_of_standard_input_only_plans(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
+def test_a_prompt_from_standard_input_writes_no_file(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("go"))
     shell.run("run", "-", "-p", script(WRITES, "no"))
     assert not (shell.folder / "b.py").exists()

@@ -195,7 +195,7 @@ def undo(shell: Shell, script: Script) -> Iterator[TerminalPerson]:
 
 
 @pytest.mark.parametrize(("line", "is_undone"), [("n\r", False), ("maybe\ry\r", True), ("y\r", True), ("\x04", False)])
-def test_an_undo_happens_after_a_yes(shell: Shell, undo: TerminalPerson, line: str, is_undone: bool):
+def test_an_undo_waits_for_a_yes(shell: Shell, undo: TerminalPerson, line: str, is_undone: bool):
     assert b"would restore a.py" in undo.wait_for(UNDO_QUESTION)
     for part in line.splitlines(keepends=True):
         undo.type(part)

@@ -28,7 +28,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("language", "statement", "expected"), CHANGES)
-def test_each_change_has_one_other_token(language: str, statement: str, expected: list[str]) -> None:
+def test_each_change_replaces_one_token(language: str, statement: str, expected: list[str]) -> None:
     text = f"{statement}\nother < 1\n"
     document = Document.from_text("file:///a", text, language=language)
     tree = parse(document)

@@ -53,5 +53,5 @@ async def test_the_sign_that_was_left_out(path: str, text: str, message: str, co
         ("a.go", "package a\n\nfunc f() int {\n\ty = <|>x<|>\n\treturn x\n}\n", "undefined: x", "UndeclaredName"),
     ],
 )
-async def test_nothing_is_put_where_it_does_not_belong(path: str, text: str, message: str, code: str) -> None:
+async def test_other_strings_and_findings_get_no_repair(path: str, text: str, message: str, code: str) -> None:
     assert await repair_all(make_request(path, text, message, code)) == []

@@ -21,7 +21,7 @@ def test_frequent_mistakes_cost_less(intended: str, written: list[str]):
     assert costs[0] > 0
 
 
-def test_one_ordinary_slip_costs_about_1():
+def test_one_ordinary_slip_has_a_cost_of_about_1():
     for written in ("vlaues", "vaues", "valuess", "vakues", "valuesd"):
         assert 0.4 <= misspelling_cost(written, "values") <= 1.2
 
