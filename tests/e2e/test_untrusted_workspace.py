@@ -185,7 +185,7 @@ def _name_of(run: list[str]) -> str:
     return f"python {run[first] if run[first - 1] == '-m' else Path(run[first]).name}"
 
 
-async def test_nothing_of_a_workspace_without_trust_runs(
+async def test_no_program_of_a_workspace_without_trust_runs(
     open_workspace: Open, workspace: Path, canaries: Path, trace: ProcessTrace
 ):
     editor = await open_workspace(trusted=False)
@@ -252,7 +252,7 @@ def test_strace_shows_what_other_programs_start(workspace: Path, canaries: Path,
         (["docs", "pytest.main"], "", ""),
     ],
 )
-def test_of_a_folder_without_trust_no_command_runs_tests_or_tools(
+def test_without_trust_no_command_runs_the_tests_or_tools_of_a_folder(
     arguments: list[str], typed: str, shown: str, workspace: Path, canaries: Path, home: Path, tmp_path: Path
 ):
     # without strace: only the sandbox is seen, and not what runs in it

@@ -139,7 +139,7 @@ async def test_no_port_unless_asked_for_and_none_that_is_taken(tiny_model: Path,
         assert sentence in engine.log()
 
 
-async def test_a_port_of_its_own(tiny_model: Path, home: Path):
+async def test_the_engine_serves_a_free_tcp_port(tiny_model: Path, home: Path):
     with EngineProcess.start(tiny_model, paths.runtime_folder() / "s", "--tcp", "0") as engine:
         async with engine.http() as http:
             port = (await http.get("/props")).json()["tcp_port"]

@@ -64,7 +64,7 @@ async def test_health_and_what_the_engine_says_of_itself(http: httpx2.AsyncClien
     assert props["default_generation_settings"] == {"n_ctx": N_CTX}
 
 
-async def test_tokens_there_and_back(http: httpx2.AsyncClient):
+async def test_tokens_become_the_same_text_again(http: httpx2.AsyncClient):
     text = "def é():\n    return '日本'\n<|im_end|>"
     marked = (await post(http, "/tokenize", content=text))["tokens"]
     plain = (await post(http, "/tokenize", content=text, parse_special=False))["tokens"]
@@ -225,7 +225,7 @@ async def test_a_wrong_request_is_refused_with_a_reason(
     assert (await http.get("/health")).status_code == 200
 
 
-async def test_unknown_paths_and_methods(http: httpx2.AsyncClient):
+async def test_unknown_paths_and_methods_are_refused(http: httpx2.AsyncClient):
     assert (await http.get("/nothing")).status_code == 404
     assert (await http.get("/completion")).status_code == 405
     assert (await http.post("/health", json={})).status_code == 405
@@ -239,7 +239,7 @@ async def eventually(http: httpx2.AsyncClient, condition: Callable[[dict[str, An
             return props
 
 
-async def test_nobody_reading_ends_a_stream_early(http: httpx2.AsyncClient, engine: EngineProcess):
+async def test_a_stream_without_a_reader_ends_early(http: httpx2.AsyncClient, engine: EngineProcess):
     before = (await http.get("/props")).json()["tokens_generated_total"]
     body = {"prompt": "def f", "n_predict": N_CTX - 100, "stream": True}
     async with engine.http() as reader, reader.stream("POST", "/completion", json=body) as response:
@@ -252,7 +252,7 @@ async def test_nobody_reading_ends_a_stream_early(http: httpx2.AsyncClient, engi
     assert (await post(http, "/completion", prompt="def f", n_predict=2))["stop"]
 
 
-async def test_nobody_waiting_ends_an_answer_in_one_piece_early(http: httpx2.AsyncClient, engine: EngineProcess):
+async def test_an_answer_without_a_waiting_client_ends_early(http: httpx2.AsyncClient, engine: EngineProcess):
     before = (await http.get("/props")).json()["tokens_generated_total"]
     async with engine.http() as reader:
         asking = asyncio.create_task(post(reader, "/completion", prompt="def g", n_predict=N_CTX - 100))

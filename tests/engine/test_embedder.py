@@ -107,7 +107,7 @@ async def test_each_text_has_its_vector_and_its_tokens(stage: Stage, tmp_path: P
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have a niceness of their own on Linux only")
-async def test_its_thread_gives_way_to_the_language_models(stage: Stage):
+async def test_the_thread_of_the_embedder_has_a_lower_priority(stage: Stage):
     stage.model.go.release()
     ours = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
     await stage.embed("a")
@@ -222,7 +222,7 @@ def test_without_a_request_nothing_is_loaded_or_started(tmp_path: Path):
     assert threading.active_count() == before
 
 
-async def test_how_long_it_is_at_one_text_is_told(stage: Stage):
+async def test_the_time_spent_on_one_text_is_reported(stage: Stage):
     assert stage.embedder.silent_s == 0
     embedding = asyncio.create_task(stage.embed("a"))
     await stage.until_begun()

@@ -123,7 +123,7 @@ async def test_more_texts_than_may_wait_are_turned_away(embedder: Embedder):
     small.close()
 
 
-async def test_nobody_waiting_ends_the_work(embedder: Embedder):
+async def test_embedding_ends_when_the_client_disconnects(embedder: Embedder):
     app = Starlette(routes=routes(embedder))
     body = json.dumps({"content": ["a"] * 1000}).encode()
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])

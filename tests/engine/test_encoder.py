@@ -29,7 +29,7 @@ def embed(encoder: Encoder) -> Callable[[str], list[float]]:
     return lambda text: encoder.encode(encoder.tokenize(text, encoder.max_text_tokens))
 
 
-def test_its_size_is_that_of_its_file(encoder: Encoder):
+def test_the_encoder_reads_its_size_from_its_file(encoder: Encoder):
     assert (encoder.max_text_tokens, encoder.dimensions) == (CONTEXT - 2, WIDTH)
 
 
@@ -63,7 +63,7 @@ def test_marks_in_a_text_are_text(encoder: Encoder):
     assert encoder.tokenize("[CLS]", 100)[1:-1].count(CLS) == 0
 
 
-def test_how_it_pools_is_said_by_its_file_or_by_who_loads_it(tmp_path: Path):
+def test_the_file_or_the_caller_chooses_the_pooling(tmp_path: Path):
     vectors: dict[str, list[float]] = {}
     for mean in (True, False):
         path = tmp_path / f"{mean}.gguf"

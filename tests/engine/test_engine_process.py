@@ -29,7 +29,7 @@ def test_only_this_user_can_connect(tiny_model: Path, place: Path):
     assert [oct(mode) for mode in modes] == ["0o600", "0o700"]
 
 
-async def test_told_to_end_it_leaves_nothing_behind(tiny_model: Path, place: Path):
+async def test_a_terminated_engine_leaves_no_file_behind(tiny_model: Path, place: Path):
     with EngineProcess.start(tiny_model, place, "--n-ctx", "8192") as engine:
         async with engine.http() as http:
             body = {"prompt": "def f", "n_predict": 8000, "stream": True}

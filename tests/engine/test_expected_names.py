@@ -51,7 +51,7 @@ def find_likelier(llama: Llama, sampling: Sampling, before: str, written: str = 
         ("x =", "", " var", False),
     ],
 )
-def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str, likelier: bool):
+def test_a_name_is_made_likelier_where_it_fits(llama: Llama, before: str, written: str, forced: str, likelier: bool):
     result = find_likelier(llama, Sampling(expected=NAMES), before, written, forced)
     assert bool(result) == likelier
     word = (before + written + forced).rpartition(" ")[2]
@@ -102,7 +102,9 @@ def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str,
         ("a, " * 100, "", "", False),
     ],
 )
-def test_where_a_name_is_bound(llama: Llama, before: str, written: str, forced: str, likelier: bool):
+def test_an_unbound_name_is_made_likelier_where_it_can_be_bound(
+    llama: Llama, before: str, written: str, forced: str, likelier: bool
+):
     assert bool(find_likelier(llama, Sampling(unbound=NAMES), before, written, forced)) == likelier
 
 
@@ -124,7 +126,7 @@ def test_a_word_that_stands_before_it_comes_first(llama: Llama, unbound: str, be
         assert any(text.startswith(item) for item in result), result
 
 
-def test_of_what_spells_a_name_the_longest_is_made_likelier(llama: Llama):
+def test_only_the_longest_token_of_a_name_is_made_likelier(llama: Llama):
     """Only the longest token rises: after a single letter many other names are possible."""
     whole = find_likelier(llama, Sampling(expected=NAMES), "x = ")
     plain = {text for text in whole if "value_of".startswith(text)}

@@ -42,7 +42,7 @@ INFILL = Infill(
 )
 
 
-def test_a_model_s_own_beginning_comes_before_all():
+def test_the_opening_token_of_a_model_comes_first():
     for order in ("suffix-first", "prefix-suffix-middle"):
         plain, opened = (
             tokenize_infill(Letters(bos_tokens=opening), INFILL, order).prompts[0] for opening in ((), (1000,))

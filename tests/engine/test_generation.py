@@ -24,7 +24,7 @@ def test_without_temperature_the_answer_is_always_the_same(machine: Bench):
     assert (last.stop, last.usage.generated) == ("limit", 40)
 
 
-def test_the_same_prompt_again_evaluates_nothing(machine: Bench):
+def test_the_same_prompt_is_not_evaluated_again(machine: Bench):
     first, cold = machine.run(PROMPT)
     again, warm = machine.run(PROMPT)
     size = len(machine.llama.vocabulary.tokenize(PROMPT))
@@ -70,7 +70,7 @@ def test_an_accepted_answer_is_not_evaluated_again(machine: Bench):
     assert (last.usage.evaluated, last.usage.reused) == (1, len(accepted))
 
 
-def test_whatever_is_resident_the_answer_is_that_of_an_empty_cache(machine: Bench):
+def test_an_answer_does_not_depend_on_the_cached_sequences(machine: Bench):
     chance = random.Random(3)
     prompts: list[list[int]] = []
     for _ in range(30):
@@ -108,13 +108,13 @@ def test_a_stop_string_ends_the_answer_and_is_not_part_of_it(machine: Bench):
 
 
 @pytest.mark.parametrize("count", [0, 1, 7])
-def test_no_more_tokens_than_asked(machine: Bench, count: int):
+def test_an_answer_has_no_more_tokens_than_requested(machine: Bench, count: int):
     _, last = machine.run(PROMPT, Sampling(n_predict=count))
 
     assert (last.stop, last.usage.generated) == ("limit", count)
 
 
-def test_nothing_to_predict_warms_the_cache(machine: Bench):
+def test_a_request_for_no_tokens_warms_the_cache(machine: Bench):
     text, _ = machine.run(PROMPT, Sampling(n_predict=0))
 
     assert text == ""
@@ -249,7 +249,7 @@ def test_the_likeliest_tokens_are_told_with_their_probabilities(machine: Bench):
         assert sum(math.exp(value) for value in values) < 1
 
 
-def test_of_several_prompts_the_first_that_is_cheap_enough_is_taken(machine: Bench):
+def test_the_first_prompt_that_fits_the_time_budget_is_evaluated(machine: Bench):
     long, short = Prompt([1] * 60), Prompt([2] * 8)
     [cold] = machine.together(TokenRequest((long, short), Sampling(n_predict=1), budget_ms=35.0))
     machine.run(long.tokens, Sampling(n_predict=0))

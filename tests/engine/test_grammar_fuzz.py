@@ -24,7 +24,7 @@ def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_everything_that_is_written_can_be_read(engine: EngineProcess, case: Case):
+async def test_each_answer_by_a_grammar_can_be_parsed(engine: EngineProcess, case: Case):
     async with engine.http() as http:
         tally = await fuzz(http, case, COUNT)
 

@@ -92,7 +92,7 @@ def test_a_request_for_probabilities_gets_those_of_every_token(machine: Bench):
     assert machine.run(PROMPT, result, b"abeinrst")[1].usage.reused == len(machine.llama.vocabulary.tokenize(PROMPT))
 
 
-def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench):
+def test_no_tokens_are_spelled_ahead_if_the_memory_cannot_be_cut(machine: Bench):
     machine.kv.can_truncate = False
     size = len(machine.llama.vocabulary.tokenize(PROMPT))
     _, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")

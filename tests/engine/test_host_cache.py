@@ -69,7 +69,7 @@ def test_a_prompt_that_begins_like_a_parked_one_goes_on_from_there(machine: Benc
     assert (last.usage.evaluated, last.usage.reused) == (2, 150)
 
 
-def test_which_prompt_can_be_read_in_time_counts_what_is_parked(machine: Bench):
+def test_the_cached_length_includes_parked_sequences(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
 
@@ -84,7 +84,7 @@ def test_while_there_is_room_nothing_is_moved(machine: Bench):
     assert (machine.kv.used_cells, host_lengths(machine)) == (206, [])
 
 
-def test_of_many_candidates_one_is_kept(machine: Bench):
+def test_only_one_of_several_candidates_is_parked(machine: Bench):
     machine.together(TokenRequest((Prompt(A),), Sampling(n_predict=24, n=3, temperature=1.0)))
     machine.run(B, SHORT)
 
@@ -150,7 +150,7 @@ def test_a_wanted_sequence_is_not_given_up_for_the_one_that_makes_room_for_it(ma
     assert last.usage.evaluated == 0
 
 
-def test_one_that_is_larger_than_the_lot_leaves_the_others_alone(machine: Bench):
+def test_a_sequence_that_is_too_large_evicts_no_other_sequence(machine: Bench):
     use_host_cache(machine, limit=210)
     machine.run(A, SHORT)
     machine.run([n * 13 % 190 + 5 for n in range(220)], SHORT)
@@ -161,7 +161,7 @@ def test_one_that_is_larger_than_the_lot_leaves_the_others_alone(machine: Bench)
     assert machine.host_cache.eviction_count == 1
 
 
-def test_a_sequence_stays_its_owner_s_when_another_reads_its_beginning(machine: Bench):
+def test_a_sequence_keeps_its_owner_when_another_client_reads_its_beginning(machine: Bench):
     machine.run(A, SHORT, owner=Owner("mine"))
     machine.run(B, SHORT, owner=Owner("other"))
 
@@ -212,7 +212,9 @@ def test_the_latest_stays_when_the_lot_is_full(machine: Bench):
     assert [sequence.tokens[:200] for sequence in machine.host_cache.sequences] == [B]
 
 
-def test_a_machine_without_memory_for_it_evaluates_again(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_a_sequence_is_evaluated_again_if_there_is_no_memory_to_park_it(
+    machine: Bench, monkeypatch: pytest.MonkeyPatch
+):
     def full(_: int) -> None:
         raise MemoryError
 
@@ -277,7 +279,7 @@ def test_in_a_quiet_moment_room_is_made_for_what_may_come_back(machine: Bench):
     assert machine.kv.eviction_count == evicted
 
 
-def test_where_nothing_is_parked_there_is_nothing_to_make_room_for(machine: Bench):
+def test_without_parked_sequences_no_cells_are_freed_ahead(machine: Bench):
     for prompt in (A[:80], B[:80], C[:80]):
         machine.run(prompt, SHORT)
 

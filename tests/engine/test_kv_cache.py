@@ -275,7 +275,7 @@ def test_a_reader_of_a_memory_that_cannot_be_cut_is_never_set_back():
     assert slot.tokens == [1] * 10
 
 
-def test_nothing_is_given_up_for_what_has_no_room_anyway():
+def test_no_sequence_is_evicted_for_a_request_that_cannot_fit():
     desk = Desk(cells=50, slots=3)
     desk.whole([1] * 20)
     desk.kv.acquire([2] * 20, 5)
@@ -311,7 +311,7 @@ def test_a_sequence_aside_begins_no_prompt_and_goes_when_it_is_forgotten():
     assert (kv.used_cells, staging.is_staging, slot.is_busy) == (0, False, True)
 
 
-def test_of_a_memory_that_cannot_be_cut_only_whole_sequences_are_shared():
+def test_a_memory_that_cannot_be_cut_shares_only_whole_sequences():
     class Recurrent(FakeMemory):
         def truncate(self, seq: int, length: int) -> bool:
             return length in (0, len(self.sequences[seq])) and super().truncate(seq, length)

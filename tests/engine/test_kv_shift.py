@@ -101,7 +101,7 @@ def test_tokens_that_a_prompt_has_already_and_its_last_one_are_not_for_moving():
     assert find_token_runs(TEXT, TEXT, start=len(TEXT) - 4) == []
 
 
-def test_of_several_places_of_the_same_tokens_the_one_with_the_longest_run_is_taken():
+def test_the_place_with_the_longest_run_of_equal_tokens_is_chosen():
     prompt = [*TEXT[:12], *OTHER, *TEXT[:40], *TAIL]
 
     assert find_token_runs([*HEAD, *TEXT], prompt) == [TokenRun(8, 52, 40)]
@@ -172,7 +172,7 @@ def test_several_runs_are_moved_each_to_its_own_place(machine: Bench):
     assert (up.shifted, down.shifted) == (120, 120)
 
 
-def test_moved_tokens_predict_what_they_would_when_moved_by_hand(machine: Bench, llama: Llama):
+def test_moved_tokens_predict_the_same_as_tokens_that_were_moved_by_hand(machine: Bench, llama: Llama):
     first, second = [*HEAD, *TEXT, *END], [*OTHER, *TEXT, *TAIL]
     ask(machine, first)
     ask(machine, second)
@@ -202,7 +202,7 @@ def test_moved_tokens_predict_what_they_would_when_moved_by_hand(machine: Bench,
     assert np.abs(logits_row - fresh).max() > np.abs(logits_row - by_hand).max()
 
 
-def test_nothing_is_moved_for_who_does_not_allow_it(machine: Bench):
+def test_no_cells_are_moved_for_a_request_that_does_not_allow_it(machine: Bench):
     ask(machine, HEAD, TEXT, END)
 
     assert ask(machine, OTHER, TEXT, TAIL, reuse=0).shifted == 0
@@ -210,7 +210,7 @@ def test_nothing_is_moved_for_who_does_not_allow_it(machine: Bench):
     assert ask(machine, [206] * 9, TEXT, [214, 215], reuse=150).shifted == 190
 
 
-def test_nothing_is_moved_from_one_client_to_another(machine: Bench):
+def test_no_cells_are_moved_between_clients(machine: Bench):
     ask(machine, HEAD, TEXT, END, owner=Owner("one"))
 
     assert ask(machine, OTHER, TEXT, TAIL, owner=Owner("other")).shifted == 0
@@ -430,7 +430,7 @@ def test_a_sequence_on_disk_remembers_its_moves(machine: Bench, tmp_path: Path, 
     assert saved.save(HostSequence(list(moved.tokens), persist=True, state=llama.read_state(0)))
 
 
-def test_a_request_for_probabilities_gets_the_model_s_own(machine: Bench):
+def test_a_request_for_probabilities_uses_no_moved_cells(machine: Bench):
     ask(machine, HEAD, TEXT, TAIL)
     work = TokenRequest((Prompt([*OTHER, *TEXT, *END]),), Sampling(n_predict=2, top_logprobs=2), cache_reuse=None)
     [chunks] = machine.together(work)

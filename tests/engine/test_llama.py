@@ -230,5 +230,5 @@ def test_a_batch_has_rows_of_several_sequences(machine: Bench):
     assert llama.logits(len(item)).shape == (llama.n_vocab,)
 
 
-def test_the_kind_of_memory_of_a_model(machine: Bench):
+def test_the_memory_of_a_model_is_described(machine: Bench):
     assert probe_memory(machine.llama) == {"cuts": True, "window": 0, "recurrent": False}

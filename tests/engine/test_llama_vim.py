@@ -39,7 +39,7 @@ def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
     shutil.rmtree(folder)
 
 
-async def test_a_completion(engine: EngineProcess):
+async def test_a_request_of_llama_vim_is_answered(engine: EngineProcess):
     async with engine.http() as http:
         answer = (await http.post("/infill", json=BODY)).raise_for_status().json()
 

@@ -32,7 +32,7 @@ def similarity(encoder: Encoder) -> Callable[[str, str], float]:
     return cosine
 
 
-def test_its_size(encoder: Encoder):
+def test_the_encoder_has_the_size_and_the_tokens_of_minilm(encoder: Encoder):
     assert (encoder.dimensions, encoder.max_text_tokens) == (384, 510)
     assert encoder.tokenize("def read_file(path):", 128) == [101, 13366, 3191, 1035, 5371, 1006, 4130, 1007, 1024, 102]
 

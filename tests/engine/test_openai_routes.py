@@ -50,7 +50,7 @@ async def count(http: httpx2.AsyncClient, text: str) -> int:
     return len((await http.post("/tokenize", json={"content": text})).json()["tokens"])
 
 
-async def test_both_doors_serve_the_same_model(client: AsyncOpenAI, over_tcp: AsyncOpenAI):
+async def test_unix_socket_and_tcp_serve_the_same_model(client: AsyncOpenAI, over_tcp: AsyncOpenAI):
     answers: list[str | None] = []
     for result in (client, over_tcp):
         chat = await result.chat.completions.create(model="any", messages=HI, temperature=0, max_tokens=8)
@@ -60,7 +60,7 @@ async def test_both_doors_serve_the_same_model(client: AsyncOpenAI, over_tcp: As
     assert answers[0] == answers[1] != ""
 
 
-async def test_models(client: AsyncOpenAI):
+async def test_a_model_is_described_and_an_unknown_model_is_refused(client: AsyncOpenAI):
     model = await client.models.retrieve("tiny")
 
     assert (model.id, model.owned_by) == ("tiny", "lsp-harness")
@@ -123,7 +123,7 @@ async def test_a_stream_ends_with_done(http: httpx2.AsyncClient):
     assert "usage" not in json.loads(lines[-2][6:])
 
 
-async def test_several_choices_over_one_prompt(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_one_prompt_can_have_several_choices(client: AsyncOpenAI, http: httpx2.AsyncClient):
     settings: Any = {"model": "tiny", "messages": HI, "n": 3, "seed": 7, "max_tokens": 8}
     chat = await client.chat.completions.create(**settings)
     texts = [choice.message.content for choice in chat.choices]
@@ -167,7 +167,7 @@ async def test_a_stop_string_ends_the_answer_before_itself(client: AsyncOpenAI):
         assert (choice.text, choice.finish_reason) == (text[: text.index(word)], "stop")
 
 
-async def test_how_many_tokens_an_answer_may_have(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_the_number_of_tokens_of_an_answer_is_limited(client: AsyncOpenAI, http: httpx2.AsyncClient):
     async def generated(**more: Any) -> int:
         done = await client.chat.completions.create(model="tiny", messages=HI, temperature=0, **more)
         assert done.usage
@@ -183,7 +183,7 @@ async def test_how_many_tokens_an_answer_may_have(client: AsyncOpenAI, http: htt
     assert text.usage.completion_tokens == 16
 
 
-async def test_log_probabilities_of_a_conversation(client: AsyncOpenAI):
+async def test_a_conversation_can_have_log_probabilities(client: AsyncOpenAI):
     settings: Any = {"model": "tiny", "messages": HI, "temperature": 0, "max_tokens": 4, "logprobs": True}
     chat = await client.chat.completions.create(**settings, top_logprobs=2)
     bare = await client.chat.completions.create(**settings)
@@ -204,7 +204,7 @@ async def test_log_probabilities_of_a_conversation(client: AsyncOpenAI):
     assert [item for part in parts if part for item in part.content or []] == items
 
 
-async def test_log_probabilities_of_a_text(client: AsyncOpenAI):
+async def test_a_text_can_have_log_probabilities(client: AsyncOpenAI):
     settings: Any = {"model": "tiny", "prompt": "def f", "temperature": 0, "max_tokens": 4, "logprobs": 2}
     done = await client.completions.create(**settings)
     stream = await client.completions.create(**settings, stream=True)
@@ -267,7 +267,7 @@ async def test_messages_in_parts_and_roles_by_other_names(client: AsyncOpenAI):
     assert len({chat.usage.prompt_tokens for chat in chats if chat.usage}) == 1
 
 
-async def test_prompts_of_every_kind(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_a_prompt_can_be_text_tokens_or_a_list(client: AsyncOpenAI, http: httpx2.AsyncClient):
     settings: Any = {"model": "tiny", "temperature": 0, "max_tokens": 6}
     tokens = (await http.post("/tokenize", json={"content": "def f"})).json()["tokens"]
     alone = (await client.completions.create(prompt="def f", **settings)).choices[0].text

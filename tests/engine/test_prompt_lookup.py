@@ -21,7 +21,7 @@ def test_without_such_a_place_there_is_no_draft():
     assert PromptLookup(flat).draft([9, 9, 1, 2, 3], 5) == []
 
 
-def test_no_more_than_asked_or_known():
+def test_a_draft_has_no_more_tokens_than_requested_or_known():
     tokens = [1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3]
 
     assert PromptLookup(flat).draft(tokens, 3) == [4, 5, 6]

@@ -38,7 +38,7 @@ def test_the_answer_is_asked_for_once(
     ]
 
 
-def test_another_model_of_the_same_name_is_asked_about_again(home: Path, monkeypatch: pytest.MonkeyPatch):
+def test_another_model_under_the_same_name_is_probed_again(home: Path, monkeypatch: pytest.MonkeyPatch):
     child = Child(0)
     monkeypatch.setattr(subprocess, "run", child)
     model = home / "model.gguf"

@@ -24,7 +24,9 @@ async def test_chunks_come_in_order_and_the_end_is_told_once(scheduler: Schedule
     assert book.ends == [("normal", "limit", 3)]
 
 
-async def test_the_interactive_overtakes_the_background_between_steps(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_an_interactive_request_overtakes_a_background_request_between_steps(
+    scheduler: Scheduler, gated_llama: GatedLlama
+):
     slow = asyncio.create_task(all_of(scheduler, make_request("slow", 3), "background"))
     await gated_llama.at_work.wait()
     assert not scheduler.is_busy()
@@ -40,7 +42,7 @@ async def test_the_interactive_overtakes_the_background_between_steps(scheduler:
     ]
 
 
-async def test_where_a_larger_step_costs_nothing_the_less_urgent_ride_along(gated_llama: GatedLlama):
+async def test_less_urgent_requests_join_a_step_that_costs_no_more(gated_llama: GatedLlama):
     scheduler = Scheduler(
         ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(dict.fromkeys(CURVE, 10.0)))
     )
@@ -60,7 +62,7 @@ async def test_where_a_larger_step_costs_nothing_the_less_urgent_ride_along(gate
     ]
 
 
-async def test_equals_share_their_steps(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_requests_of_equal_priority_share_their_steps(scheduler: Scheduler, gated_llama: GatedLlama):
     first = asyncio.create_task(all_of(scheduler, make_request("a", 4)))
     await gated_llama.at_work.wait()
     others = [asyncio.create_task(all_of(scheduler, make_request(name, 4))) for name in "bc"]
@@ -168,9 +170,7 @@ async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
     assert gated_llama.log == [{"slow": 32}, {"quick": 1}]
 
 
-async def test_of_several_candidates_what_all_of_them_generated_is_told(
-    scheduler: Scheduler, gated_llama: GatedLlama, book: Book
-):
+async def test_the_tokens_of_all_candidates_are_counted(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
     gated_llama.open.set()
     assert await all_of(scheduler, make_request("a", steps=3, n=4)) == ["limit"] * 4
     assert book.ends == [("normal", "limit", 12)]
@@ -190,7 +190,7 @@ async def test_tokens_of_each_candidate_are_counted(scheduler: Scheduler, gated_
     assert usage.evaluated == len(tokens) + sum(usage.spelled for usage in usages)
 
 
-async def test_one_client_with_many_prompts_gets_no_more_than_another(gated_llama: GatedLlama):
+async def test_a_client_with_many_prompts_gets_no_more_steps_than_another(gated_llama: GatedLlama):
     scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
     tasks = [asyncio.create_task(all_of(scheduler, make_request("many", 1, prompt=n))) for n in (2, 3, 4, 5)]
     await gated_llama.at_work.wait()

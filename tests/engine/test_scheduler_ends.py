@@ -94,7 +94,7 @@ async def test_a_request_is_cancelled_by_its_name(scheduler: Scheduler, gated_ll
     assert await asyncio.gather(*tasks) == [["limit"] * 2, ["cancelled"] * 2]
 
 
-async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
+async def test_a_broken_request_does_not_end_the_others(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
     gated_llama.open.set()
     gated_llama.broken = "broken"
 
@@ -112,7 +112,7 @@ async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, 
     assert [outcome for _, outcome, _ in book.ends] == ["failed", "failed", "refused", "limit"]
 
 
-async def test_a_sequence_aside_outlives_a_broken_step_of_another(gated_llama: GatedLlama):
+async def test_a_sequence_aside_survives_a_broken_step_of_another_request(gated_llama: GatedLlama):
     """It is at positions of its own, which a clean-up by the number of tokens would cut off."""
     shift = KvShift(gated_llama.llama, gated_llama.kv, min_run_tokens=16)
     scheduler = Scheduler(
@@ -171,7 +171,7 @@ async def test_closing_ends_what_runs_and_what_waits(gated_llama: GatedLlama):
         await all_of(scheduler, make_request("late"))
 
 
-async def test_how_long_its_thread_gives_no_sign_is_told(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_the_time_without_a_sign_of_the_thread_is_reported(scheduler: Scheduler, gated_llama: GatedLlama):
     assert scheduler.silent_s == 0
     # as on a GPU, where nothing is heard within a step
     first = asyncio.create_task(all_of(scheduler, make_request("first")))

@@ -57,7 +57,7 @@ def test_a_stop_string_never_leaks_however_it_is_split(text: str, stop: str, cut
 
 
 @given(text=LETTERS, stops=st.lists(st.text("ab`é", min_size=1, max_size=4), max_size=4), cuts=CUTS)
-def test_none_of_several_stop_strings_leaks(text: str, stops: list[str], cuts: list[int]):
+def test_no_stop_string_is_part_of_the_text(text: str, stops: list[str], cuts: list[int]):
     outcome, result = TextDecoder(stops), ""
     for piece in pieces(text.encode(), cuts):
         result += outcome.add(piece)

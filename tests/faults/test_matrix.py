@@ -44,7 +44,7 @@ def runner() -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_each_command_ends_as_the_table_says(fault: Fault, runner: "subprocess.Popen[str]") -> None:
+def test_each_command_ends_as_the_table_of_faults_says(fault: Fault, runner: "subprocess.Popen[str]") -> None:
     if fault.needs_mount and not may_mount():
         pytest.skip("only root may mount a small disk; `no-file-grows` is tried in its place")
     assert runner.stdin

@@ -54,7 +54,7 @@ def test_a_file_is_in_the_innermost_folder(disk: Path, file: str, roots: list[st
     assert (folder and (folder.folder, str(folder.path))) == (root and (disk / root, path))
 
 
-def test_nothing_is_in_no_folder(disk: Path):
+def test_a_path_without_a_folder_is_in_no_folder(disk: Path):
     assert find_folder(None, [disk]) is None
     assert path_inside(Path("/a\0b"), disk) is None
 

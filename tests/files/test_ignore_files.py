@@ -143,7 +143,7 @@ def test_a_folder_in_place_of_rules_does_no_harm(tmp_path: Path) -> None:
     assert not IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "a.py")
 
 
-def test_one_sentence_says_why_a_file_is_kept_from_the_model(tmp_path: Path) -> None:
+def test_the_reason_why_a_file_is_private_is_one_sentence(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "private/\n", "private/a.py": "", "b.py": ""})
     (tmp_path / "c.py").symlink_to(tmp_path / "private" / "a.py")
     (tmp_path / "d.txt").symlink_to(tmp_path / ".env")

@@ -47,7 +47,7 @@ def test_matches_of_patterns_are_what_they_were():
     assert matched > 1_500
 
 
-def test_one_is_written_so():
+def test_a_pattern_becomes_the_expected_expression():
     assert remove_backtracking(regex("*a*b?*.py").pattern) == snapshot(
         "^(?:.+/)?(?>[^/]*?a)(?>[^/]*?b[^/])[^/]*\\.py(?:(?P<ps_d>/)|$)"
     )
@@ -73,7 +73,7 @@ def test_a_pattern_that_could_fit_in_many_ways_is_answered(tmp_path: Path):
     assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "c.py") == ".gitignore"
 
 
-def test_of_a_range_that_goes_backwards_git_takes_the_first_character(tmp_path: Path):
+def test_a_reversed_range_means_its_first_character_as_in_git(tmp_path: Path):
     (tmp_path / ".gitignore").write_text("[b-a].py\nc.py\n")
     assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "c.py") == ".gitignore"
     assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "b.py") == ".gitignore"

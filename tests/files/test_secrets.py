@@ -75,7 +75,7 @@ def test_lines_that_hold_a_secret(text: str) -> None:
     "text",
     ["password = 'hunter2'", "AKIA", "https://host:8080/a@b", "git@github.com:a/b", "://{user}:{password}@{host}/"],
 )
-def test_lines_that_only_look_a_little_like_it(text: str) -> None:
+def test_lines_that_only_resemble_a_secret_are_allowed(text: str) -> None:
     assert not secret_lines(Document.from_text("file:///a.py", text))
 
 
@@ -131,7 +131,7 @@ async def test_an_outline_leaves_a_secret_out() -> None:
     assert TOKEN not in prompt
 
 
-async def test_nothing_is_asked_about_a_line_with_a_secret() -> None:
+async def test_a_line_with_a_secret_is_not_sent_to_the_model() -> None:
     with pytest.raises(NoAnswer, match="contains what looks like a secret"):
         await prompt_of(f"a = '{TOKEN}'<|>\n")
     src = markup.parse(f"a = '{TOKEN}'<|>\n")

@@ -66,7 +66,7 @@ def test_a_workspace_may_be_such_a_folder_itself(tmp_path: Path):
     assert walked_names(tmp_path) == ["lib/c.py", "pyvenv.cfg"]
 
 
-def test_whoever_opens_an_ignored_folder_means_it(tmp_path: Path):
+def test_an_ignored_folder_can_be_opened_as_a_workspace(tmp_path: Path):
     (tmp_path / ".git").mkdir()
     write_files(tmp_path, "versions/lib/a.py", "versions/lib/b.log")
     (tmp_path / ".gitignore").write_text("/versions/\n")

@@ -90,7 +90,7 @@ def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(run
     assert "ok unchanged" in run
 
 
-def test_of_two_likely_repairs_the_model_chooses_one(run: str):
+def test_the_model_chooses_one_of_two_likely_repairs(run: str):
     assert "ok chosen" in run
 
 

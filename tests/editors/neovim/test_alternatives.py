@@ -49,7 +49,7 @@ def test_typing_along_leaves_out_what_does_not_begin_so(editor: Editor):
     assert editor.ghost == ["pute(0)"], "constant is out"
 
 
-def test_where_there_is_no_other_it_says_so(editor: Editor):
+def test_without_another_suggestion_a_message_says_so(editor: Editor):
     editor.type("idef add(a, b):")
     editor.shows("", "    return a + b")
 
@@ -67,7 +67,7 @@ def test_the_keys_are_themselves_without_ghost_text(editor: Editor):
     assert editor.buffer == ["N"]
 
 
-def test_asking_works_while_paused(editor: Editor):
+def test_an_explicit_request_works_while_suggestions_are_paused(editor: Editor):
     editor.nvim.command("LspHarness pause")
     editor.type("ix = ")
     editor.settle()
@@ -83,7 +83,7 @@ def test_asking_works_while_paused(editor: Editor):
 
 
 @pytest.mark.parametrize(("key", "shown"), [("<M-]>", "compute(0)"), ("<M-[>", "constant")])
-def test_asking_where_nothing_was_shown_gets_the_others_by_the_same_keys(editor: Editor, key: str, shown: str):
+def test_an_explicit_request_where_no_suggestion_was_shown_gets_alternatives(editor: Editor, key: str, shown: str):
     editor.hush()
     editor.type("ix = <M-s>")
     editor.shows("compute(total, 2)")
@@ -97,13 +97,13 @@ def test_asking_where_nothing_was_shown_gets_the_others_by_the_same_keys(editor:
     assert [event["kind"] for event in editor.events("asked")] == [INVOKED, INVOKED], "the others came at once"
 
 
-def test_asking_for_nothing_says_so(editor: Editor):
+def test_an_explicit_request_without_a_result_says_so(editor: Editor):
     editor.type("ithere is nothing<M-s>")
 
     editor.says("there is nothing to suggest here")
 
 
-def test_asking_outside_insert_mode_does_nothing(editor: Editor):
+def test_a_request_outside_of_insert_mode_is_not_sent(editor: Editor):
     assert editor.lua("return require('lsp_harness').suggest()") is False
 
 

@@ -122,7 +122,7 @@ def test_the_fallback_stands_back_only_while_another_is_there(editor: Editor):
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
 
-def test_each_method_by_itself(editor: Editor):
+def test_the_fallback_is_chosen_separately_for_each_method(editor: Editor):
     other(editor, referencesProvider=True)
 
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
@@ -165,7 +165,7 @@ def test_a_server_that_is_restarted_stands_back_too(editor: Editor):
         "client.supports_method('textDocument/definition', { bufnr = 0 })",
     ],
 )
-def test_all_ways_to_ask_a_client_are_answered_alike(editor: Editor, question: str):
+def test_all_forms_of_supports_method_give_the_same_answer(editor: Editor, question: str):
     ask = f"local client = require('lsp_harness.server').client(0) return {question}"
     assert editor.lua(ask) is True
     other(editor)

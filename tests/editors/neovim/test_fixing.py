@@ -108,7 +108,7 @@ def test_positions_are_told_in_the_units_of_the_server(start: Start):
     assert editor.buffer == ["ñ😀 = fixed"]
 
 
-def test_of_several_the_user_chooses_and_reasons_are_not_among_them(faulty: Editor):
+def test_the_user_chooses_among_several_fixes_and_sees_no_reasons(faulty: Editor):
     faulty.open("two.py", "x = wrong + broken\n")
     faulty.until("#vim.diagnostic.get(0) == 1")
     faulty.diagnose(0, 12, 18, "broken is not defined")
@@ -141,7 +141,7 @@ def test_a_fix_that_cannot_be_worked_out_says_why(faulty: Editor):
     faulty.says("Fix with fake: hopeless: no candidate passed")
 
 
-def test_in_a_tab_page_if_so_wanted(faulty: Editor):
+def test_a_fix_is_previewed_in_a_tab_page_if_the_option_says_so(faulty: Editor):
     faulty.lua("require('lsp_harness.config').preview = 'tab'")
 
     faulty.nvim.command("LspHarness fix")
@@ -155,7 +155,7 @@ def test_in_a_tab_page_if_so_wanted(faulty: Editor):
     assert faulty.lua("return vim.fn.tabpagenr('$')") == 1
 
 
-def test_without_a_preview_if_so_wanted(faulty: Editor):
+def test_a_fix_is_applied_without_a_preview_if_the_option_says_so(faulty: Editor):
     faulty.lua("require('lsp_harness.config').preview = false")
 
     faulty.nvim.command("LspHarness fix")

@@ -47,7 +47,7 @@ def test_every_server_is_asked_once(editor: Editor):
     assert offered(editor) == FORWARDED
 
 
-def test_one_that_is_typed_before_the_list_is_there_waits_for_it(start: Start):
+def test_a_command_that_is_typed_before_the_list_arrives_waits(start: Start):
     editor = start([*FAKE, "slow"])
     editor.open()
     editor.settle()

@@ -66,7 +66,7 @@ def test_word_by_word_until_the_last_one_tells_the_server(editor: Editor):
     assert len(editor.events("accepted")) == 1
 
 
-def test_line_by_line(editor: Editor):
+def test_a_suggestion_is_accepted_line_by_line(editor: Editor):
     editor.type("iprint()<Left>")
     editor.shows("value<)>:", "    pass")
 
@@ -269,7 +269,7 @@ def test_undo_takes_back_what_was_accepted_and_leaves_what_was_typed(editor: Edi
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-def test_positions_after_wide_characters(start: Start, encoding: str):
+def test_ghost_text_after_wide_characters_has_the_right_position(start: Start, encoding: str):
     before = "vim.lsp.config('lsp_harness', { capabilities = { general = { positionEncodings = { '%s' } } } })"
     editor = start(before=before % encoding)
     editor.open()

@@ -152,7 +152,7 @@ def test_an_explanation_floats_until_the_cursor_moves(code: Editor):
     code.until("#vim.api.nvim_list_wins() == 1")
 
 
-def test_the_prompt_of_the_model_floats_too(code: Editor):
+def test_the_prompt_of_the_model_is_shown_in_a_floating_window(code: Editor):
     code.nvim.command("LspHarness context")
 
     code.until("#vim.api.nvim_list_wins() == 2")

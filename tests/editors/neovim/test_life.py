@@ -34,7 +34,7 @@ def test_options_of_the_user_stand(start: Start):
 
 
 @pytest.mark.parametrize(("answer", "trusted"), [(4, True), (3, False), (1, False)])
-def test_asking_is_left_to_neovim_which_remembers(start: Start, answer: int, trusted: bool):
+def test_neovim_asks_about_trust_and_remembers_the_answer(start: Start, answer: int, trusted: bool):
     """The test answers `vim.fn.confirm`: 1 ignores, 3 denies, 4 allows."""
     editor, options = greeted(
         start,
@@ -76,7 +76,7 @@ def test_a_server_that_crashed_is_started_again_for_the_same_buffers(editor: Edi
     editor.shows("compute(total, 2)")
 
 
-def test_one_that_keeps_crashing_is_given_up(editor: Editor):
+def test_a_server_that_keeps_crashing_is_not_started_again(editor: Editor):
     for _ in range(3):
         editor.until("require('lsp_harness.server').client(0) ~= nil")
         kill(editor)

@@ -104,7 +104,7 @@ def test_the_server_learns_what_was_dismissed(native: Editor):
     native.until_event("dismissed", arguments=["a uri", "an id"])
 
 
-def test_another_is_chosen_among_what_neovim_has(native: Editor):
+def test_another_suggestion_is_selected_by_neovim(native: Editor):
     native.type("ix = ")
     native.lua("show({ insert_text = 'compute(2)' })")
 
@@ -113,7 +113,7 @@ def test_another_is_chosen_among_what_neovim_has(native: Editor):
     assert native.lua("return selected") == [{"count": 1}, {"count": -1}]
 
 
-def test_asking_is_neovims_own_affair(native: Editor):
+def test_an_explicit_request_is_left_to_neovim(native: Editor):
     native.type("ix = <M-s>")
 
     native.says("Neovim decides when it requests ghost text")
@@ -134,7 +134,7 @@ def test_without_ghost_text_all_answer_false(native: Editor):
     assert [native.lua(f"return require('lsp_harness').{verb}()") for verb in verbs] == [False] * 7
 
 
-def test_pausing_disables_it_in_our_buffers(native: Editor):
+def test_pausing_disables_native_completion_in_our_buffers(native: Editor):
     buffer = native.nvim.current.buffer.number
 
     native.nvim.command("LspHarness pause")

@@ -39,7 +39,7 @@ def test_alternatives_are_gone_through_and_the_one_that_is_shown_is_taken(real: 
     assert editor.buffer[2] == f"    return {seen[2]}"
 
 
-def test_asking_gets_one_suggestion_and_the_others_by_the_key_for_the_next(real: Real):
+def test_an_explicit_request_shows_one_suggestion_and_the_key_shows_others(real: Real):
     more = [{"text": "total / max(len(values), 1)"}, {"text": "total"}]
     editor = real(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
     editor.hush()
@@ -72,7 +72,7 @@ def test_a_suggestion_that_was_asked_for_and_takes_long_is_seen_and_can_be_cance
     editor.shows(REST)
 
 
-def test_why_opens_the_verdict_on_what_an_accepted_text_broke(undefined: Editor):
+def test_why_opens_the_verdict_on_an_accepted_text(undefined: Editor):
     editor = undefined
 
     editor.nvim.command("LspHarness why")
@@ -135,7 +135,7 @@ def test_a_dismissed_suggestion_is_counted_as_such(real: Real):
     editor.says("shown: 1")
 
 
-def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
+def test_another_model_of_the_catalogue_is_sent_as_a_setting(real: Real):
     editor = real()
     line(editor, MODEL)
     editor.choosing("none of these")

@@ -40,7 +40,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.model
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("models")
-def test_ghost_text_and_a_fix_of_the_real_model(home: Path, terminal: Terminal, tmp_path: Path):
+def test_the_real_model_shows_ghost_text_and_fixes_a_finding(home: Path, terminal: Terminal, tmp_path: Path):
     terminal.patience = STARTING
     address = start(terminal, tmp_path, None, text=TEXT)
     # a colour that no other text on the screen has

@@ -214,7 +214,7 @@ def server_pid(editor: Editor) -> int:
 
 
 # -- the status
-def test_status_and_health(real: Real):
+def test_status_and_health_report_no_problem(real: Real):
     editor = completing(real)
     editor.nvim.command("LspHarness status")
     editor.says("positionEncoding: utf-8")

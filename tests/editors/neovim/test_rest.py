@@ -32,7 +32,7 @@ def test_a_place_is_told_once(start: Start):
     assert rests(editor) == [(0, 0), (1, 0)]
 
 
-def test_nothing_is_told_while_typing_or_paused(start: Start):
+def test_no_place_is_sent_while_typing_or_paused(start: Start):
     editor = start()
     editor.open("moves.py", TEXT)
     editor.until("seen({ event = 'rests', line = 0, character = 0 })")

@@ -30,7 +30,7 @@ def call(nvim: Nvim, function: str, *args: Any) -> Any:
         ("  ", ["  "]),
     ],
 )
-def test_words(nvim: Nvim, text: str, words: list[str]):
+def test_a_suggestion_is_split_into_words(nvim: Nvim, text: str, words: list[str]):
     parts = []
     while text:
         (word,) = call(nvim, "word", text)
@@ -43,7 +43,7 @@ def test_words(nvim: Nvim, text: str, words: list[str]):
     ("text", "line"),
     [("one", "one"), ("one\ntwo", "one"), ("\none\ntwo", "\none"), ("\n\none", "\n"), ("one\n", "one")],
 )
-def test_lines(nvim: Nvim, text: str, line: str):
+def test_the_first_line_of_a_suggestion_is_found(nvim: Nvim, text: str, line: str):
     assert call(nvim, "line", text) == [line]
 
 
