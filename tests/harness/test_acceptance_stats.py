@@ -159,7 +159,7 @@ def test_figures_are_added_up_over_runs_in_a_file_for_the_user_alone(tmp_path: P
     assert Desk().uptake.totals()["shown"] == 0
 
 
-def test_another_process_that_has_the_file_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_statistics_do_not_wait_for_a_locked_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path))
     monkeypatch.setattr(acceptance_stats, "LOCK_TIMEOUT_S", 0.01)
     desk = Desk()

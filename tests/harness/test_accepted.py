@@ -21,7 +21,7 @@ from tests.support.verification import wait_until_verified
 pytestmark = pytest.mark.process
 
 
-async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cleared_when_it_is_mended(
+async def test_a_finding_of_an_accepted_completion_is_published_and_later_cleared(
     bench: Make,
 ) -> None:
     b = bench("pi * r ** 2")
@@ -77,7 +77,7 @@ async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Ma
     assert await b.next() == (2, [("F821", 1)])
 
 
-async def test_one_that_was_taken_while_the_next_was_on_its_way_is_verified_too(bench: Make) -> None:
+async def test_a_completion_that_is_accepted_during_the_next_request_is_verified(bench: Make) -> None:
     b = bench("pi * r ** 2", "tau * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri

@@ -85,7 +85,7 @@ async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make
     ("completion", "eager", "trusted"),
     [({}, False, True), ({}, True, False), ({"warm": False}, True, True), ({"enabled": False}, True, True)],
 )
-async def test_nothing_is_warmed_where_that_is_not_wanted(
+async def test_no_place_is_warmed_if_the_settings_or_missing_trust_forbid_it(
     bench: Make, completion: dict[str, Any], eager: bool, trusted: bool
 ) -> None:
     b = bench(config=settings(QUICK, completion=completion), works_ahead=eager, is_trusted=trusted)

@@ -22,7 +22,7 @@ async def test_the_most_likely_suggestion_does_not_wait_for_the_others(bench: Ma
     assert await ask(b, src, src.cursor) == ["3 * r", "r ** 2", "2 * r"]
 
 
-async def test_at_another_place_there_is_one_suggestion_again(bench: Make) -> None:
+async def test_an_ordinary_request_at_another_place_gets_one_suggestion(bench: Make) -> None:
     b = bench("3 * r", "* 3", config=THREE)
     src = b.open(RETURN)
     assert await ask(b, src, src.cursor) == ["3 * r"]

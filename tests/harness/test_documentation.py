@@ -98,7 +98,7 @@ async def test_the_settings_say_whether_and_of_which_environment(bench: Make, si
     assert "requests 2.32.3" not in rewrites(b)[0]
 
 
-async def test_another_environment_in_the_settings_counts_at_once(bench: Make, site: Path):
+async def test_another_environment_in_the_settings_is_used_at_once(bench: Make, site: Path):
     b = bench(*["return requests.get(adress)", RIGHT] * 2, config=edits(2, 1))
     src = b.open(BROKEN)
     await fixed(b, src)

@@ -123,7 +123,7 @@ async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: M
     assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in event_data)
 
 
-async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(bench: Make):
+async def test_without_room_for_a_retry_the_error_quotes_the_closest_candidate(bench: Make):
     b = bench(
         fenced("def area(r):\n    return pi * r"), config=settings(TWO, generation={"candidates": 1, "max_retries": 1})
     )
@@ -298,7 +298,7 @@ TILL = """
     """
 
 
-async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(bench: Make, tmp_path: Path):
+async def test_in_a_small_context_the_code_of_other_files_is_left_out_first(bench: Make, tmp_path: Path):
     b = bench(
         *["return sum(found)"] * 3, config=settings(completion={"repository_tokens": 512, "max_tokens": 9}, **ONE)
     )
@@ -349,7 +349,7 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     assert [("repository" in one["sections"]) for one in event_data] == [shown] * len(event_data)
 
 
-async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
+async def test_all_fills_of_one_place_have_the_same_beginning(bench: Make, tmp_path: Path):
     config = settings(TWO, completion={"repository_tokens": 512}, generation={"candidates": 5, "max_retries": 2})
     b = bench(*["return 1 +"] * 5, config=config)
     src = b.open(TILL.replace("what is this", "items, maybe, of a Cart: see register"), "shop/till.py")
@@ -401,7 +401,7 @@ async def test_verbs_are_offered_where_they_make_sense(bench: Make, text: str, e
     assert b.harness.edits.available(*opened(b, text)) == expected
 
 
-async def test_nothing_is_offered_or_done_on_what_the_model_may_not_see(bench: Make):
+async def test_a_private_or_binary_file_is_offered_no_edit(bench: Make):
     b = bench()
     where = opened(b, "<|>KEY=1<|>\n", ".env")
     assert b.harness.edits.available(*where) == []

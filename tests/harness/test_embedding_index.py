@@ -223,7 +223,7 @@ async def test_a_request_during_a_failure_is_not_left_waiting(folder: FolderInde
     await embedding_index.aclose()
 
 
-async def test_nobody_waits_for_an_engine_that_is_slow(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
+async def test_a_query_does_not_wait_for_a_slow_engine(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", 0.01)
 
     class Slow(Counting):

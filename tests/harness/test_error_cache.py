@@ -135,7 +135,7 @@ async def test_a_fix_that_was_not_accepted_is_not_learned(bench: Make) -> None:
 
 
 @pytest.mark.parametrize("setting", [{"knowledge": {"error_cache": False}}, {"generation": {"repairs": False}}])
-async def test_settings_switch_it_off(bench: Make, setting: dict[str, Any]) -> None:
+async def test_the_settings_switch_the_error_cache_off(bench: Make, setting: dict[str, Any]) -> None:
     await learn(bench(CASES["a.ts"][1], config=REPAIRED))
     off: Config = settings(REPAIRED, **setting)
     b = bench(CASES["a.ts"][1].replace("items", "names"), config=off)

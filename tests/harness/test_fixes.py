@@ -97,7 +97,7 @@ async def test_every_candidate_failing_changes_nothing(bench: Make) -> None:
     checked(log_of(b))
 
 
-async def test_the_linter_s_own_fix_is_offered_first_and_needs_no_engine(bench: Make) -> None:
+async def test_the_fix_of_the_linter_is_offered_first_and_needs_no_engine(bench: Make) -> None:
     b = bench()
     src = b.open("import os\n#      ^^ F401 `os` imported but unused\nx = 1\n")
     offers = await b.harness.fixes.offer(b.harness.snapshot(src.document.uri), src.findings)
@@ -127,7 +127,7 @@ async def test_a_linter_that_fails_offers_nothing_of_its_own(bench: Make) -> Non
     assert [offer.source for offer in offers] == ["model"]
 
 
-async def test_each_fix_is_a_turn_of_one_session(bench: Make) -> None:
+async def test_each_fix_is_one_turn_of_the_same_session(bench: Make) -> None:
     b = bench(GOOD, GOOD, config=edits(1))
     src = b.open(AREA)
     await fixed(b, src)
@@ -147,7 +147,7 @@ async def test_a_binary_is_not_fixed_and_not_diagnosed(bench: Make) -> None:
         await b.harness.fixes.diagnose(snapshot)
 
 
-async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Make) -> None:
+async def test_own_diagnostics_are_syntax_errors_or_findings_of_the_linter(bench: Make) -> None:
     b = bench()
     for name, text, expected in (
         ("a.py", "import os\n", ["F401"]),

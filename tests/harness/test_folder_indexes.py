@@ -59,7 +59,7 @@ async def read_names(indexes: FolderIndexes) -> list[str]:
     return names
 
 
-async def test_each_folder_has_its_own(roots: list[Path]):
+async def test_each_folder_has_its_own_index(roots: list[Path]):
     ears = Ears()
     indexes = FolderIndexes(ears, engine, Index)
     assert indexes.state() == "off"
@@ -73,7 +73,7 @@ async def test_each_folder_has_its_own(roots: list[Path]):
     assert indexes.state() == "off"
 
 
-async def test_files_that_an_index_has_taken_up_are_in_the_session_s_log(bench: Make, roots: list[Path]):
+async def test_files_that_were_indexed_are_recorded_in_the_session_log(bench: Make, roots: list[Path]):
     b, ears = bench(works_ahead=True), Ears()
     b.harness.workspace.set_roots(roots[:1])
     b.on_index(ears)

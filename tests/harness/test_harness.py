@@ -32,7 +32,7 @@ async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench
 @pytest.mark.parametrize(
     "facts", [{"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}, {"no_infill": "that server has no fill-in-the-middle"}]
 )
-async def test_that_a_model_fills_no_holes_is_said(bench: Make, facts: dict[str, Any]) -> None:
+async def test_an_error_says_that_the_model_cannot_fill_in_the_middle(bench: Make, facts: dict[str, Any]) -> None:
     b = bench()
     b.engine.extra_props = facts
     src = b.open("def area(r):\n    return <|>\n")
@@ -54,7 +54,7 @@ async def test_new_settings_count_from_the_next_request(bench: Make) -> None:
     assert made == [64, 5]
 
 
-async def test_another_model_is_another_engine_and_both_are_closed(bench: Make) -> None:
+async def test_another_model_starts_another_engine_and_both_are_closed(bench: Make) -> None:
     b = bench()
     engines: list[Config] = []
     closed: list[Config] = []
@@ -80,7 +80,7 @@ async def test_another_model_is_another_engine_and_both_are_closed(bench: Make) 
     assert closed == [QUICK, other]
 
 
-async def test_another_embedding_model_is_another_engine_and_another_prefix_is_not(bench: Make) -> None:
+async def test_another_embedding_model_starts_another_engine_but_another_prefix_does_not(bench: Make) -> None:
     configs: list[Config] = []
 
     def make(config: Config) -> Script:

@@ -33,7 +33,7 @@ UNUSED = """
         (".env", {}, "a file for secrets, by its name"),
     ],
 )
-async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
+async def test_no_text_of_a_private_file_reaches_the_model_or_the_log(
     bench: Make, name: str, rules: dict[str, str], why: str
 ) -> None:
     b = bench(works_ahead=True)
@@ -110,7 +110,7 @@ PRIVATE = "def greet_secretly(name, cart):\n    amount = cart.secretly(name)\n  
 
 
 @pytest.mark.parametrize("form", OTHER_URIS)
-async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(bench: Make, form: str) -> None:
+async def test_no_text_of_a_private_file_is_in_a_prompt_under_any_uri(bench: Make, form: str) -> None:
     b = bench("0", works_ahead=True)
     (b.folder / ".gitignore").write_text("/private/\n")
     (b.folder / "private").mkdir()

@@ -71,7 +71,9 @@ async def test_cancelled_it_leaves_no_process_behind():
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE or child.wait(5) is None
 
 
-async def test_the_command_line_speaks_that_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_the_command_line_reports_a_failed_download_to_the_editor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """A real process: a model whose bytes nobody could check is refused."""
     monkeypatch.setenv("LSP_HARNESS_MODELS", os.fspath(tmp_path))
 

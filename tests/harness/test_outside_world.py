@@ -237,15 +237,17 @@ async def test_errors_are_shown_when_a_file_is_opened_and_style_is_not(bench: Ma
         ("a.c", "FOO(\n", []),
     ],
 )
-async def test_the_errors_of_each_language(bench: Make, name: str, text: str, codes: list[str]) -> None:
+async def test_an_opened_file_shows_the_errors_of_its_language(
+    bench: Make, name: str, text: str, codes: list[str]
+) -> None:
     assert await Opened(bench).open(text, name) == codes
 
 
-async def test_the_setting_turns_them_off(bench: Make) -> None:
+async def test_the_setting_switches_the_errors_of_opened_files_off(bench: Make) -> None:
     assert await Opened(bench, on_open=False).open("print(Databse)\n") == []
 
 
-async def test_another_server_that_reports_the_same_is_enough(bench: Make) -> None:
+async def test_an_error_that_another_server_reports_is_not_shown_twice(bench: Make) -> None:
     opened = Opened(bench)
     assert await opened.open("print(Databse)\n") == ["F821"]
     document = opened.b.harness.documents.get(opened.uri).text

@@ -150,7 +150,7 @@ async def test_a_diagnostic_of_our_own_checks_needs_no_report(bench: Make) -> No
     assert table.prepared.find(text, finding).proposal.changes.main.after.text.endswith("return radius\n")
 
 
-async def test_any_edit_drops_what_was_ready(bench: Make) -> None:
+async def test_each_edit_drops_the_prepared_fix(bench: Make) -> None:
     table = Table(bench)
     table.report()
     fix = await table.wait()
@@ -206,7 +206,7 @@ async def test_no_more_tokens_are_used_than_the_settings_allow_in_a_minute(bench
 
 
 @pytest.mark.parametrize("reason", ["off", "never", "untrusted", "private", "other document", "leaves"])
-async def test_nothing_is_prepared_where_nobody_wants_it(bench: Make, reason: str) -> None:
+async def test_no_fix_is_prepared_if_the_settings_or_the_file_forbid_it(bench: Make, reason: str) -> None:
     config = {
         "off": settings(BY_REPAIR, background={"prepare_fixes": 0}),
         "never": settings(BY_REPAIR, background={"when": "never"}),

@@ -16,7 +16,7 @@ from tests.harness.tools import settings
 TEXT = "import math\n\n\ndef area(r):\n    return <|>math.pi * r ** 2\n"
 
 
-async def test_the_prompt_of_a_completion_in_its_parts(bench: Make):
+async def test_the_preview_shows_the_parts_of_the_prompt_of_a_completion(bench: Make):
     b = bench()
     preview = await b.harness.preview()
     src = b.open(TEXT)
@@ -45,7 +45,7 @@ async def test_the_names_that_are_made_likelier(bench: Make):
     assert "| | | names that are made more likely | 1 | side (needed below) |" in text
 
 
-async def test_the_prompt_of_an_edit_in_its_parts(bench: Make):
+async def test_the_preview_shows_the_parts_of_the_prompt_of_an_edit(bench: Make):
     b = bench()
     preview = await b.harness.preview()
     src = b.open(TEXT)

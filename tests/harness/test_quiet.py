@@ -34,7 +34,7 @@ async def test_after_a_deletion_nothing_comes_by_itself_until_something_is_typed
     assert await quiet_rule(b) is None
 
 
-async def test_asking_gets_an_answer_where_nothing_comes_by_itself(bench: Make) -> None:
+async def test_an_explicit_request_is_answered_where_suggestions_are_suppressed(bench: Make) -> None:
     b = bench("m in the comment", config=settings(QUICK, completion={"alternatives": 1}))
     src = b.open("# su<|>\n")
     assert await complete(b, src, src.cursor) is None
@@ -57,7 +57,7 @@ async def test_a_dismissed_suggestion_does_not_come_back_with_the_next_key(bench
     assert await complete(b, src, offset) == "(xs)"
 
 
-async def test_another_id_dismisses_nothing(bench: Make) -> None:
+async def test_a_dismissal_with_an_unknown_id_is_ignored(bench: Make) -> None:
     b = bench("sum(xs)")
     src = b.open(TOTAL)
     await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)

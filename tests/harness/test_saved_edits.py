@@ -81,7 +81,7 @@ class Steps:
         return lens.title if lens else None
 
 
-async def test_each_result_is_published_as_soon_as_it_is_known(bench: Make) -> None:
+async def test_each_result_is_published_as_soon_as_its_check_ends(bench: Make) -> None:
     steps = Steps(bench)
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()

@@ -129,7 +129,7 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
 
 
 @pytest.mark.parametrize(("url", "then"), [("http://127.0.0.1:8012", "scripted"), ("", "named in the settings")])
-async def test_the_model_of_somebody_else_s_server_is_what_that_says(bench: Make, url: str, then: str):
+async def test_the_model_of_a_foreign_server_is_reported_as_the_server_names_it(bench: Make, url: str, then: str):
     model = {"path": "named in the settings"}
     b = bench("1 + 1", config=settings(completion={"alternatives": 1}, model=model, engine={"url": url}))
     src, told = b.open("x = <|>\n"), list[object]()

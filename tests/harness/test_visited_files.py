@@ -97,7 +97,7 @@ async def test_a_file_is_prepared_where_the_user_was_in_the_last_session(bench: 
     assert full.endswith("    return r * ")
 
 
-async def test_where_nobody_was_the_top_of_the_file_is_looked_at(bench: Make) -> None:
+async def test_the_top_of_a_file_without_a_known_place_is_prepared(bench: Make) -> None:
     await visit(bench, OTHER, "b.py")
     assert await reopen(bench) == [""]
 
@@ -112,7 +112,9 @@ async def test_where_nobody_was_the_top_of_the_file_is_looked_at(bench: Make) ->
         {"config": settings(QUICK, completion={"warm": False})},
     ],
 )
-async def test_nothing_is_recalled_where_it_is_not_wanted(bench: Make, options: dict[str, Any]) -> None:
+async def test_no_place_is_recalled_if_the_settings_or_missing_trust_forbid_it(
+    bench: Make, options: dict[str, Any]
+) -> None:
     await visit(bench, PLACE)
     assert await reopen(bench, **options) in ([], [""])
 
@@ -120,7 +122,9 @@ async def test_nothing_is_recalled_where_it_is_not_wanted(bench: Make, options: 
 @pytest.mark.parametrize(
     "options", [{"is_trusted": False}, {"config": settings(QUICK, background={"remember_places": False})}]
 )
-async def test_nothing_is_remembered_where_it_is_not_wanted(bench: Make, options: dict[str, Any]) -> None:
+async def test_no_place_is_recorded_if_the_settings_or_missing_trust_forbid_it(
+    bench: Make, options: dict[str, Any]
+) -> None:
     await visit(bench, PLACE, **options)
     assert await reopen(bench) == [""]
 
@@ -130,7 +134,7 @@ async def test_a_remote_server_is_not_asked_for_a_guess(bench: Make) -> None:
     assert await reopen(bench, config=settings(QUICK, engine={"url": "http://h"})) == [""]
 
 
-async def test_of_a_private_file_not_even_the_name_is_kept(bench: Make) -> None:
+async def test_not_even_the_name_of_a_private_file_is_recorded(bench: Make) -> None:
     b = bench()
     (b.folder / ".gitignore").write_text("a.py\n")
     await visit(bench, PLACE)
@@ -196,7 +200,7 @@ def test_the_file_is_bounded_and_old_counts_lose_weight(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "[1]", '{"a": 1}', '{"a": {"b": 1}}', '{"a": {"line": "x"}}', "{" * 99])
-def test_another_file_in_its_place_is_replaced(tmp_path: Path, content: str) -> None:
+def test_a_file_of_visits_with_other_content_is_replaced(tmp_path: Path, content: str) -> None:
     (tmp_path / "v.json").write_text(content)
     visits = FileVisits(tmp_path / "v.json")
     assert visits.most_opened() == []
@@ -346,7 +350,7 @@ async def test_settings_turn_this_work_off(bench: Make, tables: dict[str, dict[s
 
 
 @pytest.mark.parametrize("reason", ["ignored", "secret", "gone", "open"])
-async def test_some_files_are_left_out(bench: Make, reason: str) -> None:
+async def test_ignored_secret_deleted_and_open_files_are_not_prepared(bench: Make, reason: str) -> None:
     timer = Timer()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer)

@@ -111,7 +111,7 @@ async def test_tests_are_added_to_what_is_there(bench: Make):
     )
 
 
-async def test_of_a_test_file_with_long_lines_the_last_that_fit_are_shown(bench: Make):
+async def test_the_last_lines_of_a_long_test_file_are_shown(bench: Make):
     long = "".join(f"# {n} {'word ' * 200}\n" for n in range(60))
     (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{long}")
     b = bench(*["():\n    assert area(1) == 3\n"] * 3)

@@ -89,7 +89,7 @@ LINES_OF_CODE = [
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(LINES_OF_CODE), max_size=60))
-def test_nothing_but_blank_lines_is_lost(lines: list[str]):
+def test_chunks_lose_only_blank_lines(lines: list[str]):
     tree = tree_of("a.py", "".join(lines))
     declarations, _ = find_declarations(tree.language, tree.data, tree.root)
     chunks = split_chunks(tree.data, declarations)

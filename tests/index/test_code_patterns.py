@@ -232,7 +232,7 @@ def test_tests_are_examples_of_tests_only(indexed: Indexed):
     assert find_examples(indexed.reader, wanted("d.py", "def ", "test_d_is_read", "(client):", text), 1) == []
 
 
-def test_examples_in_other_languages(indexed: Indexed):
+def test_examples_are_found_in_other_languages(indexed: Indexed):
     text = " => {\n  res.json(await users.find(req.params.id));\n}"
     it = wanted("web/x.ts", "export const ", "findUser", " = async (req: Request, res: Response)", text)
     assert names(find_examples(indexed.reader, it, 1)) == ["web/users.ts getUser"]
@@ -287,7 +287,9 @@ def test_code_that_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         ("go", "a.go", "function", "func ", "ListAll(ctx context.Context)", "functions named List…"),
     ],
 )  # fmt: skip
-def test_the_signs_of_a_kind_of_declaration(language: str, path: str, kind: str, before: str, head: str, expected: str):
+def test_a_kind_of_declaration_is_described_by_its_common_signs(
+    language: str, path: str, kind: str, before: str, head: str, expected: str
+):
     name = head.partition("(")[0]
     bases = ("object",) if "object" in head else ()
     its = find_shape(DeclarationHead(language, path, kind, name, bases, before, head[len(name) :]))
@@ -295,7 +297,7 @@ def test_the_signs_of_a_kind_of_declaration(language: str, path: str, kind: str,
     assert describe_shapes([its]) == expected
 
 
-def test_nothing_tells_what_some_are():
+def test_a_declaration_without_signs_has_no_shape():
     assert find_shape(DeclarationHead("python", "a.py", "class", "Circle", (), "class ", ":")) is None
     assert find_shape(DeclarationHead("python", "a.py", "method", "__init__", (), "def ", "(self, x):")) is None
 

@@ -93,7 +93,7 @@ LINKED = {
 @pytest.mark.parametrize(
     ("beside", "first"), [("till.py", "b/money.py"), ("shop.py", "b/money.py"), ("c/money.py", "c/money.py")]
 )
-def test_of_hits_that_are_alike_those_near_a_file_come_first(tmp_path: Path, beside: str, first: str):
+def test_the_hit_nearest_to_the_current_file_comes_first(tmp_path: Path, beside: str, first: str):
     with closing(Indexed(tmp_path, LINKED)) as result:
         plain = [hit.path for hit in result.search.search(SearchRequest("convert currency")) if "money" in hit.path]
         assert plain == ["a/money.py", "b/money.py", "c/money.py"]
@@ -214,7 +214,7 @@ def test_neighbours_of_the_best_hits_are_worth_more(indexed_carts: Indexed):
     assert indexed_carts.search.boost_linked(best, others, 0.0) == others
 
 
-def test_of_symbols_of_one_name_that_of_a_file(tmp_path: Path):
+def test_the_symbol_of_the_named_file_comes_first(tmp_path: Path):
     with closing(Indexed(tmp_path, {"a.py": SAME, "b.py": SAME})) as result:
         for path in ("a.py", "b.py"):
             [first, *_] = result.search.search(SearchRequest(SymbolName("convert_currency", path)))

@@ -15,7 +15,7 @@ NAMES = sorted(language.id for language in shipped_languages() if language.queri
 
 
 @pytest.mark.parametrize("language", NAMES)
-def test_chunks_of(language: str, golden_update: bool):
+def test_a_source_is_cut_into_the_expected_chunks(language: str, golden_update: bool):
     _, tree = fixture(SOURCES / f"{language}.txt", "-- declarations --\n")
     declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     names = qualified_names(declarations)

@@ -56,7 +56,7 @@ FILES = {
         ("a.lua", "open", "Opens it."),
     ],
 )
-def test_the_first_line(tmp_path: Path, path: str, name: str, expected: str):
+def test_the_first_line_of_documentation_is_read(tmp_path: Path, path: str, name: str, expected: str):
     with closing(Indexed(tmp_path, FILES)) as indexed:
         symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol

@@ -46,7 +46,7 @@ PYTHON = [
         ("tests/test_cart.py", "money", "", []),
     ],
 )
-def test_python(path: str, module: str, name: str, expected: list[str]):
+def test_a_python_import_leads_to_its_files(path: str, module: str, name: str, expected: list[str]):
     assert links(PYTHON).find_targets(path, "python", module, name) == expected
 
 
@@ -90,7 +90,7 @@ SCRIPTS = {
         ("button", []),
     ],
 )
-def test_typescript(module: str, expected: list[str]):
+def test_a_typescript_import_leads_to_its_files(module: str, expected: list[str]):
     assert links(SCRIPTS).find_targets("web/app.ts", "typescript", module, "x") == expected
 
 
@@ -148,7 +148,7 @@ def test_a_crate_whose_first_file_is_elsewhere():
         ("app/src/main.rs", "std::collections", "HashMap", []),
     ],
 )
-def test_rust(path: str, module: str, name: str, expected: list[str]):
+def test_a_rust_import_leads_to_its_files(path: str, module: str, name: str, expected: list[str]):
     assert links(RUST).find_targets(path, "rust", module, name) == expected
 
 
@@ -174,7 +174,9 @@ def test_rust(path: str, module: str, name: str, expected: list[str]):
         ("Program.cs", "csharp", "System", "", []),
     ],
 )
-def test_the_others(path: str, language: str, module: str, name: str, expected: list[str]):
+def test_an_import_of_another_language_leads_to_its_files(
+    path: str, language: str, module: str, name: str, expected: list[str]
+):
     files = [
         *(
             "a/src/main/java/x/App.java",

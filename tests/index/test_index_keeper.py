@@ -120,7 +120,7 @@ async def test_two_front_ends_have_one_process_between_them(where: IndexPlace):
             await other.hears(lambda said: said["state"] == "ready" and names(where) == ["changed"])
 
 
-async def test_one_that_is_killed_is_followed_by_another(where: IndexPlace):
+async def test_a_killed_index_process_is_replaced(where: IndexPlace):
     async with front(where) as result:
         await result.hears(state("ready"))
         [pid] = indexers(where)
@@ -130,7 +130,7 @@ async def test_one_that_is_killed_is_followed_by_another(where: IndexPlace):
         await result.hears(lambda said: said["state"] == "ready" and names(where) == ["later"])
 
 
-async def test_one_that_got_something_done_is_followed_soon(where: IndexPlace, monkeypatch: pytest.MonkeyPatch):
+async def test_an_index_process_that_made_progress_is_replaced_soon(where: IndexPlace, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(index_keeper, "FIRST_DELAY_S", 3600.0)
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_S", 3600.0)
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_AFTER_PROGRESS_S", 0.01)

@@ -36,7 +36,7 @@ def test_an_index_is_made_among_temporary_files(root: Path, tmp_path: Path, monk
     assert prepare_place(root) == where
 
 
-def test_one_that_is_there_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_index_stays_in_its_place(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = prepare_place(root)
     where.database.touch()
     (where.folder / "root").unlink()
@@ -44,7 +44,7 @@ def test_one_that_is_there_stays(root: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert prepare_place(root) == where
 
 
-def test_where_nothing_can_be_written_there_is_a_sentence(
+def test_an_error_says_what_to_do_if_no_index_can_be_written(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _full(monkeypatch, tmp_path)

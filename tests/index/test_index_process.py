@@ -90,7 +90,7 @@ def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, stat
     assert names(root.parent / "index.db") == ["second"]
 
 
-def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
+def test_without_notifications_of_the_system_all_files_are_looked_at(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     import watchfiles

@@ -85,7 +85,7 @@ def test_members_may_be_declared_elsewhere(indexed: Indexed):
     assert [member.qualified for member in indexed.view.symbols.find_members(circle)] == ["Circle.R", "Circle.Area"]
 
 
-def test_those_of_a_name_come_by_path_whatever_was_written_first(tmp_path: Path):
+def test_symbols_of_one_name_are_sorted_by_path(tmp_path: Path):
     files = {f"{name}.py": "def run(): ...\n\n\nclass Job:\n    def run(self): ...\n" for name in "cab"}
     with closing(Indexed(tmp_path, files)) as indexed:
         view = indexed.view
@@ -98,13 +98,13 @@ def test_those_of_a_name_come_by_path_whatever_was_written_first(tmp_path: Path)
         assert [item.path for item in view.symbols.find_by_name("run", 3, {"method"})] == ["a.py", "b.py", "c.py"]
 
 
-def test_those_of_a_name_in_another_language_do_not_count(tmp_path: Path):
+def test_symbols_of_another_language_are_not_found(tmp_path: Path):
     files = {f"{name}.py": "class Job: ...\n" for name in "abc"} | {"z.ts": "export class Job {}\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
         assert [item.path for item in indexed.view.symbols.find_by_name("Job", 1, {"class"}, "typescript")] == ["z.ts"]
 
 
-def test_importers_of_a_file(indexed: Indexed):
+def test_the_importers_of_a_file_are_found(indexed: Indexed):
     money = indexed.view.symbols.find_file("shop/money.py")
     assert money
     assert indexed.view.imports.find_importers(money[0]) == ["app.py", "shop/__init__.py", "shop/cart.py"]

@@ -101,7 +101,7 @@ def test_references_are_where_it_is_meant_and_not_where_it_is_called_so(indexed:
     assert references(indexed, ("other.py", "convert"), "convert") == ["other.py:1", "other.py:2"]
 
 
-def test_references_of_a_member(indexed: Indexed):
+def test_the_references_of_a_member_are_found(indexed: Indexed):
     assert references(indexed, ("shop/cart.py", "Base.close"), "close") == [
         "app.py:8",
         "shop/cart.py:5",

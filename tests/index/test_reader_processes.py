@@ -37,7 +37,7 @@ def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     reader_pool.close()
 
 
-def test_all_of_it_is_read(pool: ReaderPool, tmp_path: Path):
+def test_all_files_are_read(pool: ReaderPool, tmp_path: Path):
     wanted = files(tmp_path, 50)
     assert parsed(list(pool.read(wanted))) == {item.path for item, _ in wanted}
 

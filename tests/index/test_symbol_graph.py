@@ -188,7 +188,7 @@ def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path
     assert format_edges(inner.called_by) == ["shop/cart.py:11 Cart.total"]
 
 
-def test_bases_and_subclasses_of_a_type(tmp_path: Path):
+def test_the_bases_and_subclasses_of_a_type_are_found(tmp_path: Path):
     result = graph_of(tmp_path, PYTHON, "shop/cart.py", "Cart")
     assert format_edges(result.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
     assert format_edges(result.called_by) == ["app.py:7 main"]
@@ -227,7 +227,7 @@ def test_callers_are_found_among_many_files_that_say_the_name(tmp_path: Path):
     assert format_edges(graph_of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
 
 
-def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_path: Path):
+def test_callers_in_importing_files_come_first(tmp_path: Path):
     call = "class A{0} {{ void f() {{ Rate.convert(); }} }}\n"
     files = {
         **{f"a/A{n}.java": "package a;\n" + call.format(n) for n in range(12)},
@@ -242,7 +242,7 @@ def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_pat
         assert {item.source.text.path for item in usages} == {"money/ABeside.java", "web/APage.java"}
 
 
-def test_typescript(tmp_path: Path):
+def test_calls_are_found_in_typescript(tmp_path: Path):
     result = graph_of(tmp_path, SCRIPT, "src/money.ts", "convert")
     assert format_edges(result.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
     total = graph_of(tmp_path / "2", SCRIPT, "src/cart.ts", "Cart.total")
@@ -307,7 +307,9 @@ def test_go(tmp_path: Path):
         ("src/lib.rs", "go", ["src/money.rs:6 Rate.apply", "src/money.rs:8 convert", "src/money.rs:5 Rate.new"], []),
     ],
 )
-def test_other_languages(tmp_path: Path, path: str, name: str, calls: list[str], called_by: list[str]):
+def test_calls_are_found_in_other_languages(
+    tmp_path: Path, path: str, name: str, calls: list[str], called_by: list[str]
+):
     result = graph_of(tmp_path, OTHERS, path, name)
     assert (format_edges(result.calls), format_edges(result.called_by)) == (calls, called_by)
 

@@ -28,12 +28,12 @@ def test_the_most_alike_come_first(vectors: Vectors):
     assert vectors.find_nearest(towards(0, 1, 0.1), 9) == [b"y", b"xy", b"x"]
 
 
-def test_where_there_are_none_nothing_is_near(vectors: Vectors):
+def test_without_vectors_no_text_is_near(vectors: Vectors):
     assert vectors.read_model() is None
     assert vectors.find_nearest([1.0, 0.0], 3) == []
 
 
-def test_another_reader_sees_what_is_added(vectors: Vectors, tmp_path: Path):
+def test_another_reader_sees_the_added_vectors(vectors: Vectors, tmp_path: Path):
     vectors.add("small", {b"x": towards(1, 0)}, text_count=1)
     with closing(Vectors(tmp_path)) as other:
         assert other.find_nearest([1.0, 0.0], 9) == [b"x"]

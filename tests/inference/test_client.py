@@ -85,7 +85,7 @@ async def test_leaving_early_stops_the_engine(client: EngineClient):
     assert props.raw["tokens_generated_total"] < 30_000
 
 
-async def test_one_candidate_is_stopped_by_name_and_the_others_go_on(client: EngineClient):
+async def test_a_candidate_is_stopped_by_its_number_and_the_others_go_on(client: EngineClient):
     request = Continuation("def f", Sampling(n_predict=300, n=2, temperature=1.0), owner=Owner(id="r"))
     stops: dict[int, str] = {}
     async with aclosing(cast("Any", client.stream(request))) as chunks:
@@ -225,7 +225,7 @@ async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
         await engine.ensure_running()
 
 
-async def test_everybody_who_waits_hears_why_it_does_not_start(
+async def test_all_waiting_callers_get_the_reason_why_the_engine_does_not_start(
     home: Path, config: Config, monkeypatch: pytest.MonkeyPatch
 ):
     async def fails(*_: object) -> dict[str, object]:
@@ -259,7 +259,7 @@ async def test_a_model_that_is_not_there(home: Path, config: Config, monkeypatch
         await EngineSupervisor(Config(model=Model(str(home / "text.gguf")))).ensure_running()
 
 
-async def test_a_path_too_long_for_a_socket(
+async def test_a_path_that_is_too_long_for_a_socket_is_refused(
     tmp_path: Path, config: Config, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / ("long" * 25)))

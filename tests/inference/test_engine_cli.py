@@ -75,7 +75,7 @@ async def test_stop_ends_it(home: Path, config: Config, capsys: pytest.CaptureFi
     assert not list(paths.runtime_folder().glob("*.sock"))
 
 
-def test_nothing_runs(home: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_commands_say_that_no_engine_runs(home: Path, capsys: pytest.CaptureFixture[str]):
     assert (cli.status(), cli.stop(), cli.status(json=True), cli.stop(json=True)) == (0, 0, 0, 0)
     assert capsys.readouterr().out == (
         "no engine is running; the first request starts one\nno engine is running\n[]\n[]\n"

@@ -24,7 +24,7 @@ def test_integers_between_two_bounds(least: int, size: int, number: int):
 
 
 @given(st.integers(-(10**14), 10**14), st.integers(-(10**14), 10**14))
-def test_integers_with_one_bound(bound: int, number: int):
+def test_a_range_of_integers_with_one_bound_matches_its_numbers(bound: int, number: int):
     assert matches(integer_range(bound, None), str(number)) == (number >= bound)
     assert matches(integer_range(None, bound), str(number)) == (number <= bound)
 

@@ -97,7 +97,7 @@ async def test_a_request_is_cut_to_the_machine() -> None:
     assert len(slow.shorter[-1].prefix) < len(quick.shorter[-1].prefix)
 
 
-async def test_of_a_line_that_takes_too_long_there_is_what_there_is() -> None:
+async def test_a_line_that_takes_too_long_is_shown_in_part() -> None:
     src = markup.parse("def area(r):\n    return <|>\n")
     engine = Script({"text": "3.14 * r", "hang": True})
     suggestion = await Desk(Completer(engine, Completion(latency_ms=1))).complete(

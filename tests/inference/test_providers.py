@@ -42,7 +42,7 @@ def test_an_address_is_a_url_or_a_socket(url: str, base: str, socket: str):
     assert target.name == (base or f"unix:{socket}")
 
 
-def test_several_addresses():
+def test_several_addresses_are_separated_by_commas():
     assert [t.base for t in named(url="http://a:1, http://b:2,")] == ["http://a:1", "http://b:2"]
 
 

@@ -90,7 +90,7 @@ async def test_llama_server_is_recognised(client: EngineClient):
     assert (features["grammar"], features["persist"]) == (True, False)
 
 
-async def test_a_completion_and_its_figures(client: EngineClient):
+async def test_a_completion_is_repeatable_and_reuses_the_prompt(client: EngineClient):
     request = Continuation("def f(value):\n    return", Sampling(n_predict=8))
     first, second = await answer(client, request), await answer(client, request)
 
@@ -101,7 +101,9 @@ async def test_a_completion_and_its_figures(client: EngineClient):
 
 
 @pytest.mark.parametrize("fim", ["suffix", "qwen2.5-coder"])
-async def test_a_hole_its_own_way_and_ours(client: EngineClient, socket: str, fim: str):
+async def test_a_hole_is_filled_with_the_suffix_parameter_or_with_our_prompt(
+    client: EngineClient, socket: str, fim: str
+):
     async with aclosing(EngineClient(settings(socket, fim=fim))) as engine_client:
         chunks = await answer(
             engine_client, Infill(InfillContext("def f():\n    ", "\n", (("a.py", "# a\n"),)), sampling=Sampling(6))
@@ -111,7 +113,7 @@ async def test_a_hole_its_own_way_and_ours(client: EngineClient, socket: str, fi
     assert chunks[-1].usage.generated > 0
 
 
-async def test_candidates(client: EngineClient):
+async def test_a_request_can_have_several_candidates(client: EngineClient):
     chunks = await answer(client, Continuation("def f", Sampling(n_predict=6, n=2, temperature=1.0, seed=3)))
     capped = await answer(client, Continuation("def f", Sampling(n_predict=2, n=9)))
 
@@ -128,7 +130,7 @@ async def test_a_grammar_and_one_that_is_none(client: EngineClient):
         await answer(client, Continuation("a", Sampling(grammar="root ::= (")))
 
 
-async def test_log_probabilities(client: EngineClient):
+async def test_tokens_have_log_probabilities(client: EngineClient):
     first, *_ = await answer(client, Continuation("def f", Sampling(n_predict=1, top_logprobs=3)))
 
     [token] = first.logprobs
@@ -190,7 +192,7 @@ async def test_embeddings_of_a_server_that_makes_them(
     assert sum(value * value for value in result) == pytest.approx(1, abs=1e-3)
 
 
-async def test_the_openai_dialect_of_the_same_server(client: EngineClient, socket: str):
+async def test_the_same_server_answers_in_the_openai_dialect(client: EngineClient, socket: str):
     async with aclosing(EngineClient(settings(socket, dialect="openai", fim="qwen2.5-coder"))) as engine_client:
         completion = await answer(engine_client, Continuation("def f(value):\n    return", Sampling(n_predict=8)))
         conversation = await answer(engine_client, ChatRequest([("user", "a")], Sampling(n_predict=4)))

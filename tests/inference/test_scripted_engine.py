@@ -81,7 +81,7 @@ async def test_a_reply_may_be_a_failure():
         await text(ScriptedEngine([{"error": "out of memory"}]), Continuation("a"))
 
 
-async def test_the_rest_of_an_engine():
+async def test_a_scripted_engine_has_the_other_methods_of_an_engine():
     engine = ScriptedEngine([])
 
     assert await engine.count(["", "a b"]) == [0, 2]

@@ -50,7 +50,7 @@ async def test_an_engine_that_answers_is_believed():
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("it is stuck"), ModelMissing("it is stuck")])
-async def test_one_that_fails_is_estimated_from_then_on(error: Exception):
+async def test_an_engine_that_fails_is_estimated_from_then_on(error: Exception):
     engine = EstimatingEngine(Failing(error, well=1), 100)
     assert await engine.count(TEXTS) == [3, 0]
     assert await engine.count(TEXTS) == estimate_counts(TEXTS)
@@ -60,7 +60,7 @@ async def test_one_that_fails_is_estimated_from_then_on(error: Exception):
     assert await engine.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 
 
-async def test_one_that_fails_while_it_evaluates_is_estimated_too():
+async def test_an_engine_that_fails_during_an_evaluation_is_estimated():
     engine = EstimatingEngine(Failing(EngineError("it went away"), well=9), 100)
     assert await usage(engine) == 0
     assert engine.reason == "it went away"
@@ -74,7 +74,7 @@ async def test_a_refused_text_is_an_error_and_no_silence():
         await usage(engine)
 
 
-async def test_one_that_says_nothing_is_not_waited_for():
+async def test_an_engine_that_never_answers_is_estimated_after_a_time_limit():
     class Silent(ScriptedEngine):
         async def props(self) -> Any:
             await asyncio.Event().wait()

@@ -82,7 +82,7 @@ async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
     ("reason", "stop"),
     [("max_tokens", "limit"), ("stop_sequence", "word"), ("end_turn", "eos")],
 )
-async def test_why_an_answer_ended(monkeypatch: pytest.MonkeyPatch, reason: str, stop: str):
+async def test_the_reason_why_an_answer_ended_is_translated(monkeypatch: pytest.MonkeyPatch, reason: str, stop: str):
     async with serve_replies(monkeypatch, Reply((START, delta("a"), end(reason), STOP))) as (engine_client, _):
         assert (await hello(engine_client))[-1].stop == stop
 
@@ -114,7 +114,7 @@ async def test_an_overloaded_service_is_asked_again(monkeypatch: pytest.MonkeyPa
     assert len(server.bodies("/v1/messages")) == 2
 
 
-async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
+async def test_an_overloaded_service_is_an_error_after_the_last_retry(monkeypatch: pytest.MonkeyPatch):
     async with serve_replies(monkeypatch, Reply(status=529, json=OVERLOADED), retries=0) as (engine_client, _):
         with pytest.raises(EngineBusy, match="Overloaded"):
             await hello(engine_client)

@@ -134,7 +134,7 @@ async def test_vllm_warms_a_prompt_with_one_token_that_nobody_sees():
     assert (only.text, only.stop, only.usage.evaluated) == ("", "limit", 3)
 
 
-async def test_vllm_puts_a_conversation_through_its_own_template():
+async def test_vllm_formats_a_conversation_with_its_own_template():
     async with vllm() as (engine_client, _):
         messages = [("system", "Be brief."), ("user", "Hi")]
         chunks = await answer(engine_client, ChatRequest(messages, Sampling(n_predict=8)))
@@ -159,7 +159,7 @@ async def test_vllm_refuses_what_is_too_long():
 
 
 @pytest.mark.parametrize(("version", "field"), [("0.10.2", "guided_grammar"), ("0.12.0", "structured_outputs")])
-async def test_the_field_of_a_grammar_follows_vllm_s_version(version: str, field: str):
+async def test_the_field_of_a_grammar_depends_on_the_version_of_vllm(version: str, field: str):
     async with serve_replies(chunk("a", "stop"), "[DONE]") as (engine_client, server):
         server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m", "owned_by": "vllm"}]})
         server.on["GET", "/version"] = Reply(json={"version": version})
@@ -221,7 +221,7 @@ async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
     assert (text(chunks), chunks[-1].stop) == ("a\nbcd\n", "deadline")
 
 
-async def test_each_candidate_has_its_own_last_line(monkeypatch: pytest.MonkeyPatch):
+async def test_each_candidate_ends_with_its_own_last_line(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=2.0)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
     pieces = [chunk("a"), chunk("b", index=1), chunk("c\n", index=1), chunk("d", index=1), chunk("e\n"), chunk("f")]
@@ -242,7 +242,7 @@ async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.
     assert [(c.text, c.stop) for c in chunks] == [("a", None), ("b\n", None), ("", "limit")]
 
 
-async def test_the_suffix_parameter():
+async def test_a_server_with_a_suffix_parameter_gets_the_suffix():
     async with serve_replies(chunk("a", "stop"), "[DONE]", fim="suffix") as (engine_client, server):
         await answer(engine_client, Infill(InfillContext("p", "s", (("x.py", "# x\n"),))))
         features = (await engine_client.props()).features
@@ -308,7 +308,7 @@ async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
     assert [body["prompt"] for body in server.bodies("/v1/completions")] == [[1, 2], "ab"]
 
 
-async def test_log_probabilities_of_a_conversation():
+async def test_a_conversation_has_log_probabilities():
     row = {"token": "a", "logprob": -1.0, "top_logprobs": [{"token": "a", "logprob": -1.0}]}
     event = {
         "choices": [{"index": 0, "delta": {"content": "a"}, "logprobs": {"content": [row]}, "finish_reason": "stop"}]
@@ -377,7 +377,7 @@ def test_a_family_nobody_knows():
 @pytest.mark.parametrize(
     ("model", "completes"), [("gpt-3.5-turbo-instruct", True), ("davinci-002", True), ("gpt-4o", False)]
 )
-def test_few_models_of_openai_complete(model: str, completes: bool):
+def test_only_some_models_of_openai_can_complete_code(model: str, completes: bool):
     if completes:
         assert find_family("auto", model) is None
     else:

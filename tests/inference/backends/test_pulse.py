@@ -50,7 +50,7 @@ async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: Engine
     assert min(engine.limits) >= SILENCE_S / 2 * 0.99
 
 
-async def test_all_that_wait_are_told_and_it_is_ended_once(engine: Engine, pulse: EnginePulse):
+async def test_all_waiting_requests_fail_and_the_engine_is_ended_once(engine: Engine, pulse: EnginePulse):
     async def wait() -> None:
         async with pulse.waiting():
             await asyncio.Event().wait()
@@ -85,7 +85,7 @@ async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(en
         await breaks()
 
 
-async def test_nothing_is_asked_of_an_engine_that_has_answered(engine: Engine, pulse: EnginePulse):
+async def test_an_engine_that_has_answered_is_not_probed(engine: Engine, pulse: EnginePulse):
     for _ in range(3):
         async with pulse.waiting():
             await asyncio.sleep(0)

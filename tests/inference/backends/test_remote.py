@@ -294,7 +294,7 @@ async def test_when_nobody_answers_that_is_said():
             await answer(engine_client)
 
 
-def test_the_subject_of_a_request():
+def test_a_request_has_an_affinity_key():
     infill = Infill(InfillContext("a", "b", (("a.py", "x"),)), owner=Owner("me"))
 
     assert affinity_key(infill) == "me\0a.py"
@@ -405,7 +405,7 @@ async def test_embeddings_that_are_none(rows: Any, message: str):
             await engine_client.embed(["a"])
 
 
-async def test_one_candidate_is_cancelled_by_name_while_it_runs():
+async def test_a_candidate_is_cancelled_by_its_name_while_it_runs():
     go_on = asyncio.Event()
     server = llama({"content": "a"}, go_on, END, props=OURS)
     server.on["POST", "/cancel"] = Reply(json={"cancelled": True})

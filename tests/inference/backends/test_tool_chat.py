@@ -141,7 +141,7 @@ async def test_pieces_of_parallel_calls_are_put_together(form: Format):
         ("anthropic", "stop_sequence", "word"),
     ],
 )
-async def test_why_an_answer_ended(form: Format, reason: str, stop: str):
+async def test_the_reason_why_an_answer_ended_is_translated(form: Format, reason: str, stop: str):
     async with asked(form, ScriptedAnswer(["a"], stop=reason)) as (engine_client, _):
         assert (await answer(engine_client, chat()))[-1].stop == stop
 

@@ -100,7 +100,7 @@ def test_a_conversion_that_gives_other_bytes_is_refused(models: Path, publish: P
     assert [p.name for p in models.iterdir()] == ["tiny.gguf.lock"]
 
 
-def test_another_converter_is_named_before_anything_is_fetched(
+def test_a_wrong_converter_is_named_before_any_download(
     models: Path, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("HF_ENDPOINT", web.base)
