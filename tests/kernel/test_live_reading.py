@@ -45,7 +45,7 @@ def follower(state: Path, id: str) -> Iterator[Iterator[dict[str, object]]]:
         process.stdout.close()
 
 
-def test_another_process_shows_each_event_once_while_it_is_written_piece_by_piece(tmp_path: Path) -> None:
+def test_another_process_shows_each_event_once_while_the_log_is_written(tmp_path: Path) -> None:
     log = begin(tmp_path / "lsp-harness" / "sessions")
     with follower(tmp_path, log.id) as shown:
         assert next(shown)["seq"] == 0

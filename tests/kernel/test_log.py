@@ -68,7 +68,7 @@ def test_the_first_event_of_a_turn_causes_the_others_and_the_step_is_the_state(l
     ]
 
 
-def test_nobody_else_may_read_it(log: SessionLog) -> None:
+def test_only_the_user_can_read_the_log(log: SessionLog) -> None:
     log.turn().append(note("x"))
     assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700

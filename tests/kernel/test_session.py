@@ -124,7 +124,7 @@ def never(started: asyncio.Event) -> Callable[[Turn], Any]:
     return wait
 
 
-async def test_each_reason_to_end_is_reached(session: Session) -> None:
+async def test_a_turn_can_end_for_each_reason(session: Session) -> None:
     session.limits = Limits(max_steps=2)
     await session.submit(Ingress("message", "a"), StepDriver(answer()))
     await session.submit(Ingress("message", "b"), OneStepDriver())
@@ -340,7 +340,7 @@ def test_the_loop_fits_on_one_screen() -> None:
     assert len(source.splitlines()) <= 60
 
 
-def test_a_request_enters_the_log_in_one_place() -> None:
+def test_a_request_is_recorded_in_one_place_of_the_source() -> None:
     package = Path(loop.__file__).parents[1]
     places = [
         path.relative_to(package).as_posix()

@@ -223,7 +223,7 @@ def test_a_fork_whose_origin_was_removed_names_it(store: SessionStore, tmp_path:
         store.open(fork.log.id)
 
 
-def test_nothing_is_written_through_a_link(store: SessionStore, tmp_path: Path) -> None:
+def test_a_log_is_not_written_through_a_link(store: SessionStore, tmp_path: Path) -> None:
     id, target = killed(begin(store)), tmp_path / "other"
     target.write_text("not a log\n")
     store.path(id).unlink()
@@ -338,7 +338,7 @@ def test_the_state_of_a_beginning_and_the_rest_is_the_state_of_all(events: list[
 
 @settings(max_examples=60, deadline=None)
 @given(events=st.lists(any_event, max_size=12))
-def test_whatever_was_open_nothing_is_after_the_orphans_are_closed(events: list[SessionEvent]) -> None:
+def test_no_call_question_or_task_is_open_after_the_orphans_are_closed(events: list[SessionEvent]) -> None:
     log = SessionLog(is_saved=False)
     turn = log.turn()
     for event in events:

@@ -56,12 +56,12 @@ def complete_checks(turn: Turn, *lines: str, candidate: int | None = None) -> No
     turn.append(ChecksCompleted("x", not lines, (report,), candidate))
 
 
-def test_a_session_in_which_nothing_happened():
+def test_the_summary_of_an_empty_session_is_empty():
     assert summarize([]) == Summary()
     assert summarize([]).lines == []
 
 
-def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
+def test_a_summary_has_the_goal_the_files_and_the_outcome_of_each_proposal(log: SessionLog):
     propose(begin_turn(log, "use math.pi")).append(EditApplied("1"))
     propose(begin_turn(log, "add types", "b.py")).append(EditStale("x"))
     propose(begin_turn(log, "say what is wrong", kind="fix"))
@@ -78,7 +78,7 @@ def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
     assert summary_of(log).turns == 4
 
 
-def test_asking_again_about_a_file_means_that_its_proposal_was_not_taken(log: SessionLog):
+def test_a_second_request_for_a_file_means_that_its_proposal_was_rejected(log: SessionLog):
     first, other = propose(begin_turn(log, "use math.pi")), propose(begin_turn(log, "add types", "b.py"))
     assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
@@ -108,7 +108,7 @@ def test_a_command_and_its_end_are_told_in_a_line(log: SessionLog):
     assert summary_of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
 
 
-def test_where_no_check_could_run_nothing_was_run(log: SessionLog):
+def test_skipped_checks_are_not_listed_as_commands(log: SessionLog):
     report = CheckReport("lint", "skipped")
     begin_turn(log, "look", kind="check").append(ChecksCompleted("x", False, (report,)))
     assert summary_of(log).commands == ()
@@ -236,7 +236,7 @@ def test_the_next_edit_of_a_file_is_told_of_the_earlier_ones(log: SessionLog):
 
 
 @pytest.mark.model
-async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_model_is_asked(log: SessionLog):
+async def test_thirty_turns_are_summarized_in_200_tokens_without_a_request_to_the_model(log: SessionLog):
     from lsp_harness.config.schema import Config
     from lsp_harness.engine.decode.llama import Llama
     from lsp_harness.inference.models.model_files import resolve_model
@@ -276,7 +276,7 @@ async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_mod
     ),
     st.integers(0, 60),
 )
-async def test_whatever_was_logged_is_no_more_than_its_budget(rows: list[Any], budget: int):
+async def test_a_summary_stays_within_its_budget(rows: list[Any], budget: int):
     log = SessionLog(is_saved=False)
     turns = [log.turn() for _ in range(5)]
     for kind, turn, data in rows:

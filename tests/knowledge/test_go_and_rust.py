@@ -26,7 +26,7 @@ def go(root: Path, module: str, name: str, **environ: str) -> DocFragment | None
 
 
 @pytest.mark.parametrize("variable", ["GOMODCACHE", "GOPATH", "HOME"])
-def test_go_s_module_cache(tmp_path: Path, variable: str):
+def test_a_package_is_found_in_the_module_cache_of_go(tmp_path: Path, variable: str):
     inside = {"GOMODCACHE": "", "GOPATH": "pkg/mod/", "HOME": "go/pkg/mod/"}[variable]
     root = tmp_path / "me"
     write(root, {"go.mod": MOD})
@@ -70,7 +70,7 @@ def test_go_s_module_cache(tmp_path: Path, variable: str):
     ]
 
 
-def test_vendored_and_replaced_modules_and_the_standard_library(tmp_path: Path):
+def test_vendored_and_replaced_modules_and_the_standard_library_are_found(tmp_path: Path):
     write(tmp_path, {"go.mod": MOD, "vendor/github.com/Corp/cobra/c.go": "package cobra\nfunc V() {}\n"})
     write(tmp_path / "local", {"l.go": "package local\nfunc L() {}\n"})
     result = go(tmp_path, "github.com/Corp/cobra", "V", GOMODCACHE=str(tmp_path / "none"))
@@ -131,7 +131,7 @@ CRATE = {
         ("my_crate", "", "", "A crate. Of mine."),
     ],
 )
-def test_a_crate(tmp_path: Path, module: str, name: str, signature: str, documentation: str):
+def test_a_declaration_of_a_crate_is_found(tmp_path: Path, module: str, name: str, signature: str, documentation: str):
     write(tmp_path, {"Cargo.lock": LOCK})
     home = tmp_path / "cargo"
     write(home / "registry/src/index-1/my-crate-1.10.0", CRATE)
@@ -146,7 +146,7 @@ def test_a_crate(tmp_path: Path, module: str, name: str, signature: str, documen
     assert name != "Circle" or result.usage == "Circle.new(r: T) -> Self"
 
 
-def test_another_version_in_the_lock_shows_without_a_restart(tmp_path: Path):
+def test_another_version_in_the_lock_file_is_used_without_a_restart(tmp_path: Path):
     installed = InstalledPackages({"HOME": str(tmp_path)})
     for version, text in (("0.1.0", "pub fn f() {}"), ("0.20.0", "pub fn f(a: u8) {}")):
         write(tmp_path, {"Cargo.lock": f'[[package]]\nname = "a"\nversion = "{version}"\n'})

@@ -23,7 +23,7 @@ def read_fragment(root: Path, module: str, name: str = "", near: Path | None = N
     return documentation
 
 
-def test_declarations_by_the_package_s_own_word(tmp_path: Path):
+def test_declarations_are_found_in_the_types_file_that_a_package_names(tmp_path: Path):
     package(
         tmp_path,
         "pad",
@@ -75,12 +75,12 @@ def test_declarations_by_the_package_s_own_word(tmp_path: Path):
         {"./part": "./no.js", ".": {"default": "./a.js"}},
     ],
 )
-def test_exports(tmp_path: Path, exports: object):
+def test_the_types_in_the_exports_of_a_package_are_used(tmp_path: Path, exports: object):
     package(tmp_path, "x", "1.0.0", {"a.d.ts": "export function f(): void;\n", "a.js": ""}, exports=exports)
     assert read_fragment(tmp_path, "x", "f").file == "x/a.d.ts"
 
 
-def test_a_part_of_a_package(tmp_path: Path):
+def test_a_subpath_of_a_package_is_found(tmp_path: Path):
     files = {"dist/fp.d.ts": "export function f(): 1;\n", "dist/deep/a.d.ts": "export function g(): 2;\n"}
     package(tmp_path, "@me/x", "1.0.0", files, exports={"./fp": {"types": "./dist/fp.d.ts"}, "./*": "./dist/*.js"})
     assert read_fragment(tmp_path, "@me/x/fp", "f").release == "@me/x 1.0.0"
@@ -136,7 +136,7 @@ def test_modules_that_come_with_node_itself(tmp_path: Path):
     assert read_fragment(tmp_path, "node:fs", "rm").signature == "function rm(path: string): void"
 
 
-def test_a_package_is_looked_for_in_the_folders_around_the_file_up_to_the_workspace_s(tmp_path: Path):
+def test_packages_are_searched_from_the_folder_of_the_file_up_to_the_workspace(tmp_path: Path):
     root = tmp_path / "root"
     for folder, version in (("", "1.0.0"), ("apps/a", "2.0.0")):
         package(root / folder, "x", version, {"index.d.ts": "export function f(): void;\n"})

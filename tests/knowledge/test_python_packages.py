@@ -27,7 +27,7 @@ def missing(root: Path, module: str, name: str) -> AbsentName | None:
     return InstalledPackages({}).find_absent(root, "python", module, name)
 
 
-def test_a_function_that_its_package_hands_on(root: Path):
+def test_a_function_that_a_package_exports_from_its_module_is_found(root: Path):
     assert read_fragment(root, "requests", "get") == DocFragment(
         package="requests",
         version="2.32.3",
@@ -138,7 +138,7 @@ def test_stubs_in_a_package_of_their_own_have_the_version_of_what_they_are_of(ro
     assert (result.release, result.signature) == ("six-pack 3.1", "def add(a: int, b: int) -> int")
 
 
-def test_of_several_packages_in_a_namespace_the_one_that_has_the_part(root: Path):
+def test_the_package_of_a_namespace_with_the_requested_part_is_chosen(root: Path):
     install(root / SITE, "acme-a", "1", {"acme/a/__init__.py": "def f(): ...\n"})
     install(root / SITE, "acme-b", "2", {"acme/b/__init__.py": "def g(x): ...\n"})
     assert read_fragment(root, "acme.b", "g").release == "acme-b 2"
@@ -166,7 +166,7 @@ def test_an_environment_elsewhere_is_named_by_the_shell(tmp_path: Path, variable
     assert read_fragment(here, "requests", "get", **{variable: str(tmp_path / "other" / ".venv")}).version == "1.0"
 
 
-def test_the_shell_s_environment_comes_before_the_folder_s_own_and_a_setting_before_both(root: Path, tmp_path: Path):
+def test_a_setting_wins_over_the_active_environment_and_that_over_the_folder(root: Path, tmp_path: Path):
     install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     environ = {"VIRTUAL_ENV": str(tmp_path / "other" / ".venv")}
     assert read_fragment(root, "requests", "get", **environ).version == "1.0"
@@ -246,7 +246,7 @@ def test_a_name_that_is_there_is_not_missing(root: Path, name: str):
         "@enum.global_enum\nclass Flag: ...\n",
     ],
 )
-def test_of_a_module_that_may_have_more_names_than_it_says_nothing_is_said(root: Path, text: str):
+def test_no_name_is_called_missing_in_a_module_with_dynamic_names(root: Path, text: str):
     install(root / SITE, "lazy", "1", {"lazy.py": f"def known(): ...\n{text}"})
     assert missing(root, "lazy", "unknown") is None
 
@@ -259,7 +259,7 @@ def test_of_a_module_that_may_have_more_names_than_it_says_nothing_is_said(root:
         "@register\nclass C:\n    x = 1\n",
     ],
 )
-def test_nor_of_such_a_class(root: Path, text: str):
+def test_no_name_is_called_missing_in_a_class_with_dynamic_names(root: Path, text: str):
     install(root / SITE, "lazy", "1", {"lazy.py": text})
     assert missing(root, "lazy", "C.unknown") is None
 

@@ -175,7 +175,7 @@ PIECES = {
 @pytest.mark.parametrize("language", package_languages())
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_whatever_is_installed_and_asked_for_raises_nothing(language: str, data: st.DataObject):
+def test_any_installed_files_and_any_names_raise_no_error(language: str, data: st.DataObject):
     folder, names = FILES[language]
     texts = st.one_of(st.binary(max_size=60), st.lists(st.sampled_from(PIECES[language]), max_size=16).map("".join))
     with TemporaryDirectory() as directory:

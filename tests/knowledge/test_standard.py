@@ -54,7 +54,7 @@ def test_a_name_of_pythons_library_has_its_usual_module_first(name: str, module:
     assert python_stdlib.find_exporting_modules(name)[0] == module
 
 
-def test_members_of_modules_and_classes_of_pythons_library():
+def test_the_members_of_modules_and_classes_of_the_python_library_are_known():
     assert "dumps" in python_stdlib.find_members("json")
     assert "parse" in python_stdlib.find_members("urllib")
     assert "add_argument" in python_stdlib.find_class_members("argparse", "ArgumentParser")

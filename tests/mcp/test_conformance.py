@@ -43,7 +43,9 @@ async def test_a_client_lists_calls_and_reads(connect: Connect, served: ServedFo
     assert (served.root / "geo.py").read_text() == GEO
 
 
-async def test_both_versions_are_offered(connect: Connect, served: ServedFolder, request: pytest.FixtureRequest):
+async def test_both_versions_of_the_protocol_are_offered(
+    connect: Connect, served: ServedFolder, request: pytest.FixtureRequest
+):
     async with connect(served) as client:
         expected = LATEST if LATEST in request.node.name else "2025-11-25"
         assert client.protocol_version == expected
@@ -70,7 +72,7 @@ async def test_the_messages_name_no_tool_that_the_server_lacks(served: ServedFol
         assert not any(word in f"{missing} {no_file} {folder}".split() for word in ("grep", "glob", "read", "edit"))
 
 
-async def test_relations_fixes_digests_and_documentation(served: ServedFolder):
+async def test_tools_return_relations_fixes_digests_and_documentation(served: ServedFolder):
     (served.root / "shop.py").write_text("class Cart:\n    def total(self):\n        return 0\n")
     (served.root / "test_shop.py").write_text("import shop\n\n\ndef test_total(cart):\n    assert cart.total() == 0\n")
     (served.root / "broken.py").write_text("def volume(side)\n    return side ** 3\n")
@@ -139,7 +141,7 @@ async def test_a_turn_asks_the_user_of_the_client(served: ServedFolder, given: d
     assert "math.pi * radius ** 2" in (served.root / "geo.py").read_text()
 
 
-async def test_nothing_is_written_without_somebody_who_allows_it(connect: Connect, served: ServedFolder):
+async def test_without_a_person_who_allows_an_edit_no_file_is_written(connect: Connect, served: ServedFolder):
     served.script("edit", RIGHT, RIGHT, RIGHT)
     async with connect(served) as client:
         result = await client.call_tool("run_turn", {"prompt": "use math.pi in area", "driver": "code"})

@@ -51,7 +51,7 @@ def test_a_clean_and_tested_main_has_no_problems(repository: Path):
     assert release.find_problems(repository, VERSION) == []
 
 
-def test_each_problem_of_a_repository_is_named(repository: Path):
+def test_each_problem_of_a_repository_is_listed(repository: Path):
     make_ready(repository)
     git(repository, "tag", f"v{VERSION}")
     (repository / "changelog.d" / "+new.added.md").unlink()
@@ -97,7 +97,7 @@ def test_a_wheel_without_the_terminal_of_the_inspector_is_refused(tmp_path: Path
 
 
 @pytest.mark.parametrize("version", ["1", "v1.2.3", "1.2.3rc1", ""])
-def test_another_form_of_a_version_is_refused(version: str, capsys: pytest.CaptureFixture[str]):
+def test_a_version_in_another_form_is_refused(version: str, capsys: pytest.CaptureFixture[str]):
     assert release.main([version, "--dry-run"]) == 1
     assert "write it as 1.2.3" in capsys.readouterr().err
 

@@ -174,7 +174,7 @@ async def test_ask_of_a_callback_asks_the_person_even_in_a_generous_mode(tmp_pat
     assert (await gate.check(bash("ls"))).by == "person"
 
 
-async def test_each_check_records_one_decision_and_the_question_before_it(tmp_path: Path) -> None:
+async def test_each_check_records_the_question_and_one_decision(tmp_path: Path) -> None:
     for callback, person, names in [
         (None, None, ["PermissionDecided"]),
         (answering("allow"), None, ["PermissionRequested", "PermissionDecided"]),
@@ -250,7 +250,7 @@ async def test_an_answer_decides_the_questions_that_wait(tmp_path: Path) -> None
     assert len(person.questions) == 1
 
 
-async def test_nobody_there_denies_and_says_what_to_do(tmp_path: Path) -> None:
+async def test_without_a_person_the_gate_denies_and_says_what_to_do(tmp_path: Path) -> None:
     for person in (None, ScriptedPerson([None])):
         decision = await Gate(policy(tmp_path), person=person).check(bash("make x"))
         assert (decision.verdict, decision.by) == ("deny", "nobody")
@@ -345,7 +345,7 @@ RULES = {
 }
 
 
-async def test_the_matrix_of_modes_actions_and_rules(tmp_path: Path, golden_update: bool) -> None:
+async def test_the_table_of_modes_actions_and_rules_is_up_to_date(tmp_path: Path, golden_update: bool) -> None:
     root = tmp_path / "project"
     root.mkdir()
     lines = ["# mode | rules | action | decision | who decided", ""]

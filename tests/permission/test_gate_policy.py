@@ -25,7 +25,7 @@ async def verdict(root: Path, action: Action, **permissions: object) -> str:
     return (await Gate(policy_of(root, **permissions)[0]).check(action)).by
 
 
-def test_the_mode_of_the_settings_or_else_of_the_surface(tmp_path: Path) -> None:
+def test_the_mode_of_the_settings_wins_over_the_mode_of_the_surface(tmp_path: Path) -> None:
     assert policy_of(tmp_path)[0].mode == "trust"
     assert policy_of(tmp_path, mode="plan")[0].mode == "plan"
     assert policy_of(tmp_path, callback_timeout_s=5.0)[0].callback_timeout_s == 5.0
@@ -94,7 +94,7 @@ async def test_settings_with_mistakes_are_not_complete(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-async def test_hooks_of_the_settings(tmp_path: Path) -> None:
+async def test_the_hooks_of_the_settings_are_read(tmp_path: Path) -> None:
     config = Config(
         hooks=Hooks(
             preToolUse=(HookSetting("Bash", "exit 2", timeout_s=5.0), HookSetting("Edit", url="http://127.0.0.1:1/x")),

@@ -64,7 +64,7 @@ async def test_a_denial_wins_and_otherwise_the_first_opinion(hooks: list[Hook], 
         *[("Edit|bash", "bash", True), ("Edit | Bash", "bash", True), ("mcp__*", "mcp__a__b", True)],
     ],
 )
-async def test_a_matcher_chooses_the_tools(matcher: str, tool: str, runs: bool) -> None:
+async def test_a_matcher_selects_the_tools_of_a_hook(matcher: str, tool: str, runs: bool) -> None:
     hooks = Hooks([answer("x", "deny", matcher=matcher)])
     assert hooks.concerns("preToolUse", tool) == runs
     assert (await hooks.run("preToolUse", {"tool": tool})).is_denied == runs
@@ -111,7 +111,9 @@ COMMANDS = [
 
 @pytest.mark.process
 @pytest.mark.parametrize(("command", "decision", "reason", "error"), COMMANDS)
-async def test_a_command(tmp_path: Path, command: str, decision: str, reason: str, error: str) -> None:
+async def test_the_output_of_a_command_decides(
+    tmp_path: Path, command: str, decision: str, reason: str, error: str
+) -> None:
     record = Recorder()
     outcome = await Hooks([Hook("preToolUse", command=command)], record, tmp_path).run("preToolUse", {"tool": "bash"})
     assert outcome.decision == decision
@@ -177,7 +179,9 @@ def address() -> Iterator[str]:
         (200, b'{"decision": 1}', "deny", "its decision is 1"),
     ],
 )
-async def test_an_address(address: str, status: int, body: bytes, decision: str, reason: str) -> None:
+async def test_the_answer_of_an_address_decides(
+    address: str, status: int, body: bytes, decision: str, reason: str
+) -> None:
     Answering.answer, Answering.seen = (status, body), []
     outcome = await Hooks([Hook("preToolUse", url=address)]).run("preToolUse", {"tool": "bash"})
     assert outcome.decision == decision

@@ -83,7 +83,7 @@ async def decide(root: Path, action: Action) -> str:
         ("", "allowed"),
     ],
 )
-async def test_an_edit(root: Path, name: str, by: str) -> None:
+async def test_an_edit_of_a_path_is_allowed_or_denied(root: Path, name: str, by: str) -> None:
     path = Path(name) if name[:1] in "/~" and name else root / name
     assert await decide(root, Action("edit", "edit", paths=(path,))) == by
 
@@ -108,7 +108,7 @@ async def test_a_read(root: Path, name: str, by: str) -> None:
     assert await decide(root, Action("read", "read", paths=(path,))) == by
 
 
-async def test_all_paths_of_an_action_are_checked(root: Path) -> None:
+async def test_every_path_of_an_action_is_checked(root: Path) -> None:
     both = (root / "src/a.py", root / ".git/config")
     assert await decide(root, Action("rename", "edit", paths=both)) == "protected"
     assert await decide(root, Action("mcp__x", "network", paths=(root / ".env",))) == "protected"

@@ -41,7 +41,7 @@ def verdict(active: tuple[Rule, ...], action: Action, mode: str = "ask") -> str:
         ("a" * 30 + "*" + "b" * 30, "a" * 40, False, False),
     ],
 )
-def test_patterns(pattern: str, text: str, certain: bool, possible: bool) -> None:
+def test_a_pattern_matches_the_expected_texts(pattern: str, text: str, certain: bool, possible: bool) -> None:
     assert (matches(pattern, text), may_match(pattern, text)) == (certain, possible)
 
 
@@ -176,7 +176,7 @@ modes = st.sampled_from(["ask", "trust", "deny", "acceptEdits", "plan", "auto", 
 
 @settings(max_examples=300, deadline=None)
 @given(lists, lists, lists, texts, modes, actions)
-def test_one_more_rule_that_denies_or_asks_never_permits_more(
+def test_an_additional_rule_that_denies_or_asks_never_permits_more(
     allow: list[str], ask: list[str], deny: list[str], more: str, mode: str, action: Action
 ) -> None:
     before = ORDER[verdict(rules(allow, ask, deny), action, mode)]

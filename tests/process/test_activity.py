@@ -50,7 +50,7 @@ def waiting() -> Iterator[psutil.Popen]:
     yield from started(WAITS)
 
 
-def test_one_that_works_is_not_stuck_however_long_it_says_nothing(spinning: psutil.Popen):
+def test_a_process_that_uses_the_processor_is_not_stuck(spinning: psutil.Popen):
     clock = Clock()
     activity = ProcessActivity(lambda: [spinning.pid], 100, clock=clock)
     for _ in range(3):
@@ -69,7 +69,7 @@ def test_one_that_works_is_not_stuck_however_long_it_says_nothing(spinning: psut
     assert not activity.is_stuck()
 
 
-def test_nothing_is_expected_of_one_that_has_nothing_to_do(waiting: psutil.Popen):
+def test_a_process_without_work_is_not_stuck(waiting: psutil.Popen):
     clock, idle = Clock(), True
     activity = ProcessActivity(lambda: [waiting.pid], 100, lambda: idle, clock)
     clock.now = 1000

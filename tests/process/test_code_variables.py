@@ -23,7 +23,7 @@ def test_a_variable_that_chooses_code_is_known_and_never_harmless(name: str):
 
 
 @pytest.mark.parametrize("name", ["LANG", "LC_ALL", "TZ", "NO_COLOR", "CI", "PYTHONUNBUFFERED", "AWS_REGION"])
-def test_a_harmless_variable_chooses_no_code(name: str):
+def test_a_harmless_variable_does_not_choose_code(name: str):
     assert (is_harmless(name), chooses_code(name)) == (True, False)
 
 

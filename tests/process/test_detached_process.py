@@ -65,7 +65,7 @@ open(fd, "w").write(json.dumps({"ready": True}))
 """
 
 
-async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_slow_start_with_signs_of_life_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     read_all = detached_process._read_all  # pyright: ignore[reportPrivateUsage]
@@ -81,7 +81,7 @@ async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path,
     assert answer == {"ready": True}
 
 
-async def test_one_that_gives_no_sign_is_killed(tmp_path: Path):
+async def test_a_start_without_a_sign_of_life_is_killed(tmp_path: Path):
     stops = "import os, sys, signal; print(os.getpid(), file=sys.stderr); os.kill(os.getpid(), signal.SIGSTOP)"
     answer = await detached_process.start_detached(python(stops), os.environ, tmp_path / "log", 1.0)
 

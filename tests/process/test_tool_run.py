@@ -54,7 +54,7 @@ async def wait_for_end(processes: list[psutil.Process]) -> None:
                 await asyncio.sleep(0)
 
 
-async def test_text_in_text_out():
+async def test_a_tool_reads_standard_input_and_returns_its_output():
     script = "import sys; text = sys.stdin.read(); print(text.upper()); print(len(text), file=sys.stderr); sys.exit(3)"
 
     result = await tool_run.run_tool([sys.executable, "-c", script], stdin=b"a" * 300_000)

@@ -169,7 +169,7 @@ async def test_an_agent_without_an_echo_gets_its_message_too(bench: AgentBench):
 
 
 @pytest.mark.parametrize("reports", ["always", "never"])
-async def test_nothing_is_typed_into_a_dialog(bench: AgentBench, reports: str):
+async def test_no_text_is_typed_into_a_dialog(bench: AgentBench, reports: str):
     agent = await bench.start("fake", "--reports", reports, "--stuck")
     agent.press(b"/theme\r")
     await bench.wait(agent, lambda state: state.status == "blocked")

@@ -124,7 +124,7 @@ async def test_a_gate_that_fails_denies(bench: AgentBench):
     assert (await agent.send("/permit write made.txt")).response == "● write was denied"
 
 
-async def test_each_of_the_seven_events_comes_from_a_real_program(bench: AgentBench):
+async def test_each_of_the_seven_events_is_sent_by_a_real_program(bench: AgentBench):
     agent = await bench.start("fake", "--reports", "always")
     await agent.send("hello")
     agent.press(b"/question Which colour?\r")

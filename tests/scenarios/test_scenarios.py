@@ -11,7 +11,9 @@ FILES = sorted(FOLDER.glob("*.txt"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-async def test_scenario(path: Path, tmp_path: Path, golden_update: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_scenario_has_its_recorded_result(
+    path: Path, tmp_path: Path, golden_update: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     text = path.read_text(encoding="utf-8")
     folder = tmp_path / "project"

@@ -51,6 +51,6 @@ def test_an_example_runs(name: str, lines: list[str], fake: FakeProgram, tmp_pat
         assert line in ran.stdout
 
 
-def test_each_example_is_tested():
+def test_each_example_has_a_test():
     names = {path.stem for path in (ROOT / "examples").glob("*.py")}
     assert names == {"quickstart", "multi_turn", "tools", "permissions"}

@@ -368,7 +368,7 @@ async def test_the_environment_is_merged(fake: FakeProgram, monkeypatch: pytest.
     assert "THEIRS" not in os.environ
 
 
-async def test_a_schema_travels_with_the_prompt(fake: FakeProgram):
+async def test_a_schema_is_sent_with_the_prompt(fake: FakeProgram):
     fake("""
         def structured(frame, number):
             start(frame, number)

@@ -39,7 +39,7 @@ REQUEST = PermissionRequest(
         ),
     ],
 )
-def test_each_answer_has_its_meaning(answer: Any, fields: dict[str, Any]):
+def test_each_answer_of_a_callback_is_translated(answer: Any, fields: dict[str, Any]):
     assert read_answer(answer) == fields
 
 
@@ -53,7 +53,7 @@ def test_each_answer_has_its_meaning(answer: Any, fields: dict[str, Any]):
         {"decision": "allow", "updated_input": {"command": object()}},
     ],
 )
-def test_everything_else_denies(answer: Any):
+def test_any_other_answer_of_a_callback_denies(answer: Any):
     fields = read_answer(answer)
     assert fields["decision"] == "deny"
     assert "can_use_tool returned" in fields["reason"]

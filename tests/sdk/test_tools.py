@@ -149,7 +149,7 @@ async def test_a_request_needs_the_token_and_no_web_page_has_it():
         )
 
 
-async def test_the_server_listens_on_this_machine_only_and_on_a_new_port():
+async def test_the_server_listens_only_on_this_machine_and_on_a_new_port():
     async with open_server(plain) as first, open_server(plain) as second:
         assert first.port != second.port
         assert first.entry()["headers"] != second.entry()["headers"]

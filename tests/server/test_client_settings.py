@@ -23,7 +23,7 @@ def setting(path: str) -> dict[str, Any]:
     return {"model": {"path": path}}
 
 
-async def test_initialization_options_with_and_without_the_section(spawn: Spawn):
+async def test_initialization_options_are_read_with_and_without_the_section(spawn: Spawn):
     without_section = await spawn("plain", initializationOptions=setting("one"))
     with_section = await spawn("plain", initializationOptions={"lspHarness": setting("two")})
 

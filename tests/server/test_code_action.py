@@ -88,7 +88,7 @@ async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spa
     }
 
 
-async def test_nothing_is_offered_for_nothing_or_for_other_kinds(spawn: Spawn):
+async def test_no_action_is_offered_without_a_diagnostic_or_for_other_kinds(spawn: Spawn):
     editor = await open_text(spawn, "teh")
 
     assert await request_actions(editor) == []
@@ -127,7 +127,9 @@ async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_
 @pytest.mark.parametrize(
     ("confirm", "expected"), [("model", (False, True)), ("always", (True, True)), ("never", (False, False))]
 )
-async def test_which_edits_are_to_be_confirmed_is_a_setting(spawn: Spawn, confirm: str, expected: tuple[bool, bool]):
+async def test_a_setting_decides_which_edits_need_a_confirmation(
+    spawn: Spawn, confirm: str, expected: tuple[bool, bool]
+):
     editor = await open_text(spawn, "teh", initializationOptions={"edits": {"confirm": confirm}})
 
     resolved_actions = [

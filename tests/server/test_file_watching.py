@@ -101,7 +101,7 @@ async def test_settings_of_the_editor_stand(spawn: Spawn, project: Path):
 
 
 @pytest.mark.parametrize("way", ["watched", "saved"])
-async def test_the_users_own_file(spawn: Spawn, project: Path, tmp_path: Path, way: str):
+async def test_the_settings_file_of_the_user_is_read_again(spawn: Spawn, project: Path, tmp_path: Path, way: str):
     editor = await spawn("vscode", rootUri=project.as_uri())
     # a link, as users have it who keep such files in a repository
     real, file = tmp_path / "dotfiles.toml", tmp_path / "home/config.toml"

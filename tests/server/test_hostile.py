@@ -114,7 +114,7 @@ async def documents_without_tree(editor: Editor, folder: str, expected: set[str]
             )
 
 
-async def test_hostile_texts_harm_no_other_document(editor: Editor, tmp_path: Path):
+async def test_hostile_texts_do_not_disturb_other_documents(editor: Editor, tmp_path: Path):
     folder = (tmp_path / "work").as_uri() + "/"
     calm, request_ids = folder + "calm.py", list[int]()
     editor.open(calm, CALM)

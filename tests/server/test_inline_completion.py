@@ -34,14 +34,14 @@ async def test_an_item_has_a_range_its_text_and_says_when_it_was_taken(spawn: Sp
     }
 
 
-async def test_nothing_to_suggest_is_an_empty_list(spawn: Spawn):
+async def test_an_empty_suggestion_is_an_empty_list(spawn: Spawn):
     editor = await open_text(spawn, "none")
 
     assert await editor.request(METHOD, params_at_start()) == {"items": []}
 
 
 @pytest.mark.parametrize(("kind", "mark"), [(0, "i"), (1, "i"), (2, "a")])
-async def test_asked_for_by_hand_or_by_typing(spawn: Spawn, kind: int, mark: str):
+async def test_the_kind_of_a_request_decides_whether_it_is_explicit(spawn: Spawn, kind: int, mark: str):
     """vscode-languageclient 9 sends 0 for a request by hand."""
     editor = await open_text(spawn, "x")
 
@@ -177,7 +177,7 @@ async def test_printed_text_does_not_reach_the_wire(spawn: Spawn):
     await editor.until(lambda: "this must not reach the client" in editor.errors and "nor this" in editor.errors)
 
 
-async def test_the_popup_menu_for_clients_without_ghost_text(spawn: Spawn):
+async def test_clients_without_ghost_text_get_a_popup_menu(spawn: Spawn):
     editor = await open_text(spawn, "retu", client="nvim")
     position = {"line": 0, "character": 4}
 

@@ -164,7 +164,7 @@ async def test_a_client_that_hangs_up_ends_the_server(spawn: Spawn):
     assert "Traceback" not in abrupt.errors + polite.errors
 
 
-async def test_everything_in_one_write_is_taken_in_order(spawn: Spawn):
+async def test_messages_in_one_write_are_handled_in_order(spawn: Spawn):
     editor = await spawn(None)
     item = {"uri": "file:///a.py", "languageId": "python", "version": 3, "text": "x"}
 
@@ -201,7 +201,7 @@ async def test_roots_come_from_folders_or_the_root_and_follow_changes(spawn: Spa
     assert (await status(single))["roots"] == ["/only"]
 
 
-async def test_nothing_heavy_is_imported_and_the_harness_is_made_once(spawn: Spawn):
+async def test_no_heavy_module_is_imported_and_the_harness_is_made_once(spawn: Spawn):
     """`make_harness` of the fake fails if a heavy module is imported already."""
     editor = await spawn()
 
@@ -215,7 +215,7 @@ async def test_real_clients_are_all_welcome(spawn: Spawn):
         assert await editor.initialize(path.stem), path
 
 
-async def test_each_capability_is_answered_for(spawn: Spawn):
+async def test_each_announced_method_has_a_handler(spawn: Spawn):
     """Each announced method has a handler: without params, the answer is -32602."""
     editor = await spawn(
         "plain",

@@ -63,7 +63,7 @@ async def test_an_open_text_counts_as_it_is(spawn: Spawn, workspace: Path):
     assert first["range"]["start"] == {"line": 7, "character": 0}
 
 
-async def test_of_several_folders_the_one_that_is_said(spawn: Spawn, workspace: Path, tmp_path: Path):
+async def test_a_task_can_name_one_of_several_folders(spawn: Spawn, workspace: Path, tmp_path: Path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "tax.py").write_text("def tax_of(): ...\n")

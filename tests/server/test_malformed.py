@@ -92,7 +92,7 @@ async def test_a_value_that_can_be_no_id_is_refused_to_nobody(spawn: Spawn, id: 
     assert codes_without_id(editor) == [-32600]
 
 
-async def test_one_id_used_twice_is_answered_twice(spawn: Spawn):
+async def test_two_requests_with_one_id_get_two_answers(spawn: Spawn):
     editor = await spawn("plain")
 
     editor.send({"id": 1000, **STATUS}, {"id": 1000, **STATUS}, {"id": "1000", **STATUS})
@@ -101,7 +101,7 @@ async def test_one_id_used_twice_is_answered_twice(spawn: Spawn):
     assert await is_alive(editor)
 
 
-async def test_unknown_methods(spawn: Spawn):
+async def test_unknown_methods_are_refused_or_ignored(spawn: Spawn):
     editor = await spawn("plain")
     editor.notify("nobody/knows", {"a": 1})
     editor.notify("$/nobody", [])
@@ -113,7 +113,7 @@ async def test_unknown_methods(spawn: Spawn):
         assert error == {"code": -32601, "message": f"{method} is not supported"}
 
 
-async def test_requests_sent_as_notifications_and_the_other_way_round(spawn: Spawn):
+async def test_a_notification_as_a_request_and_a_request_as_a_notification_are_survived(spawn: Spawn):
     editor = await spawn("plain")
 
     editor.notify(INLINE, GOOD)
@@ -226,7 +226,7 @@ async def test_broken_frames_are_survived_on_a_pipe(spawn: Spawn, invalid_bytes:
     assert set(codes_without_id(editor)) <= {-32700, -32600}
 
 
-async def test_other_spellings_of_the_header(spawn: Spawn):
+async def test_other_spellings_of_the_header_are_read(spawn: Spawn):
     editor = await spawn("plain")
     body = json.dumps({"jsonrpc": "2.0", "id": "h", **STATUS}).encode()
     editor.request_ids.append("h")

@@ -34,7 +34,7 @@ async def test_an_outline_is_a_tree_where_the_client_shows_one(spawn: Spawn):
     assert circle["range"]["end"] == {"line": 3, "character": 16}
 
 
-async def test_others_get_a_list(spawn: Spawn):
+async def test_a_client_without_trees_gets_a_list_of_symbols(spawn: Spawn):
     editor = await spawn("plain")
     editor.open("file:///a.py", TEXT)
     symbols = await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": "file:///a.py"}})
@@ -68,7 +68,7 @@ async def wait_for_symbols(editor: Editor, query: str, count: int) -> list[dict]
     return symbols
 
 
-async def test_symbols_of_the_workspace(spawn: Spawn, workspace: Path):
+async def test_symbols_of_the_workspace_are_found(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     [circle, area] = await wait_for_symbols(editor, "circle", 2)
     assert values_of(circle, "name", "kind") == ("Circle", 5)
@@ -115,13 +115,13 @@ async def test_folders_come_and_go(spawn: Spawn, workspace: Path):
     await wait_for_symbols(editor, "circle", 0)
 
 
-async def test_of_a_workspace_that_is_not_trusted_nothing_is_indexed(spawn: Spawn, workspace: Path, tmp_path: Path):
+async def test_a_workspace_that_is_not_trusted_is_not_indexed(spawn: Spawn, workspace: Path, tmp_path: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri(), initializationOptions={"trusted": False})
     assert await editor.request("workspace/symbol", {"query": "circle"}) == []
     assert not (tmp_path / "home/cache/index").exists()
 
 
-async def test_where_nobody_knows_better_definitions_and_references_are_guessed(spawn: Spawn, workspace: Path):
+async def test_without_another_server_definitions_and_references_are_guessed(spawn: Spawn, workspace: Path):
     (workspace / "use.py").write_text("from shapes import Circle\n\n'é'; Circle().area()\n# Circle\n")
     options = {"capabilities": {"experimental": {"lspHarness": {"fallback": True}}}, "rootUri": workspace.as_uri()}
     editor = await spawn("plain", **options)
@@ -146,7 +146,7 @@ async def test_where_nobody_knows_better_definitions_and_references_are_guessed(
     assert len(uses) == 2
 
 
-async def test_whoever_has_not_said_so_gets_no_guesses(spawn: Spawn):
+async def test_a_client_that_does_not_ask_for_guesses_gets_none(spawn: Spawn):
     editor = await spawn(None)
     result = await editor.initialize("nvim")
     assert not {"definitionProvider", "referencesProvider"} & result["capabilities"].keys()

@@ -234,7 +234,7 @@ async def test_a_range_of_a_document_that_was_never_opened_is_said_once(spawn: S
     assert (await completed_line(editor, 0, 3))[0] == "nowv1:3a"
 
 
-async def test_all_of_the_text_of_a_document_that_was_never_opened_opens_it(spawn: Spawn):
+async def test_a_change_of_the_whole_text_opens_an_unknown_document(spawn: Spawn):
     editor = await spawn("plain")
 
     editor.send(change(2, INSERT, WHOLE_TEXT))
@@ -322,7 +322,7 @@ async def test_a_document_without_a_language_or_version_is_opened(spawn: Spawn):
     assert (await completed_line(editor, 0, 2))[0] == "abv0:2a"
 
 
-async def test_five_megabytes(spawn: Spawn):
+async def test_changes_of_a_text_of_five_megabytes_are_applied(spawn: Spawn):
     editor = await spawn("plain")
     line = "x = 'ä' * 40\n"
     lines = 5 * 2**20 // len(line.encode())

@@ -80,7 +80,7 @@ async def test_other_machines_are_not_served(start: Callable[..., Awaitable[Edit
     assert "Traceback" not in editor.errors
 
 
-async def test_one_transport_at_a_time(start: Callable[..., Awaitable[Editor]]):
+async def test_only_one_transport_can_be_chosen(start: Callable[..., Awaitable[Editor]]):
     editor = await start("--tcp", "1", "--ws", "2")
 
     assert await editor.ended() == 2
@@ -108,7 +108,7 @@ async def test_a_port_that_is_taken(start: Callable[..., Awaitable[Editor]]):
         ("", None),
     ],
 )
-def test_addresses(text: str, expected: Address | None):
+def test_an_address_is_parsed_or_refused(text: str, expected: Address | None):
     if expected:
         assert parse_address(text) == expected
         return
@@ -133,7 +133,7 @@ class Socket:
         return json.loads(message)
 
 
-async def test_a_websocket(start: Callable[..., Awaitable[Editor]]):
+async def test_the_server_speaks_over_a_websocket(start: Callable[..., Awaitable[Editor]]):
     editor = await start("--ws", "127.0.0.1:0")
     url = f"ws://127.0.0.1:{await editor.listening('ws')}"
     async with connect(url, max_size=None, proxy=None) as connection:
@@ -205,7 +205,7 @@ async def test_a_missing_extra_is_named():
     assert errors.decode() == "lsp-harness: --ws needs the websockets package: pip install 'lsp-harness[ws]'\n"
 
 
-async def test_regular_files_for_standard_streams(tmp_path: Path):
+async def test_standard_streams_may_be_regular_files(tmp_path: Path):
     """asyncio cannot poll regular files, so one thread reads and another writes.
 
     This server does not come from a fork server, so that the modules that it imported are known, too.

@@ -56,7 +56,7 @@ async def test_every_request_is_answered_exactly_once(spawn: Spawn, client: str)
     print(f"{client}: {len(methods)} requests, {len(rows) - len(methods)} notifications, each request answered once")
 
 
-async def test_shutdown_and_exit_in_all_their_forms(spawn: Spawn):
+async def test_shutdown_and_exit_work_in_all_their_forms(spawn: Spawn):
     rows = vectors()
     exits = [row["message"] for row in rows if row["method"] == "exit"]
     for row in rows:

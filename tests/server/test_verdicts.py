@@ -19,7 +19,7 @@ async def test_a_verdict_is_read_by_its_uri_or_by_a_command(spawn: Spawn):
 
 
 @pytest.mark.parametrize("uri", ["file:///etc/passwd", "lsp-harness-verdict:/../../etc/passwd", VERDICT[:-3], ""])
-async def test_nothing_else_can_be_read_that_way(spawn: Spawn, uri: str):
+async def test_only_known_verdicts_can_be_read(spawn: Spawn, uri: str):
     editor = await spawn("vscode")
 
     with pytest.raises(ResponseError, match="verdict"):

@@ -68,7 +68,7 @@ async def test_a_verification_that_takes_long_shows_its_progress(spawn: Spawn):
     await editor.find_params("workspace/codeLens/refresh")
 
 
-async def test_its_cancel_button_ends_the_verification(spawn: Spawn):
+async def test_the_cancel_button_ends_the_verification(spawn: Spawn):
     editor = await spawn("vscode")
     editor.open(URI, "slow")
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")

@@ -344,7 +344,7 @@ def noise() -> str:
     [(), ("edit",), ("edit", "change"), ("edit", "change", "keep"), ("explain",), ("fix",), ("generate",)],
     ids=lambda right: "-".join(right) or "none",
 )
-async def test_whatever_the_model_writes_only_the_table_is_followed(
+async def test_random_answers_of_the_model_follow_the_table_of_states(
     open_scripted: OpenScripted, project: Path, right: tuple[str, ...]
 ):
     for _ in range(15):

@@ -117,7 +117,7 @@ async def test_callers_are_written_at_once_and_applied_in_the_order_of_the_plan(
     await opened.aclose()
 
 
-async def test_one_that_fails_with_the_engine_ends_the_others_and_what_was_done_is_known(project: Path):
+async def test_an_item_whose_engine_fails_ends_the_others_and_keeps_finished_items(project: Path):
     engine = ConcurrentEngine(["edit", *["change"] * 3, UNIT], fails="total")
     opened = await open_concurrent(project, engine)
     with pytest.raises(EngineError, match="the engine has died"):

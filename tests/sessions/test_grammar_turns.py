@@ -121,7 +121,7 @@ def test_a_proposal_without_a_passed_check_of_its_bytes_is_found(tmp_path: Path)
     ],
     ids=["questions", "plans", "reviews"],
 )
-async def test_whatever_the_grammars_allow_only_the_table_is_followed(
+async def test_random_answers_within_the_grammars_follow_the_table_of_states(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     acceptor: "Acceptor",

@@ -82,7 +82,7 @@ async def test_a_turn_that_was_killed_after_any_event_goes_on(open_scripted: Ope
 
 
 @pytest.mark.parametrize("is_written", [False, True])
-async def test_nobody_is_asked_again_for_an_answer_that_the_log_has(
+async def test_the_person_is_not_asked_again_for_a_recorded_answer(
     open_scripted: OpenScripted, project: Path, is_written: bool
 ):
     first = await open_scripted(*REPLIES, driver="code", has_person=True)
@@ -124,7 +124,7 @@ async def test_knowledge_of_another_text_is_not_used(open_scripted: OpenScripted
     assert "area(radius, 'm')" in read_files(project)[1]
 
 
-async def test_another_prompt_forgets_the_unfinished_one(open_scripted: OpenScripted, project: Path):
+async def test_another_prompt_discards_the_unfinished_one(open_scripted: OpenScripted, project: Path):
     first = await open_scripted({"text": "edit"}, driver="code")
     write_base(project)
     first.record_start()

@@ -240,7 +240,7 @@ async def test_a_subagent_that_fails_is_an_error_for_the_model(open_scripted: Op
     assert only(events(opened), "agent.finished").data["reason"] == "error"
 
 
-async def test_the_tokens_of_the_session_bound_its_subagents(open_scripted: OpenScripted):
+async def test_the_tokens_of_a_session_limit_its_subagents(open_scripted: OpenScripted):
     opened = await open_scripted(tool_call("agent", prompt="x"), max_tokens_total=10)
     stopped = await ask(opened, "go")
     assert stopped.reason == "budget_exceeded"

@@ -43,7 +43,7 @@ def test_a_transaction_that_fails_leaves_nothing(path: Path):
     assert one.rows("SELECT * FROM things") == []
 
 
-def test_another_version_begins_anew(path: Path):
+def test_a_new_version_begins_with_an_empty_database(path: Path):
     one = writer(path)
     one.execute_many("INSERT INTO things VALUES (?)", [("a",)])
     one.close()

@@ -34,7 +34,7 @@ def test_a_task_begins_and_ends():
     assert list(project_tasks(events)) == [completed]
 
 
-def test_each_end_has_a_state():
+def test_the_end_of_a_task_decides_its_state():
     tasks = project_tasks(
         log(
             *(TaskStarted(name, "shell") for name in "abc"),

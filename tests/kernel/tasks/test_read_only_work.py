@@ -105,7 +105,7 @@ def test_no_secret_can_be_read(name: str, root: Path, choice: SandboxChoice) -> 
         "git init -q .",
     ],
 )
-def test_nothing_outside_changes(attempt: str, root: Path, choice: SandboxChoice) -> None:
+def test_a_command_that_reads_cannot_change_a_file(attempt: str, root: Path, choice: SandboxChoice) -> None:
     before = files_of(root.parent)
     run(attempt, root, choice)
     assert files_of(root.parent) == before
@@ -150,7 +150,7 @@ async def test_a_task_runs_such_a_command_like_any_other(root: Path, tmp_path: P
     output.close()
 
 
-def test_nothing_runs_without_a_sandbox_or_outside_of_the_workspace(root: Path, choice: SandboxChoice) -> None:
+def test_a_command_needs_a_sandbox_and_a_folder_in_the_workspace(root: Path, choice: SandboxChoice) -> None:
     with pytest.raises(UsageError, match="no sandbox works here"):
         confine_reading(ShellWork("true", root), [root], SandboxChoice(NoSandbox(), {"landlock": "too old"}))
     with pytest.raises(UsageError, match="outside of the workspace"):

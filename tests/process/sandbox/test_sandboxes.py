@@ -238,7 +238,7 @@ LIMIT_S = 60.0
 @pytest.mark.parametrize(
     "ending", [WAITS, LEAVES, KILLS], ids=["killed with us", "left at the end", "killed the guard"]
 )
-def test_nothing_is_left_when_this_process_is_killed(ending: str, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_no_process_is_left_when_this_process_is_killed(ending: str, sandbox: Sandbox, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

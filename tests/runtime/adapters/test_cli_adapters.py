@@ -92,7 +92,7 @@ def test_an_unknown_permission_mode_is_refused() -> None:
 
 
 @pytest.mark.parametrize("model", ["", "big-pickle", "/x", "x/"])
-def test_opencode_demands_a_provider_and_a_model(model: str) -> None:
+def test_opencode_requires_a_provider_and_a_model(model: str) -> None:
     with pytest.raises(InvalidSpec):
         Opencode().build_launch(replace(make_spec("opencode"), model=model), "acp")
 

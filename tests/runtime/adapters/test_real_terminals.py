@@ -72,7 +72,7 @@ def statuses(pool: AgentPool, agent: Agent) -> list[str]:
     ("name", "transport"),
     [*((name, "pty") for name in ("claude", "codex", "opencode")), ("claude", ""), ("codex", "")],
 )
-async def test_an_agent_of_a_pool(
+async def test_an_agent_of_a_pool_answers_and_asks_for_permission(
     name: str, transport: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake: FakeModelServer
 ) -> None:
     pool.registry.add(require_agent(name))
@@ -139,7 +139,7 @@ async def test_a_message_is_not_appended_to_an_unsent_text(
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
-async def test_a_terminal_without_a_login(name: str, pool: AgentPool, run: AgentRun) -> None:
+async def test_a_terminal_without_a_login_asks_for_the_login(name: str, pool: AgentPool, run: AgentRun) -> None:
     pool.registry.add(require_agent(name))
     if name != "codex":
         seed_home(run)

@@ -199,7 +199,7 @@ def test_an_agent_without_rules_has_only_the_general_ones():
     assert (watch.ladder.state.status, watch.ladder.state.kind) == ("blocked", "dialog")
 
 
-def test_each_rule_that_was_tried_is_listed_with_its_reason():
+def test_the_explanation_lists_each_rule_with_its_reason():
     watch = Watch("claude", 80)
     watch.show(claude_composer(claude_talk(80, title="◐ Claude Code"), CLAUDE_IDLE))
     rows = watch.reader.explain()

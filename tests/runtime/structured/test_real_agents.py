@@ -62,7 +62,7 @@ async def answer_of(run: AgentRun) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_turn_without_a_terminal(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+async def test_a_turn_without_a_terminal_is_answered(name: str, run: AgentRun, fake: FakeModelServer) -> None:
     connection = await start(name, run, fake.url)
     assert (
         await ask(connection, run, "SAY the exact answer, ünïcode — and all") == "the exact answer, ünïcode — and all"
@@ -75,7 +75,7 @@ async def test_a_turn_without_a_terminal(name: str, run: AgentRun, fake: FakeMod
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_denied_and_an_allowed_permission(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+async def test_a_permission_is_denied_and_then_allowed(name: str, run: AgentRun, fake: FakeModelServer) -> None:
     connection = await start(name, run, fake.url)
     made = run.workdir / "made.txt"
 
@@ -127,7 +127,9 @@ async def test_a_question_to_the_person_and_its_answer(name: str, run: AgentRun,
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_an_interrupted_turn(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+async def test_an_interrupted_turn_ends_and_the_next_one_is_answered(
+    name: str, run: AgentRun, fake: FakeModelServer
+) -> None:
     connection = await start(name, run, fake.url)
     assert await connection.submit("WAIT")
     await run.wait_for(AnswerReceived)
@@ -139,7 +141,7 @@ async def test_an_interrupted_turn(name: str, run: AgentRun, fake: FakeModelServ
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
-async def test_no_credentials(name: str, run: AgentRun) -> None:
+async def test_an_agent_without_credentials_does_not_start(name: str, run: AgentRun) -> None:
     adapter = require_agent(name)
     order = run.make_order(adapter, AgentSpec(name, run.workdir), adapter.transports[0])
     connection = adapter.connect(order, run.observe)
@@ -151,7 +153,7 @@ async def test_no_credentials(name: str, run: AgentRun) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_an_invalid_key(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+async def test_an_invalid_key_is_reported(name: str, run: AgentRun, fake: FakeModelServer) -> None:
     connection = await start(name, run, fake.url)
     fake.status = 401
     assert await connection.submit("SAY something")

@@ -121,7 +121,7 @@ asyncio.run(main())
 """
 
 
-async def test_nothing_is_left_when_the_server_is_killed(mark: str):
+async def test_no_process_is_left_when_the_server_is_killed(mark: str):
     script = f"{ALL_ESCAPES}\necho re''ady; exec sleep 1000"
     server = await asyncio.create_subprocess_exec(
         sys.executable, "-c", SERVER, mark, script, stdout=asyncio.subprocess.PIPE
@@ -140,7 +140,7 @@ async def test_nothing_is_left_when_the_server_is_killed(mark: str):
     assert marked_processes(mark) == []
 
 
-async def test_nothing_is_left_when_the_supervisor_is_killed(start: StartTerminal, mark: str):
+async def test_no_process_is_left_when_the_supervisor_is_killed(start: StartTerminal, mark: str):
     terminal = await start("bash", "-c", "(setsid sleep 1000 >/dev/null 2>&1 &); sleep 1000 & echo re''ady; wait")
     await until_shown("ready", terminal)
     os.kill(terminal._program.pid, signal.SIGKILL)

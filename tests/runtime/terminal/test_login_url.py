@@ -23,7 +23,7 @@ def test_rows_that_fill_the_width_are_joined():
     assert find_login_url(rows, 60) == URL
 
 
-def test_rows_within_a_frame_or_with_an_indent():
+def test_rows_in_a_frame_or_with_an_indent_are_joined():
     assert find_login_url(["╭────╮", *wrapped(URL, 60, "│ ", " │"), "╰────╯"], 60) == URL
     assert find_login_url(wrapped(URL, 60, "  "), 60) == URL
 

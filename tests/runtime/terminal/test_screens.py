@@ -119,7 +119,7 @@ def test_lines_out_of_sight_are_in_the_history(screen: Screen):
     assert len(screen.history(1000)) == 195
 
 
-def test_the_backgrounds_of_a_row(screen: Screen):
+def test_the_backgrounds_of_a_row_are_told(screen: Screen):
     screen.feed(b"plain\r\n\x1b[48;2;1;2;3m a \x1b[m b \x1b[44mc\x1b[m \x1b[31;7md\x1b[m\r\n")
     first, second = screen.backgrounds(0), screen.backgrounds(1)
     assert set(first) == {"default"}
@@ -137,7 +137,7 @@ def test_the_second_screen_leaves_the_history_alone(screen: Screen):
     assert set(screen.history(1000)) == {"one"}
 
 
-def test_erasing_the_history(screen: Screen):
+def test_a_program_can_erase_the_history(screen: Screen):
     screen.feed(b"one\r\n" * 10 + b"\x1b[3J")
     assert list(screen.history(10)) == []
 
@@ -159,7 +159,7 @@ def test_plain_text_in_large_chunks_is_the_same_as_in_small_ones():
         assert list(large.history(200)) == list(small.history(200))
 
 
-def test_the_title_and_the_modes(screen: Screen):
+def test_the_screen_knows_the_title_and_the_modes(screen: Screen):
     screen.feed("\x1b]2;Über\x07\x1b[?2004h\x1b[?1h".encode())
     assert (screen.title, screen.has_mode(2004), screen.has_mode(1), screen.has_mode(1000)) == (
         "Über",
@@ -172,7 +172,7 @@ def test_the_title_and_the_modes(screen: Screen):
     assert not screen.has_mode(2004)
 
 
-def test_another_size_keeps_the_rows_at_the_cursor(screen: Screen):
+def test_a_new_size_keeps_the_rows_at_the_cursor(screen: Screen):
     screen.feed(b"1\r\n2\r\n3\r\n4\r\n5")
     screen.resize(30, 3)
     assert (screen.columns, screen.lines) == (30, 3)

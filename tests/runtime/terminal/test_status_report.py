@@ -17,7 +17,7 @@ def encoded(text: str) -> str:
     return b64encode(text.encode()).decode()
 
 
-def test_all_fields_of_a_report():
+def test_all_fields_of_a_report_are_parsed():
     payload = f"state=blocked:app=claude:id=main/sub:kind=permission:progress=30:title={encoded('a task')}"
     payload += f":msg={encoded('approve Bash: touch made.txt')}"
 
@@ -51,7 +51,7 @@ def test_the_progress_is_a_percentage(text: str, number: int | None):
     assert parse_report(f"state=working:progress={text}") == StatusReport("working", progress=number)
 
 
-def test_each_part_of_a_program_has_one_record():
+def test_each_part_of_a_program_has_its_own_record():
     records = StatusRecords()
     for state, part in (("working", "a"), ("idle", "b"), ("blocked", "a")):
         records.add(StatusReport(_state(state), "app", part))

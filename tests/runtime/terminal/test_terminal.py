@@ -47,7 +47,7 @@ async def test_a_program_has_a_real_terminal(start: StartTerminal):
     assert any("\x1b[31mräd\x1b[0m" in line for line in terminal.read_lines(50, raw=True))
 
 
-async def test_another_size_reaches_the_program(start: StartTerminal):
+async def test_a_new_size_reaches_the_program(start: StartTerminal):
     terminal = await start(*SHELL)
     terminal.resize(132, 43)
     terminal.write(b"stty size\r")
@@ -71,7 +71,7 @@ async def test_a_line_of_json_is_typed_and_printed_as_it_is(start: StartTerminal
     assert (terminal.screen.columns, terminal.screen.lines) == (120, 24)
 
 
-async def test_the_last_lines(start: StartTerminal):
+async def test_the_last_lines_can_be_read(start: StartTerminal):
     terminal = await start("bash", "-c", "for i in $(seq 200); do printf '\\033[1mline %d\\033[0m\\n' $i; done")
     assert await terminal.wait() == 0
 

@@ -115,7 +115,7 @@ async def test_a_broken_definition_is_a_diagnostic_that_goes_away_when_it_is_rep
     assert "guard" in await offered(editor, uri, lines(0, 0))
 
 
-async def test_all_of_a_kind_are_one_edit(serve: Serve, root: Path) -> None:
+async def test_all_findings_of_a_kind_are_fixed_by_one_edit(serve: Serve, root: Path) -> None:
     editor = await serve()
     uri = opened(editor, root, "import os\nimport re\nimport sys\n\nprint(re)\n")
     diagnostic = {

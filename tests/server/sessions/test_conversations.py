@@ -290,7 +290,7 @@ async def test_a_wrong_request_is_answered_with_its_fault(serve: Serve):
         assert message in await refused(editor, name, **fields)
 
 
-async def test_nothing_runs_in_a_workspace_that_is_not_trusted(serve: Serve):
+async def test_no_session_runs_in_a_workspace_that_is_not_trusted(serve: Serve):
     editor = await serve(trusted=False)
     for name in ("agent.run", "agent.followUp", "session.list", "session.fork", "events.since", "agent.interrupt"):
         assert "not trusted" in await refused(editor, name, prompt="x", sessionId="x", text="x")

@@ -62,7 +62,7 @@ async def test_a_save_is_verified_and_its_fix_is_ready_when_the_light_bulb_opens
     assert not [fix for fix in await quick_fixes(editor, uri, diagnostic) if "edit" in fix]
 
 
-async def test_nothing_is_ready_where_the_user_does_not_trust_the_workspace(serve: Serve, root: Path):
+async def test_no_fix_is_prepared_in_a_workspace_that_is_not_trusted(serve: Serve, root: Path):
     editor = await serve(client="vscode", trusted=False, verification={"on_save": True}, background=ALWAYS)
     uri = (root / "app.py").as_uri()
     editor.open(uri, "def area(radius):\n    return 3\n")

@@ -98,7 +98,9 @@ async def test_a_second_server_of_the_folder_does_not_take_the_socket(serve: Ser
 
 
 @pytest.mark.parametrize("options", [{"trusted": False}, {"sessions": {"listen": False}}])
-async def test_nothing_listens_unless_it_is_allowed(serve: Serve, root: Path, options: dict[str, object]):
+async def test_no_socket_is_opened_without_trust_or_against_the_settings(
+    serve: Serve, root: Path, options: dict[str, object]
+):
     editor = await serve("hi", **options)
     await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
     assert not os.path.lexists(socket_path(root))
