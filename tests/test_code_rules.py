@@ -137,7 +137,7 @@ def test_the_glossary_is_generated_from_the_docstrings():
     assert glossary.render() == page, "run `make docs`"
 
 
-def test_each_term_of_the_glossary_has_a_sentence_that_names_it():
+def test_each_term_of_the_glossary_has_a_sentence():
     terms = [term for package in glossary.PACKAGES for term in glossary.find_terms(package)]
     assert [term.name for term in terms if not term.sentence[:1].isupper()] == []
 
@@ -161,7 +161,7 @@ def declared(*lists: list[str]) -> dict[str, Requirement]:
     return {str(canonicalize_name(requirement.name)): requirement for requirement in requirements}
 
 
-def test_each_imported_package_is_declared_and_each_declared_one_imported(trees: dict[Path, ast.Module]):
+def test_imported_and_declared_packages_are_the_same(trees: dict[Path, ast.Module]):
     project = PROJECT["project"]
     allowed = declared(project["dependencies"], *project["optional-dependencies"].values())
     names = {name for module in MODULES for name in find_imports(trees[module])}

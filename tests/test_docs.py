@@ -115,7 +115,7 @@ def is_ours(path: str) -> bool:
     return path not in types.METHOD_TO_TYPES and first != ".git" and any(folder.is_dir() for folder in folders)
 
 
-def test_each_path_exists():
+def test_each_mentioned_path_exists():
     missing = [f"{page}: {span}" for page, span in spans() if FILE_PATH.fullmatch(span) and not exists(span)]
     missing += [
         f"{page}: {span}"
@@ -139,7 +139,7 @@ def module_exists(name: str) -> bool:
     return False
 
 
-def test_each_module_exists():
+def test_each_mentioned_module_exists():
     named = [(page, span) for page, span in spans() if MODULE.fullmatch(span)]
     run = [(page, name) for page, part in code() for name in RUN_MODULE.findall(part)]
     assert sorted({f"{page}: {name}" for page, name in (*named, *run) if not module_exists(name)}) == []
@@ -189,7 +189,7 @@ def split_command(line: str) -> list[str]:
         return text.split()
 
 
-def test_each_command_and_option_exists():
+def test_each_mentioned_command_and_option_exists():
     faults: set[str] = set()
     for page, part in code():
         lines = COMMAND_LINE.findall(part)
@@ -204,7 +204,7 @@ def _fault_of(line: str) -> str:
     return find_command_fault(split_command(line))
 
 
-def test_each_target_of_make_exists():
+def test_each_mentioned_target_of_make_exists():
     targets = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     used = [(page, name) for page, part in code() if part.startswith("make ") for name in TARGET.findall(part)]
     assert [f"{page}: make {name}" for page, name in used if name not in targets] == []
@@ -215,7 +215,7 @@ def event_names() -> frozenset[str]:
     return frozenset(name for name in EVENT_CLASSES if re.fullmatch(r"[a-z_]+\.[a-z_]+", name))
 
 
-def test_each_setting_and_event_exists():
+def test_each_mentioned_setting_and_event_exists():
     keys = settings()
     begun = {*keys, *(name.partition(".")[0] for name in event_names())}
     missing = [
@@ -272,7 +272,7 @@ def all_sources() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in (*MODULES, *scripts, *extensions))
 
 
-def test_each_name_of_the_protocol_exists():
+def test_each_mentioned_name_of_the_protocol_exists():
     missing = [
         f"{page}: {span}"
         for page, span in spans()
@@ -291,7 +291,7 @@ def test_each_name_in_the_code_of_the_architecture_page_exists():
     assert [name for name in names if name not in words and not words.issuperset(name.split("."))] == []
 
 
-def test_each_environment_variable_exists():
+def test_each_mentioned_environment_variable_exists():
     by_setting = {f"LSP_HARNESS_{table}__{key}".upper() for table, keys in settings().items() for key in keys}
     used = {(page, name) for page, part in code() for name in VARIABLE.findall(part)}
     unknown = ((page, name) for page, name in used if name not in by_setting and f'"{name}' not in all_sources())

@@ -80,7 +80,7 @@ def test_the_top_level_is_what_was_agreed():
     assert {name for name in top if not name.startswith(".")} == TOP
 
 
-def test_nothing_large_and_no_weights_are_kept():
+def test_no_large_file_and_no_weights_are_tracked():
     assert [relative(p) for p in tracked() if p.suffix == ".gguf" or p.stat().st_size > 600_000] == []
 
 

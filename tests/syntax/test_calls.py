@@ -26,7 +26,7 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize(("path", "source", "expected"), PARAMETERS)
-def test_parameters(path: str, source: str, expected: list[list[str]]):
+def test_the_parameters_of_a_function_are_found(path: str, source: str, expected: list[list[str]]):
     parameters = find_parameters(tree_of(path, source), "f")
     assert [[f"{item.name}:{item.type}".rstrip(":") for item in listed] for listed in parameters] == expected
 

@@ -16,7 +16,7 @@ EXPECTED = "-- declarations --\n"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_declarations_of(file: Path, golden_update: bool):
+def test_a_source_has_the_expected_declarations(file: Path, golden_update: bool):
     result, tree = fixture(file, EXPECTED)
     assert not tree.root.has_error
     declarations, imports = find_declarations(tree.language, tree.data, tree.root)

@@ -110,7 +110,7 @@ def test_a_sign_that_hides_what_is_missing(language: str, text: str, reason: str
         ("c", "int f(int a<|,|> int b) { return a; }\n"),
     ],
 )
-def test_a_sign_in_its_place(language: str, text: str) -> None:
+def test_a_sign_in_its_right_place_is_accepted(language: str, text: str) -> None:
     assert describe_sign(language, text) == ""
 
 
@@ -123,7 +123,7 @@ def test_a_sign_in_its_place(language: str, text: str) -> None:
         ("typescript", "export const a <|:|> { b: 'x' };\n", "no object"),
     ],
 )
-def test_a_sign_in_the_place_of_another(language: str, text: str, reason: str) -> None:
+def test_a_sign_that_replaces_another_is_accepted_or_has_a_reason(language: str, text: str, reason: str) -> None:
     result = describe_sign(language, text, replaced=True)
     assert reason in result
     assert bool(result) == bool(reason)

@@ -20,7 +20,7 @@ EXPECTED = "-- references --\n"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_references_of(file: Path, golden_update: bool):
+def test_a_source_has_the_expected_references(file: Path, golden_update: bool):
     result, tree = fixture(file, EXPECTED)
     assert not tree.root.has_error
     outcome = ""
@@ -90,7 +90,7 @@ def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytes
     assert set(looked) == {(8, 10)}
 
 
-def test_of_a_long_line_without_queries_only_what_is_near_a_word_is_read():
+def test_without_queries_only_the_text_near_a_word_of_a_long_line_is_read():
     bare = LanguageSpec("javascript", "tree_sitter_javascript")
     source = "a.b" * 30_000 + ".turn\n"
     result = tree_of("a.js", source)
@@ -142,7 +142,7 @@ def test_a_chain_of_thousands_of_calls_is_known_to_its_limit():
 
 
 @pytest.mark.parametrize("name", ["a", "b", "f"])
-def test_one_walk_finds_what_a_look_at_each_place_does(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_one_walk_finds_the_same_references_as_a_look_at_each_place(name: str, monkeypatch: pytest.MonkeyPatch):
     text = "def f(a, b=1):\n    a.b(a).b\n    return f(b, a.f)\n\n\nclass A(f):\n    b: a = f(b).a\n" * 5
     tree = tree_of("a.py", text)
     for within in (None, (30, 200)):

@@ -130,7 +130,7 @@ KEYWORDS = re.compile(r"(?:auto|var|return|fn)\Z")
 
 
 @pytest.mark.parametrize(("path", "source", "expected"), ROLES, ids=[row[0] for row in ROLES])
-def test_roles_and_scopes(path: str, source: str, expected: str):
+def test_each_name_has_its_role_and_scope(path: str, source: str, expected: str):
     tree = tree_of(path, source)
     assert not tree.root.has_error
     items: list[str] = []

@@ -13,7 +13,7 @@ EXPECTED = "-- outline --\n"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_outline_of(file: Path, golden_update: bool):
+def test_a_source_has_the_expected_outline(file: Path, golden_update: bool):
     result, expected = file.read_text("utf-8").split(EXPECTED)
     name, source = result.removeprefix("-- ").split(" --\n", 1)
     tree = tree_of(name, source)

@@ -22,7 +22,7 @@ def check(source: str) -> None:
     assert read_python_lines(tree.data) == find_declarations(tree.language, tree.data, tree.root)
 
 
-def test_all_that_is_declared_is_found():
+def test_all_declarations_of_python_are_found():
     check(FIXTURE.read_text("utf-8").split("-- declarations --\n")[0].split(" --\n", 1)[1])
 
 
@@ -114,7 +114,7 @@ def test_declarations_by_lines_are_those_of_the_tree(source: str):
         'x = f"{"\\n".join(a)}"',
     ],
 )
-def test_where_lines_do_not_say_it_the_tree_does(source: str):
+def test_the_parser_is_used_if_lines_are_not_enough(source: str):
     for text in (source, source + AFTER.replace("\n", "\r\n" if "\r" in source else "\n")):
         tree = tree_of("a.py", text)
         assert read_python_lines(tree.data) is None

@@ -216,7 +216,7 @@ def test_no_edit_is_chosen_among_some_of_them_only() -> None:
         ("python", 'with open("a")  f:\n    f.read()\n'),
     ],
 )
-def test_which_operator_is_missing_is_not_guessed(language: str, text: str) -> None:
+def test_a_missing_operator_is_not_guessed(language: str, text: str) -> None:
     assert mended(language, text) == []
 
 
@@ -245,7 +245,7 @@ AMBIGUOUS_TEXTS = [
 
 
 @pytest.mark.parametrize(("language", "text", "truths"), AMBIGUOUS_TEXTS)
-def test_where_the_text_does_not_say_both_cost_almost_the_same(language: str, text: str, truths: list[str]) -> None:
+def test_ambiguous_repairs_have_almost_the_same_cost(language: str, text: str, truths: list[str]) -> None:
     by_text = {item: items.cost for item, items in mended(language, text)}
     assert by_text.keys() >= set(truths)
     assert max(by_text[truth] for truth in truths) - min(by_text.values()) <= AMBIGUOUS
@@ -261,7 +261,7 @@ def test_the_line_ends_of_a_text_are_kept() -> None:
     assert "      f();\r\n    }\r\n    g();\r\n" in mended("javascript", text)[0][0]
 
 
-def test_of_two_faults_each_is_mended_by_itself() -> None:
+def test_each_of_two_faults_is_repaired_separately() -> None:
     text = "function f() {\n  return [1 2];\n}\n\nfunction g() {\n  return h(3;\n}\n"
     result = {result for result, _ in mended("javascript", text)}
     assert text.replace("1 2", "1, 2") in result
@@ -300,7 +300,7 @@ def test_code_that_the_parser_skipped_is_read_all_the_same() -> None:
     assert texts == [b"interface", b"A", b"B", b",", b"C", b"{", b"}"]
 
 
-def test_one_slip_is_one_letter() -> None:
+def test_one_slip_is_one_wrong_missing_or_exchanged_letter() -> None:
     assert all(is_one_slip(word, b"return") for word in (b"retrun", b"retur", b"returnn", b"retarn", b"eturn"))
     assert not any(is_one_slip(word, b"return") for word in (b"return", b"rertun", b"retn", b"tern"))
 

@@ -46,7 +46,9 @@ from tests.syntax.markup import marked, tree_of
         ("a.lua", "function M.f(a)\n  return <|>a\nend\n", "M.f", None),
     ],
 )
-def test_the_function_and_class_around(path: str, source: str, function: str | None, around: str | None):
+def test_the_function_and_class_around_a_cursor_are_found(
+    path: str, source: str, function: str | None, around: str | None
+):
     src = marked(path, source)
     result, outer = enclosing_function(src.tree, src.start), enclosing_class(src.tree, src.start)
     assert (result and result.name, outer and outer.name) == (function, around)
@@ -120,7 +122,7 @@ def test_a_function_is_copied_with_what_belongs_to_it(path: str, source: str, ex
         ("a.php", "<?php\nforeach (<|>$x<|> as $y) {\n  z();\n}\n", "foreach ($x as $y) {"),
     ],
 )
-def test_the_statement_of_a_range(path: str, source: str, expected: str | None):
+def test_the_statement_of_a_range_is_found(path: str, source: str, expected: str | None):
     src = marked(path, source)
     assert src.text(statement_at(src.tree, src.start, src.end)) == expected
 

@@ -17,7 +17,7 @@ NAMES = sorted(language.id for language in shipped_languages() if language.queri
 
 
 @pytest.mark.parametrize("language", NAMES)
-def test_scopes_of(language: str, golden_update: bool):
+def test_a_source_has_the_expected_scopes(language: str, golden_update: bool):
     _, tree = fixture(SOURCES / f"{language}.txt", "-- references --\n")
     rows = sorted(
         (node.start_byte, -node.end_byte, kind, node)

@@ -100,7 +100,7 @@ def test_a_part_of_a_text_has_what_is_around_and_in_it():
 
 
 @pytest.mark.parametrize("language", shipped_languages(), ids=lambda language: language.id)
-def test_of_the_languages_that_come_with_us_tags_say_nothing(language: LanguageSpec):
+def test_bundled_languages_use_no_tag_queries(language: LanguageSpec):
     assert tag_queries.load_tags_query(language) is None
     assert tag_queries.declaration_source(language) == ("queries" if language.queries else "lines")
 
@@ -173,7 +173,7 @@ def installed(name: str) -> LanguageSpec:
     return optional_languages()[name]
 
 
-def test_scala():
+def test_declarations_of_scala_are_found():
     source = """
         trait Shape { def area: Double }
         class Circle(r: Double) extends Shape {
@@ -196,7 +196,7 @@ def test_scala():
     )
 
 
-def test_swift():
+def test_declarations_of_swift_are_found():
     source = """
         protocol Shape { func area() -> Double }
         class Circle: Shape {
@@ -225,7 +225,7 @@ def test_swift():
     )
 
 
-def test_elixir():
+def test_declarations_of_elixir_are_found():
     source = """
         defmodule Shapes.Circle do
           def area(r) do
@@ -247,7 +247,7 @@ def test_elixir():
     )
 
 
-def test_ocaml():
+def test_declarations_of_ocaml_are_found():
     source = """
         module Shapes = struct
           type circle = { radius : float }

@@ -90,6 +90,6 @@ STRING = [
     [(place, *case) for place, cases in (("code", CODE), ("comment", COMMENT), ("string", STRING)) for case in cases],
     ids=lambda value: value.replace("\n", "⏎"),
 )
-def test_place(place: str, path: str, text: str):
+def test_a_place_is_in_code_a_comment_or_a_string(place: str, path: str, text: str):
     tree, offset, _ = marked(path, text)
     assert text_kind_at(tree, offset) == place

@@ -214,6 +214,6 @@ def test_names_that_nothing_binds(case: str):
         ("a.py", "def f(a):\n    b = a\n    <|>\n        a\n    )\n    return one\n", ("one",)),
     ],
 )
-def test_how_a_name_is_bound(path: str, text: str, expected: tuple[str, ...]):
+def test_a_missing_name_is_bound_as_in_its_language(path: str, text: str, expected: tuple[str, ...]):
     source = marked(path, text)
     assert find_missing_names(source.tree, source.start).bindings == expected

@@ -223,7 +223,7 @@ class Cut(str):
         ("a.sh", "echo then if fi a "),
     ],
 )
-def test_of_a_long_line_no_more_is_looked_at_for_each_word(path: str, words: str):
+def test_a_long_line_is_read_once_for_all_its_words(path: str, words: str):
     language = language_for("", path)
     assert language
     text = Cut(words * (800 // len(words)))

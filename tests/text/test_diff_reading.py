@@ -23,7 +23,7 @@ def test_the_parts_have_both_texts(old: list[str], new: list[str], old_has_end: 
         assert (part.path, part.old.encode(), part.new.encode()) == ("src/a.py", before, after)
 
 
-def test_each_part_has_its_file_and_its_line():
+def test_each_part_of_a_diff_has_its_file_and_its_line():
     old = "".join(f"{number}\n" for number in range(100))
     changed = old.replace("5\n", "++ b\n", 1).replace("\n90\n", "\n-- a\n")
     shown = diff(old.encode(), changed.encode(), "a.sql") + diff(b"", b"x\n", "b.py")

@@ -42,7 +42,7 @@ def test_edits_are_applied_all_at_once_in_any_order(case: tuple[bytes, list[Edit
 
 @many
 @given(data, data)
-def test_the_edits_between_two_texts_turn_one_into_the_other_by_whole_lines(old: bytes, new: bytes) -> None:
+def test_line_edits_turn_one_text_into_the_other(old: bytes, new: bytes) -> None:
     edits = line_edits(old, new)
     assert apply(old, edits) == new
     assert edits == sorted(edits)

@@ -30,7 +30,7 @@ def test_sent_text_is_utf_8(text: str, sent: str):
 
 
 @given(TEXTS)
-def test_any_text_can_be_sent(text: str):
+def test_any_text_becomes_a_text_that_can_be_sent(text: str):
     assert to_scalar_text(text).encode().decode() == to_scalar_text(text)
     assert to_scalar_text(to_scalar_text(text)) == to_scalar_text(text)
 

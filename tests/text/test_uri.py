@@ -55,7 +55,7 @@ def test_the_path_of_a_uri_that_is_no_file_here(uri: str, path: str):
         ("/w/100%25 a#b.py", "/w/100%25 a#b.py"),
     ],
 )
-def test_the_file_of_a_uri(uri: str, path: str):
+def test_a_file_uri_leads_to_its_path(uri: str, path: str):
     assert local_path(uri) == Path(path)
 
 
@@ -75,7 +75,7 @@ def test_a_value_that_is_no_uri_names_nothing(uri: object):
 @pytest.mark.parametrize(
     "uri", ["\ud800", "file:///\ud800.py", "%", ":", "//", "file:", "a:b:c", "x:///%ff?%ff#%ff", "?{"]
 )
-def test_whatever_is_sent_is_read(uri: str):
+def test_any_uri_is_read_without_an_error(uri: str):
     assert isinstance(remote_path(uri), str)
     assert isinstance(mentioned_paths(uri), list)
     assert local_path(uri) is None or isinstance(local_path(uri), Path)

@@ -58,7 +58,7 @@ async def test_a_check_that_does_not_run_is_skipped_with_its_reason(
     assert name not in [check.name for check in create_checks(settings, context)]
 
 
-def test_nobody_misses_what_is_no_evidence_or_about_no_finding() -> None:
+def test_checks_without_evidence_or_without_a_finding_are_not_listed_as_absent() -> None:
     names = [check.name for check in list_checks(Verification(), CheckContext(CheckTools(Ruff())))]
     assert {"review", "kept", "gone"}.isdisjoint(names)
     context = CheckContext(CheckTools(Ruff()), Finding(0, 1, "bad"))

@@ -66,7 +66,7 @@ async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatc
     assert "| `todo` | all edits | always on | the edit leaves no `TODO` | `REMINDER` |" in checks_page.render()
 
 
-def test_each_setting_of_a_check_is_a_switch_of_the_schema() -> None:
+def test_each_check_has_a_switch_in_the_settings() -> None:
     switches = {field.name for field in fields(Verification) if field.type in ("bool", bool)}
     switches |= {name.removeprefix("verification.") for name in WORDS if name.startswith("verification.")}
     # the last two decide when checks run, not which

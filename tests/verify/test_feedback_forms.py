@@ -102,7 +102,7 @@ async def real_tools(tmp_path: Path) -> AsyncGenerator[CheckContext]:
     ],
     ids=["syntax", "lint", "tests"],
 )  # fmt: skip
-async def test_the_lines_of_the_real_tools(
+async def test_each_real_tool_gives_the_documented_line(
     tmp_path: Path, real_tools: CheckContext, old: str, new: str, line: str
 ) -> None:
     file = tmp_path / "parser_module.py"

@@ -21,7 +21,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("message", "code", "kind"), KINDS)
-def test_the_kind_of_a_finding(message: str, code: str, kind: str):
+def test_a_finding_has_its_kind(message: str, code: str, kind: str):
     assert find_subject_kind(Finding(0, 1, message, "tool", code)) == kind
 
 
@@ -162,7 +162,7 @@ first."""
 
 
 @pytest.mark.parametrize(("message", "code", "kind", "names"), USUAL)
-def test_messages_of_usual_tools(message: str, code: str, kind: str, names: tuple[str, ...]):
+def test_messages_of_common_tools_are_understood(message: str, code: str, kind: str, names: tuple[str, ...]):
     assert find_subject_kind(Finding(0, 1, message, "tool", code)) == kind
     assert find_names(message) == names
 
@@ -184,7 +184,7 @@ def test_messages_of_usual_tools(message: str, code: str, kind: str, names: tupl
         ("[Obsolet]\n", "Obsolet", "The type or namespace name 'ObsoletAttribute' could not be found", "Obsolet"),
     ],
 )
-def test_which_of_the_names_it_is(text: str, about: str, message: str, name: str):
+def test_the_wrong_name_among_several_names_is_found(text: str, about: str, message: str, name: str):
     document = Document.from_text("file:///a.py", text)
     start = text.index(about)
     finding = Finding(start, start + len(about), message, "tool", "E0602")

@@ -82,7 +82,7 @@ async def test_a_file_that_is_not_on_disk_can_be_checked(ruff: Ruff, tmp_path: P
     assert (await check(ruff, "x = 1\n", "import os\n", tmp_path / "nowhere"))[0] == "failed"
 
 
-async def test_the_project_s_own_settings_decide(ruff: Ruff, project: Path) -> None:
+async def test_the_settings_of_the_project_decide(ruff: Ruff, project: Path) -> None:
     strict, lax = project / "strict", project / "lax"
     for folder, rules in ((strict, '["F"]'), (lax, '["E9"]')):
         folder.mkdir()

@@ -96,9 +96,7 @@ async def test_a_check_that_can_run_later_is_skipped_for_the_time_being(
     assert (outcome.status, outcome.reason, outcome.is_temporary) == ("skipped", reason, is_temporary)
 
 
-async def test_each_project_of_a_folder_is_asked_about_its_own_files(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_checker_of_each_project_gets_only_its_own_files(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = make()
     monkeypatch.setattr(desk.checker, "find_folder", lambda root, file: file.parent)
     for name in ("one", "two"):

@@ -64,7 +64,7 @@ async def test_a_rule_is_asked_even_if_the_project_does_not_use_it(ruff: Ruff, p
     assert (await check(ruff, BEFORE, "def area(r):\n    return pi\n", project)).status == "failed"
 
 
-async def test_another_server_s_diagnostic_is_gone_when_ours_at_its_place_is(ruff: Ruff, project: Path) -> None:
+async def test_a_diagnostic_of_another_server_is_gone_if_our_finding_there_is_gone(ruff: Ruff, project: Path) -> None:
     told = {"message": '"pi" is not defined', "source": "Pyright", "code": "reportUndefinedVariable"}
     assert (await check(ruff, BEFORE, "def area(r):\n    return 3\n", project, **told)).status == "passed"
     assert (await check(ruff, BEFORE, "def area(r):\n    return 1 + pi\n", project, **told)).status == "failed"
@@ -134,7 +134,7 @@ async def test_a_syntax_error_that_only_moved_or_changed_its_words_is_still_ther
         ("a.js", "foo(1;\n\nfunction f() { return [1; }\n", "foo(1;\n\nfunction f() { return [1]; }\n", "failed"),
     ],
 )
-async def test_another_syntax_error_elsewhere_is_another_one(
+async def test_a_different_syntax_error_elsewhere_does_not_count(
     ruff: Ruff, project: Path, name: str, before: str, after: str, status: str
 ) -> None:
     assert (await unparsed(ruff, project, name, before, after)).status == status

@@ -103,7 +103,7 @@ async def test_the_setting_decides(word: str, answer: str, passes: bool, asked: 
     assert (verdict.passed, len(engine.requests)) == (passes, asked)
 
 
-async def test_nothing_private_is_sent() -> None:
+async def test_private_code_is_not_sent_for_a_review() -> None:
     engine = Judge("YES")
     private = await judge(engine, private_reason=lambda uri: "ignored by .gitignore")
     assert private.reason == "a.py is ignored by .gitignore, so it is not sent to the model"

@@ -24,7 +24,7 @@ async def test_ruff_is_asked_without_settings(tmp_path: Path, kind: str, caplog:
     assert caplog.messages == [f"{bad} is no regular file, and ruff would wait for it; it is asked without settings"]
 
 
-async def test_its_own_settings_below_count(tmp_path: Path) -> None:
+async def test_settings_in_a_folder_below_a_blocked_file_are_used(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pyproject.toml")
     file = tmp_path / "deep" / "a.py"
     file.parent.mkdir()

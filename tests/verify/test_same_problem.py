@@ -55,7 +55,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("findings", SAME.values(), ids=SAME.keys())
-def test_one_problem_is_one_whatever_tools_say(findings: list[Finding]) -> None:
+def test_findings_about_one_problem_are_joined(findings: list[Finding]) -> None:
     document = Document.from_text("file:///a.py", TEXT, language="python")
     for order in (findings, findings[::-1]):
         [problem] = join_problems(order, document)

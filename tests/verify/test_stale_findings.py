@@ -160,7 +160,7 @@ async def test_a_finding_that_may_hold_is_not_refused(
     assert await Case(project / name, text, about, message, code, nth).outdated(ruff) == ""
 
 
-async def test_a_rule_that_the_settings_ignore_for_a_file_may_be_another_tool_s(ruff: Ruff, project: Path) -> None:
+async def test_a_rule_that_is_ignored_for_a_file_may_come_from_another_tool(ruff: Ruff, project: Path) -> None:
     (project / "ruff.toml").write_text('[lint.per-file-ignores]\n"a.py" = ["F821"]\n')
     case = Case(project / "a.py", "x = pi\n", "pi", '"pi" is not defined', "reportUndefinedVariable")
     assert await case.outdated(ruff) == ""
@@ -173,7 +173,7 @@ async def test_behind_the_end_of_the_text_there_is_nothing(ruff: Ruff, project: 
 
 
 @pytest.mark.parametrize("broken", ["no-such-setting = 1\n", 'force-exclude = true\nexclude = ["a.py"]\n'])
-async def test_where_ruff_cannot_be_asked_a_finding_may_hold(project: Path, broken: str) -> None:
+async def test_if_ruff_cannot_run_a_finding_may_hold(project: Path, broken: str) -> None:
     (project / "ruff.toml").write_text(broken)
     case = Case(project / "a.py", "pi = 3\nx = pi\n", "pi", "Undefined name `pi`", "F821", 1)
     assert await case.outdated(Ruff()) == ""

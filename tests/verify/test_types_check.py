@@ -59,7 +59,7 @@ async def test_only_what_is_new_fails(make: Make) -> None:
     assert (new.status, new.lines) == ("failed", ("TYPE ERROR at line 2: Name `wrong2` is not defined",))
 
 
-async def test_all_texts_of_a_proposal_are_sent_and_taken_back(make: Make) -> None:
+async def test_all_texts_of_a_proposal_are_sent_and_later_restored(make: Make) -> None:
     desk = make()
     outcome = await check(desk, propose(desk, a=("1\n", "2\n"), b=("3\n", "3\nwrong\n")))
     assert (outcome.status, outcome.findings) == ("failed", ())
@@ -97,7 +97,7 @@ async def test_a_checker_that_does_not_answer_is_skipped(
     )
 
 
-async def test_why_nothing_is_checked(make: Make) -> None:
+async def test_the_reason_why_types_were_not_checked_is_given(make: Make) -> None:
     desk = make()
     changes = propose(desk, a=("1\n", "wrong\n"))
     assert (await check(desk, changes, objection="ty may not run: no")).reason == "ty may not run: no"

@@ -60,7 +60,7 @@ def test_an_event_survives_the_wire(cls: type[ClientEvent], data: st.DataObject)
     assert parse_event(decode_line(encode_line(to_wire(event)))) == event
 
 
-def test_each_class_has_a_frame_and_is_public():
+def test_each_class_of_events_has_a_frame_and_is_public():
     classes = {cls for cls in vars(client_events).values() if isinstance(cls, type) and issubclass(cls, ClientEvent)}
     assert set(EVENT_CLASSES.values()) == classes - {ClientEvent, UnknownEvent}
     assert {cls.__name__ for cls in classes} == set(client_events.__all__)

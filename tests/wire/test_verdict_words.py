@@ -111,7 +111,7 @@ def test_the_names_of_the_words_are_those_of_checks() -> None:
         ((PARSED, BROKEN), ""),
     ],
 )
-def test_the_line_in_a_terminal(outcomes: tuple[Outcome, ...], line: str) -> None:
+def test_the_terminal_shows_the_verdict_in_one_line(outcomes: tuple[Outcome, ...], line: str) -> None:
     assert describe_stage(frame_of(Verdict("h", outcomes))) == line
 
 
@@ -139,7 +139,7 @@ def test_a_skipped_check_has_not_passed(outcome: Outcome, passed: bool | None) -
         ((PARSED, BROKEN), "verification failed ✗ tests"),
     ],
 )
-def test_the_title_of_a_lens(outcomes: tuple[Outcome, ...], title: str) -> None:
+def test_a_lens_shows_the_verdict_in_its_title(outcomes: tuple[Outcome, ...], title: str) -> None:
     assert describe_verdict(PublishedFindings(1, outcomes, is_complete=True)) == title
 
 
@@ -169,7 +169,7 @@ def test_the_table_of_candidates_does_not_say_passes_of_the_form_alone() -> None
     ]
 
 
-def test_the_title_of_a_quick_fix_and_of_its_confirmation() -> None:
+def test_a_quick_fix_and_its_confirmation_show_the_verdict_in_their_titles() -> None:
     document = Document.from_text("file:///calc.py", "a\n")
     changes = ChangeSet.of(Change.from_documents(document, document.__class__.from_text(document.uri, "b\n"), None))  # pyright: ignore[reportArgumentType]
     offer = FixOffer("Fix `a`", "model", Finding(0, 1, "bad"))
@@ -189,7 +189,7 @@ def test_the_title_of_a_quick_fix_and_of_its_confirmation() -> None:
         ((PARSED, BROKEN), "failed", "failed: tests (1 of 12 tests fail)"),
     ],
 )
-def test_the_first_word_for_agents(outcomes: tuple[Outcome, ...], first: str, line: str) -> None:
+def test_an_agent_gets_the_verdict_as_the_first_word(outcomes: tuple[Outcome, ...], first: str, line: str) -> None:
     answer = verdict_tools._answer(TextVerdict("calc.py", Verdict("h", outcomes), (), "S/1"))
     lines = answer.content[0].text.splitlines()  # pyright: ignore[reportAttributeAccessIssue]
     assert lines[0] == f"{first}: calc.py h"

@@ -148,7 +148,9 @@ async def test_a_folder_with_too_many_files_may_always_be_another_one(
     assert watch.state.changes_without(None) > before
 
 
-async def test_another_settings_file_of_the_user_is_a_change(watch: Watch, tmp_path_factory: pytest.TempPathFactory):
+async def test_a_change_of_the_settings_file_of_the_user_is_reported(
+    watch: Watch, tmp_path_factory: pytest.TempPathFactory
+):
     file = tmp_path_factory.mktemp("home") / "config.toml"
     heard: list[ChangedFile] = []
     watch.state.listeners = [heard.extend]

@@ -54,7 +54,7 @@ def processes(tmp_path: Path) -> Processes:
     return Processes(tmp_path)
 
 
-async def test_one_process_answers_for_several_texts(processes: Processes):
+async def test_one_process_parses_several_texts(processes: Processes):
     trials = Trials(*processes.command)
     results = [trials.refusal_reason("python", text) for text in (b"one", b"", b"two" * 10_000)]
     assert await asyncio.gather(*results) == ["one", "", "two" * 10_000]

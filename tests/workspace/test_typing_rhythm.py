@@ -18,7 +18,7 @@ def typing(*gaps: float, edit: Edit = KEY) -> TypingRhythm:
     return rhythm
 
 
-def test_of_a_user_who_was_not_seen_typing_nothing_is_known() -> None:
+def test_there_is_no_wait_for_a_user_who_has_hardly_typed() -> None:
     assert TypingRhythm().wait_s(MAX_GAP_S) == 0
     assert typing(*[0.05] * (MIN_GAPS - 1)).wait_s(MAX_GAP_S) == 0
 

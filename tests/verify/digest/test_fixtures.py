@@ -66,13 +66,13 @@ BUILD = [
 
 
 @pytest.mark.parametrize("name", ["pytest.txt", "pytest-q.txt", "pytest-short.txt"])
-def test_pytest_text(name: str):
+def test_text_of_pytest_has_all_its_failures(name: str):
     assert digest_lines(name) == TESTS
     assert digest_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
 
 
 @pytest.mark.parametrize("name", ["pytest.xml", "pytest-no-summary.txt"])
-def test_pytest_in_another_order(name: str):
+def test_reports_of_pytest_in_another_order_have_the_same_failures(name: str):
     # a file is known where a test has one: without the summary, what was not raised anywhere has none
     assert {line.removesuffix(" (tests/test_parse.py)") for line in digest_lines(name)} == {
         line.removesuffix(" (tests/test_parse.py)") for line in TESTS
@@ -80,7 +80,7 @@ def test_pytest_in_another_order(name: str):
     assert digest_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
 
 
-def test_pytest_without_tracebacks():
+def test_output_of_pytest_without_tracebacks_has_all_failures():
     lines = digest_lines("pytest-no.txt")
     assert lines[0] == "TEST FAIL: test_parse_input — AssertionError: expected 3, got None (tests/test_parse.py)"
     # the summary is cut off there: half of what was expected would be misleading
@@ -90,7 +90,7 @@ def test_pytest_without_tracebacks():
 
 
 @pytest.mark.parametrize("name", ["pytest-line.txt", "pytest-native.txt"])
-def test_pytest_with_other_tracebacks(name: str):
+def test_output_of_pytest_with_other_tracebacks_has_all_failures(name: str):
     lines = digest_lines(name)
     assert lines[0] == "TEST FAIL: test_parse_input — AssertionError: expected 3, got None (tests/test_parse.py:7)"
     assert lines[2] == TESTS[2]
@@ -111,17 +111,17 @@ def test_an_expected_failure_is_none():
 @pytest.mark.parametrize(
     "name", ["ruff.json", "ruff-lines.json", "ruff-concise.txt", "ruff-full.txt", "ruff-grouped.txt"]
 )
-def test_ruff(name: str):
+def test_all_formats_of_ruff_give_the_same_findings(name: str):
     assert digest_lines(name) == RUFF
     assert digest_fixture(name).tool == "ruff"
 
 
-def test_ruff_format():
+def test_output_of_ruff_format_is_read():
     assert digest_lines("ruff-format.txt") == [RUFF[0], "c.py:8:13: warning: File would be reformatted [unformatted]"]
 
 
 @pytest.mark.parametrize("name", ["eslint.json", "eslint-stylish.txt", "eslint-color.txt"])
-def test_eslint(name: str):
+def test_all_formats_of_eslint_give_the_same_findings(name: str):
     assert [line.replace(". [", " [") for line in digest_lines(name)] == [
         "src/area.js:5:13: error: Expected '===' and instead saw '==' [eqeqeq]",
         "src/area.js:5:16: error: 'missing' is not defined [no-undef]",
@@ -131,7 +131,7 @@ def test_eslint(name: str):
     ]
 
 
-def test_mypy():
+def test_all_formats_of_mypy_give_the_same_findings():
     assert digest_lines("mypy-pretty.txt") == MYPY
     assert digest_lines("mypy.json") == [*MYPY[:-1], f"{MYPY[-1]} [misc]"]
     assert (
@@ -142,7 +142,7 @@ def test_mypy():
     assert digest_lines("mypy-syntax.txt")[1] == "b.py:1: error: Expected `)`, found newline [syntax]"
 
 
-def test_pyright():
+def test_text_and_json_of_pyright_give_the_same_findings():
     assert digest_lines("pyright.txt") == digest_lines("pyright.json")
     assert digest_lines("pyright.txt")[0] == (
         'a.py:6:12: error: Type "str" is not assignable to return type "int"; "str" is not assignable to "int" '
@@ -152,7 +152,7 @@ def test_pyright():
     assert digest_fixture("pyright.txt").summary == "pyright: 14 errors, 1 remark"
 
 
-def test_tsc():
+def test_plain_and_pretty_output_of_tsc_give_the_same_findings():
     assert digest_lines("tsc.txt") == digest_lines("tsc-pretty.txt")
     assert digest_lines("tsc.txt")[0] == (
         "src/area.ts:7:9: error: Type 'number' is not assignable to type 'string'. [TS2322] (×2: also line 11)"
@@ -172,7 +172,7 @@ def test_go():
     assert digest_lines("go-vet.txt")[1:] == digest_lines("go-test-vet.txt") == [vet]
 
 
-def test_cargo_build():
+def test_all_formats_of_cargo_build_give_the_same_errors():
     errors = [
         "src/main.rs:7:24: error: mismatched types: expected `String`, found `i32` [E0308]",
         "src/main.rs:11:5: error: cannot find function `missing` in this scope: not found in this scope [E0425]",
@@ -188,7 +188,7 @@ def test_cargo_build():
         assert digest_fixture(name).summary == "cargo: 2 errors, 3 warnings"
 
 
-def test_cargo_test():
+def test_failed_tests_of_cargo_are_read():
     assert digest_lines("cargo-test.txt") == [
         'TEST FAIL: tests::gives — "nothing there"',
         "TEST FAIL: tests::panics — test did not panic as expected (src/lib.rs:45:8)",
@@ -205,7 +205,7 @@ def test_cargo_test():
 
 
 @pytest.mark.parametrize("tool", ["ruff", "mypy", "pyright", "go", "cargo"])
-def test_nothing_wrong(tool: str):
+def test_a_clean_output_has_no_problems(tool: str):
     digest = digest_fixture(f"{tool}-clean.txt")
     assert (digest.tool, digest.problems, digest.note) == (tool, (), "")
     assert digest_fixture("eslint-clean.json").summary == "eslint: no problems"

@@ -175,7 +175,9 @@ def ids(digest: Digest) -> tuple[list[str], list[str]]:
         (BUN, "TEST FAIL: calc > adds — failed (src/calc.test.ts:5)", "src/calc.test.ts::calc > adds", None),
     ],
 )
-def test_the_runners(text: str, line: str, failed: str, passed: list[str] | None):
+def test_the_failed_and_passed_tests_of_each_runner_are_read(
+    text: str, line: str, failed: str, passed: list[str] | None
+):
     digest = digest_output(text, root="/p")
     assert digest.lines(5)[0] == line
     assert ".py" not in repr(digest)
@@ -209,7 +211,7 @@ def test_the_runners(text: str, line: str, failed: str, passed: list[str] | None
         ),
     ],
 )
-def test_the_message_and_the_place_of_each_runner(text: str, line: str):
+def test_the_message_and_the_place_of_each_runner_are_read(text: str, line: str):
     digest = digest_output(text, root="/p")
     assert (digest.lines(5), digest.tool, digest.failed) == ([line], "junit", 1)
 
@@ -244,7 +246,7 @@ def test_templates_of_class_names(attributes: str, suite: str):
     assert digest_output(text).passed_tests == {"src/a.test.ts::calc > adds"}
 
 
-def test_jest_junit_with_files_and_node():
+def test_junit_files_of_jest_and_node_are_read():
     assert digest_fixture("junit-jest.xml").passed_tests == {
         f"src/calc.test.js::{name}" for name in ("stands alone", "takes zero", "will be written")
     }
@@ -278,7 +280,7 @@ PYTEST_IDS = {
         "pytest-qq.txt",
     ],
 )
-def test_ids_of_pytest(name: str):
+def test_all_formats_of_pytest_give_the_same_test_ids(name: str):
     digest = digest_fixture(name)
     assert {problem.test for problem in digest.problems} == PYTEST_IDS
     assert len(digest.problems) == len(PYTEST_IDS)
@@ -290,7 +292,7 @@ def test_ids_of_pytest(name: str):
 
 
 @pytest.mark.parametrize("name", ["pytest-sugar.txt", "pytest-pretty.txt"])
-def test_pytest_with_plug_ins_that_print_other_last_lines(name: str):
+def test_output_of_plug_ins_of_pytest_with_another_last_line_is_read(name: str):
     assert digest_fixture(name).summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
     assert len(digest_fixture(name).problems) == len(PYTEST_IDS)
 
@@ -321,7 +323,7 @@ def test_pytest_that_says_little_or_runs_twice():
     assert digest_output(inner + "=== 1 failed, 2 passed in 0.1s ===\n").summary == "pytest: 1 failed, 2 passed"
 
 
-def test_subtests_of_pytest():
+def test_a_failed_subtest_of_pytest_counts_for_its_test():
     text = "=== FAILURES ===\n___ test_a [msg] (i=1) ___\nE   assert 0\n\na.py:2: AssertionError\n"
     text += "=== short test summary info ===\nSUBFAILED[msg](i=1) a.py::test_a - assert 0\n"
     digest = digest_output(text + "=== 1 failed, 2 subtests passed in 0.1s ===\n")
@@ -341,7 +343,7 @@ def test_tests_of_one_name_in_two_files():
     }
 
 
-def test_sugar_without_tracebacks():
+def test_output_of_pytest_sugar_without_tracebacks_is_read():
     text = (
         "Test session starts (platform: linux, Python 3.11.7)\n\nResults (0.05s):\n       1 passed\n       1 failed\n"
     )
@@ -372,7 +374,7 @@ def case(class_name: str, name: str, file: str = "", content: str = "") -> str:
         ("src.acme.calc_test", "", "src/acme/calc_test.py::t"),
     ],
 )
-def test_modules_of_pytest(class_name: str, file: str, test: str):
+def test_the_module_of_a_pytest_class_name_is_found(class_name: str, file: str, test: str):
     for suite in ("pytest", "our checks"):
         cases = case(class_name, "t", file)
         text = f'<testsuites name="pytest tests"><testsuite name="{suite}">{cases}</testsuite></testsuites>'

@@ -70,7 +70,7 @@ def test_a_prefix_changes_nothing(prefixes: tuple[str, ...]):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_output_of_each_tool_with_a_prefix(name: str):
+def test_a_prefix_does_not_change_the_digest_of_any_tool(name: str):
     for prefixes in (("@acme/app:test: ",), ("@acme/app: ",), ("[1] ",), ("api-1  | ",)):
         check_prefix(name, prefixes)
 
@@ -82,7 +82,7 @@ def check_prefix(name: str, prefixes: tuple[str, ...]) -> None:
     assert digest.passed_tests == plain.passed_tests
 
 
-def test_a_time_before_the_place_of_a_problem():
+def test_a_time_before_the_place_of_a_problem_is_removed():
     text = "".join(f"Jan 02 03:04:0{line} a.c:{line}:2: Fehler: »x«\n" for line in range(1, 5))
     assert digest_output(text).lines(9)[0] == "a.c:1:2: error: »x« (×4: also lines 2, 3, 4)"
 
@@ -108,7 +108,7 @@ def test_the_failed_step_of_an_image_is_printed_twice():
     ],
 )
 @pytest.mark.parametrize("name", ["pytest.txt", "cargo-build.txt"])
-def test_the_last_line_of_the_program_that_started_the_tool(name: str, end: str):
+def test_the_last_line_of_the_calling_program_is_ignored(name: str, end: str):
     assert digest_output(f"{fixture(name)}{end}\n", root="/project").lines(99) == digest_fixture(name).lines(99)
 
 
@@ -117,7 +117,7 @@ def test_an_indented_log_of_a_build_that_fails_is_no_success():
     assert digest_output(text, root="/project").lines(99) == digest_fixture("cargo-build.txt").lines(99)
 
 
-def test_each_of_several_sources_is_read_by_itself():
+def test_each_of_several_sources_is_read_separately():
     api, web = fixture("pytest.txt").split("\n"), fixture("jest.txt").split("\n")
     mixed = ["Attaching to api-1, web-1"]
     for index in range(max(len(api), len(web))):
@@ -131,7 +131,7 @@ def test_each_of_several_sources_is_read_by_itself():
     assert {problem.message for problem in digest.problems} == {p.message for part in expected for p in part.problems}
 
 
-def test_a_few_lines_with_a_prefix_among_many_others():
+def test_a_few_lines_with_a_prefix_are_found_among_many_others():
     text = "".join(f"step {number} of the build\n" for number in range(200))
     digest = digest_output(text + prefixed(fixture("ruff-concise.txt"), "lint-1  | "))
     assert digest.lines(99) == digest_fixture("ruff-concise.txt").lines(99)
@@ -141,7 +141,7 @@ def test_a_few_lines_with_a_prefix_among_many_others():
     "line",
     ["api-1  | a.py:1:8: F401 `os` imported but unused", "@acme/app:lint: a.py:1:8: F401 `os` imported but unused"],
 )
-def test_one_line(line: str):
+def test_one_line_with_a_prefix_is_read(line: str):
     assert digest_output(line).lines(5) == ["a.py:1:8: warning: `os` imported but unused [F401]"]
 
 
@@ -169,7 +169,7 @@ def test_a_workspace_prints_its_own_lines_too():
         ("Success: no issues found in 1 source file\n", ["mypy: no problems"]),
     ],
 )
-def test_lines_that_only_look_like_they_had_a_prefix(text: str, lines: list[str] | None):
+def test_lines_that_only_seem_to_have_a_prefix_stay_as_they_are(text: str, lines: list[str] | None):
     assert lines is None or digest_output(text).lines(9) == lines
     prefixed_text = split_sources(text)
     assert not prefixed_text or not prefixed_text.is_certain

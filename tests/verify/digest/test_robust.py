@@ -27,25 +27,25 @@ def sound(digest: Digest) -> None:
 
 
 @given(st.text(), tools)
-def test_any_text(text: str, tool: str):
+def test_any_text_has_a_digest(text: str, tool: str):
     sound(digest_output(text, tool))
 
 
 @given(st.lists(st.one_of(st.sampled_from(SCRAPS), st.text(max_size=5))).map("".join), tools)
-def test_scraps_of_formats(text: str, tool: str):
+def test_any_fragments_of_formats_have_a_digest(text: str, tool: str):
     sound(digest_output(text, tool))
 
 
 @settings(max_examples=300)
 @given(st.sampled_from(NAMES), st.floats(0, 1), st.floats(0, 1), st.sampled_from(["", *SCRAPS]))
-def test_parts_of_outputs(name: str, start: float, end: float, scrap: str):
+def test_any_parts_of_outputs_have_a_digest(name: str, start: float, end: float, scrap: str):
     text = fixture(name)
     at = int(start * len(text))
     sound(digest_output(text[:at] + scrap + text[at + int(end * (len(text) - at)) :]))
 
 
 @given(st.sampled_from([name for name in NAMES if name.endswith((".json", ".xml"))]), st.floats(0, 1))
-def test_of_a_broken_off_file_the_beginning_is_read(name: str, end: float):
+def test_the_beginning_of_a_truncated_file_is_read(name: str, end: float):
     text = fixture(name)
     whole, digest = (
         digest_fixture(name),
@@ -60,7 +60,7 @@ def test_of_a_broken_off_file_the_beginning_is_read(name: str, end: float):
         assert half.is_truncated
 
 
-def test_values_of_other_types():
+def test_values_of_unexpected_types_are_survived():
     for row in (
         {"filename": "a", "location": 3, "message": "m"},
         {"filePath": "a", "messages": [{"message": "m", "line": "x", "severity": None}, 4, None]},
@@ -78,7 +78,7 @@ def test_a_file_that_defines_entities_is_not_read():
     assert digest_output(bomb).problems == ()
 
 
-def test_much_of_it():
+def test_a_very_long_output_has_a_digest():
     # what is quadratic does not end in time here
     many = "".join(f"a.py:{line}:1: F401 `m{line}` imported but unused\n" for line in range(1, 20_001))
     digest = digest_output(many)

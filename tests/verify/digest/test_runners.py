@@ -21,7 +21,7 @@ def with_file(*names: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["node-spec20.txt", "node-spec24.txt", "tap-node.txt", "node-events.json"])
-def test_node(name: str):
+def test_all_formats_of_node_give_the_same_failures(name: str):
     lines, digest = digest_lines(name), digest_fixture(name)
     assert ADDS + "Expected values to be strictly equal: -1 !== 3 (src/calc.test.js:7)" in lines
     assert THROWS in lines
@@ -65,7 +65,7 @@ def test_a_file_without_tests_is_no_test():
 
 
 @pytest.mark.parametrize("name", ["vitest.txt", "vitest-verbose.txt", "vitest.json", "junit-vitest.xml"])
-def test_vitest(name: str):
+def test_all_formats_of_vitest_give_the_same_failures(name: str):
     lines, digest = digest_lines(name), digest_fixture(name)
     assert lines[1:] == [
         ADDS + "expected -1 to be 3 (src/calc.test.js:7)",
@@ -79,7 +79,7 @@ def test_vitest(name: str):
 
 
 @pytest.mark.parametrize("name", ["jest.txt", "jest-verbose.txt", "jest.json"])
-def test_jest(name: str):
+def test_all_formats_of_jest_give_the_same_failures(name: str):
     digest = digest_fixture(name)
     assert digest_lines(name) == [
         ADDS + "expect(received).toBe(expected): expected 3, got -1 (src/calc.test.js:6)",
@@ -97,7 +97,7 @@ def test_jest(name: str):
 
 
 @pytest.mark.parametrize("name", ["mocha.txt", "mocha.json", "junit-mocha.xml", "tap-mocha.txt"])
-def test_mocha(name: str):
+def test_all_formats_of_mocha_give_the_same_failures(name: str):
     digest = digest_fixture(name)
     messages = {problem.message for problem in digest.problems}
     assert messages == {
@@ -135,7 +135,7 @@ def test_other_ends_of_these_runners():
 
 
 @pytest.mark.parametrize("name", ["unittest.txt", "unittest-v.txt"])
-def test_unittest(name: str):
+def test_failures_of_unittest_are_read(name: str):
     digest = digest_fixture(name)
     assert digest_lines(name) == [
         "tests/test_broken.py:1: error: ModuleNotFoundError: No module named 'gone' [collection]",
@@ -173,7 +173,7 @@ def test_unittest_of_django_and_its_ends():
 
 
 @pytest.mark.parametrize("name", ["doctest.txt", "doctest-v.txt"])
-def test_doctest(name: str):
+def test_failures_of_doctest_are_read(name: str):
     assert digest_lines(name) == [
         "TEST FAIL: calc — add(1, 2): expected 3, got -1 (calc.py:3)",
         "TEST FAIL: calc.add — add(2, 2): expected 4, got 0 (calc.py:13)",
@@ -213,14 +213,14 @@ def test_packages_of_go_with_one_test_name():
 
 
 @pytest.mark.parametrize("name", ["ty.txt", "ty-concise.txt", "ty.json"])
-def test_ty(name: str):
+def test_all_formats_of_ty_give_the_same_error(name: str):
     assert digest_lines(name) == [
         "tests/test_broken.py:1:8: error: Cannot resolve imported module `gone` [import-not-found]"
     ]
     assert digest_fixture(name).summary == "ty: 1 error"
 
 
-def test_ty_with_labels_and_without_a_place():
+def test_findings_of_ty_with_labels_or_without_a_place_are_read():
     text = (
         "error[invalid-argument-type]: Argument to function `f` is incorrect\n --> src/a.py:3:5\n  |\n1 | "
         "x\n3 | f('')\n"

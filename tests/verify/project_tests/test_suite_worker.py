@@ -63,7 +63,9 @@ async def worker(tmp_path: Path, sandbox: Sandbox) -> AsyncGenerator[SuiteWorker
     await found.aclose()
 
 
-async def test_each_run_sees_its_own_texts_and_the_files_of_the_user_stay(worker: SuiteWorker, tmp_path: Path) -> None:
+async def test_each_run_sees_its_own_texts_and_leaves_the_files_of_the_user(
+    worker: SuiteWorker, tmp_path: Path
+) -> None:
     file = tmp_path / "code_module.py"
     first = await worker.run({}, CHOICE)
     assert first.digest.failing_tests == {"test_small"}

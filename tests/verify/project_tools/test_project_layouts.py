@@ -87,7 +87,7 @@ def test_the_nearest_folder_chooses_the_checker(tmp_path: Path) -> None:
     assert names == [("ty", tmp_path), ("mypy", tmp_path / "backend"), ("pyright", tmp_path / "web")]
 
 
-def test_each_project_has_its_own_session(tmp_path: Path) -> None:
+def test_each_project_has_its_own_checker(tmp_path: Path) -> None:
     write(tmp_path, {"a/pyproject.toml": "", "b/pyproject.toml": ""})
     pool = CheckerPool()
     find = pool.find
@@ -174,7 +174,7 @@ process.exit(messages.length ? 1 : 0);
 
 
 @pytest.mark.process
-async def test_eslint_of_a_package(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_eslint_of_a_package_is_used(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("node", monkeypatch)
     if not machine_sandbox().is_confined:
         pytest.skip("no sandbox works here")

@@ -33,7 +33,7 @@ def digest(root: Path) -> str:
 
 
 @pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
-async def test_python_by_ty(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ty_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     workbench.write(PYTHON)
     before = digest(workbench.root)
@@ -58,7 +58,7 @@ async def test_the_texts_of_a_proposal_are_judged_together(
     assert await workbench.find_types({"shop/bill.py": GOOD_BILL}, "python") == []
 
 
-async def test_python_by_mypy(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_mypy_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("mypy", monkeypatch)
     workbench.write({**PYTHON, "mypy.ini": "[mypy]\nstrict = True\n"})
     before = digest(workbench.root)
@@ -70,7 +70,7 @@ async def test_python_by_mypy(workbench: Workbench, monkeypatch: pytest.MonkeyPa
     assert [argv[0].endswith("mypy") for argv in workbench.asked] == [True, True]
 
 
-async def test_python_by_pyright(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pyright_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("pyright-langserver", monkeypatch)
     workbench.write({**PYTHON, "pyrightconfig.json": "{}"})
     assert await workbench.find_types({"shop/bill.py": GOOD_BILL}, "python") == []
@@ -85,7 +85,7 @@ TYPESCRIPT = {
 }
 
 
-async def test_typescript_by_its_own_package(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_typescript_of_a_project_finds_errors(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("node", monkeypatch)
     monkeypatch.delenv("LSP_HARNESS_TYPESCRIPT", raising=False)
     need_node_modules(workbench.root)
@@ -108,7 +108,7 @@ ESLINT = {
 }
 
 
-async def test_javascript_by_eslint(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_eslint_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("node", monkeypatch)
     need_node_modules(workbench.root)
     workbench.write(ESLINT)
@@ -195,7 +195,7 @@ RUST = {
 }
 
 
-async def test_rust_by_cargo_check(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_cargo_check_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("cargo", monkeypatch)
     workbench.write(RUST)
     before, text = digest(workbench.root), RUST["src/lib.rs"]
@@ -225,7 +225,7 @@ async def test_rust_by_cargo_check(workbench: Workbench, monkeypatch: pytest.Mon
     assert "src/later.rs, which is no part of the build, or comes after the error at src/broken.rs:1:" in line
 
 
-async def test_rust_by_clippy(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_clippy_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("cargo-clippy", monkeypatch)
     workbench.write(RUST)
     text = RUST["src/lib.rs"]

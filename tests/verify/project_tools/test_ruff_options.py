@@ -173,7 +173,7 @@ async def test_a_cell_that_is_no_python_is_not_called_checked(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["notes.md", "notes.qmd", "script", "page.vue", "a.pyi", "odd.p-y"])
-async def test_python_in_a_file_of_any_suffix(tmp_path: Path, name: str) -> None:
+async def test_python_is_checked_in_a_file_of_any_suffix(tmp_path: Path, name: str) -> None:
     assert await check_cell(tmp_path, "print(x)\n", name) == ["F821 x"]
 
 

@@ -128,7 +128,7 @@ async def test_a_link_that_a_tool_leaves_for_the_next_text_is_not_followed(bench
     assert (bench.root / "b.txt").read_text() == "bad two\n"
 
 
-async def test_why_there_is_no_answer(bench: Workbench) -> None:
+async def test_the_error_says_why_a_tool_gave_no_answer(bench: Workbench) -> None:
     tool = WordTool()
     with pytest.raises(NothingComparedError, match="words check failed: it broke"):
         await compare(bench, "crash\n")
