@@ -128,7 +128,7 @@ class Bench:
             yield socket
 
 
-def printer(count: int, pause_s: float = 0.0) -> list[str]:
+def make_printing_command(count: int, pause_s: float = 0.0) -> list[str]:
     """Return the command that prints so many bytes."""
     return [sys.executable, "-S", "-E", "-c", PRINTER, str(count), str(pause_s), LINE]
 
@@ -193,9 +193,9 @@ async def measure_throughput(bench: Bench, megabytes: int) -> None:
     """Print the speed of the output of an agent beside the two bare servers."""
     count = megabytes * 1_000_000
     echo_s = await echo_bytes(count)
-    async with bare_server("copy", *printer(count)) as socket:
+    async with bare_server("copy", *make_printing_command(count)) as socket:
         copy_s, copy_messages = await read_bytes(socket, count)
-    agent_id = await bench.spawn(printer(count), "printer")
+    agent_id = await bench.spawn(make_printing_command(count), "printer")
     async with bench.attach(agent_id) as socket:
         seconds, messages = await read_bytes(socket, count)
     await bench.stop(agent_id)
@@ -271,9 +271,9 @@ async def time_echoes(socket: ClientConnection, keys: int) -> list[float]:
 
 
 @asynccontextmanager
-async def printing(bench: Bench, pause_s: float) -> AsyncGenerator[None]:
+async def run_printing_agent(bench: Bench, pause_s: float) -> AsyncGenerator[None]:
     """Run an agent that prints without an end, with a viewer in another process."""
-    agent_id = await bench.spawn(printer(FLOOD_BYTES, pause_s), f"pace{int(pause_s * 1000)}")
+    agent_id = await bench.spawn(make_printing_command(FLOOD_BYTES, pause_s), f"pace{int(pause_s * 1000)}")
     viewer = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", __spec__.name if __spec__ else __name__, "--view", agent_id, str(bench.api.port)),
         env={**os.environ, "AGENT_TOKEN": bench.api.token},
@@ -289,7 +289,7 @@ async def printing(bench: Bench, pause_s: float) -> AsyncGenerator[None]:
         await bench.stop(agent_id)
 
 
-async def view(agent_id: str, port: int) -> None:
+async def read_output_until_killed(agent_id: str, port: int) -> None:
     """Start the output of an agent, and read it until this process is killed."""
     url = f"ws://127.0.0.1:{port}/ws/agents/{agent_id}/terminal?mode=binary"
     headers = {"authorization": f"Bearer {os.environ['AGENT_TOKEN']}"}
@@ -308,7 +308,7 @@ async def measure_echo(bench: Bench, keys: int) -> None:
         quiet = await time_echoes(socket, keys)
         print(f"echo of {keys} keys, ms: quiet p50 {p50(quiet):.1f}, p95 {p95(quiet):.1f}")
         for name, pause_s in PACES.items():
-            async with printing(bench, pause_s):
+            async with run_printing_agent(bench, pause_s):
                 busy = await time_echoes(socket, keys)
             ratio = (p95(busy) or 0.0) / (p95(quiet) or 1.0)
             print(f"  an agent prints {name}: p50 {p50(busy):.1f}, p95 {p95(busy):.1f}, ratio of p95 {ratio:.2f}")
@@ -322,7 +322,7 @@ async def measure_typing(bench: Bench, keys: int) -> None:
             traces = make_traces(lab.edits, 2 * keys, max_keys=min(40, keys))
 
             async def load(turn: int, pause_s: float = pause_s) -> None:
-                async with printing(bench, pause_s):
+                async with run_printing_agent(bench, pause_s):
                     await asyncio.get_running_loop().create_future()
 
             idle, loaded = await type_quiet_and_loaded(lab, traces, (len(traces) + 1) // 2, type_on_engine, load)
@@ -362,7 +362,7 @@ def main() -> None:
     parser.add_argument("--view", nargs=2, metavar=("AGENT", "PORT"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.view:
-        asyncio.run(view(arguments.view[0], int(arguments.view[1])))
+        asyncio.run(read_output_until_killed(arguments.view[0], int(arguments.view[1])))
     else:
         asyncio.run(measure(arguments))
 

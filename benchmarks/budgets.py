@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.edit_budgets import EditJudge
-from benchmarks.repository import checked_out, repositories
+from benchmarks.repository import checked_out, read_repositories
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
@@ -89,7 +89,7 @@ async def run(places: int, seed: int) -> None:
     async def count(texts: Sequence[str]) -> list[int]:
         return [judge.count(text) for text in texts]
 
-    texts = repositories()
+    texts = read_repositories()
     for repo, files in sorted(texts.items()):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve() / repo

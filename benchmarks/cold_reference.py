@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.engine.reference_server import start_llama_server
 from benchmarks.engine.suite.threads import busy_cores
-from benchmarks.fim import Case, progress
+from benchmarks.fim import Case, print_progress
 from lsp_harness.config.load import load
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.process.allowed_cores import count_allowed_cores
@@ -41,7 +41,7 @@ async def measure_reference(
                 text = "".join([chunk.text async for chunk in chunks])
                 ms = round((perf_counter() - start_s) * 1000)
                 keep({"id": case["id"], "answer": choose_shown_text(case, text), "ms": ms})
-                progress(number, list(rows))
+                print_progress(number, list(rows))
 
 
 def choose_shown_text(case: Case, text: str) -> str:

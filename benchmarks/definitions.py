@@ -23,17 +23,17 @@ DefinitionCounts = Counter[tuple[str, int]]
 
 
 def by_ast(source: str) -> DefinitionCounts:
-    return Counter(_walk(ast.parse(source), ""))
+    return Counter(_walk_functions(ast.parse(source), ""))
 
 
-def _walk(node: ast.AST, around: str) -> Iterator[tuple[str, int]]:
+def _walk_functions(node: ast.AST, around: str) -> Iterator[tuple[str, int]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             name = f"{around}{child.name}"
             yield name, child.lineno
-            yield from _walk(child, f"{name}.")
+            yield from _walk_functions(child, f"{name}.")
         else:
-            yield from _walk(child, around)
+            yield from _walk_functions(child, around)
 
 
 def by_index(path: Path, data: bytes) -> DefinitionCounts:

@@ -104,7 +104,7 @@ async def ask(
     return EngineAnswer(pieces, usage)
 
 
-async def fresh(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_once(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     return [await ask(ours, prompt, tokens) for prompt in prompts]
 
 
@@ -112,7 +112,7 @@ async def drafted(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> lis
     return [await ask(ours, prompt, tokens, lookup=True) for prompt in prompts]
 
 
-async def reused(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_twice(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     answers: list[EngineAnswer] = []
     for prompt in prompts:
         await ask(ours, prompt[: len(prompt) // 2], 0)
@@ -120,14 +120,14 @@ async def reused(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list
     return answers
 
 
-async def together(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_together(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     answers: list[EngineAnswer] = []
     for at in range(0, len(prompts), TOGETHER):
         answers += await asyncio.gather(*(ask(ours, prompt, tokens) for prompt in prompts[at : at + TOGETHER]))
     return answers
 
 
-async def restored(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_after_restore(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     answers: list[EngineAnswer] = []
     for at in range(0, len(prompts), HOT):
         group = prompts[at : at + HOT]
@@ -151,15 +151,15 @@ async def wait_until_saved(ours: BenchEngine, wanted: int) -> None:
 
 
 TRIALS = (
-    Trial("fresh", fresh, lambda usage: usage.reused < SOME),
-    Trial("reused prefix", reused, lambda usage: usage.reused >= SOME),
-    Trial("restored from disk", restored, lambda usage: usage.reused >= SOME),
-    Trial("batched beside three others", together, lambda usage: True),
+    Trial("fresh", ask_once, lambda usage: usage.reused < SOME),
+    Trial("reused prefix", ask_twice, lambda usage: usage.reused >= SOME),
+    Trial("restored from disk", ask_after_restore, lambda usage: usage.reused >= SOME),
+    Trial("batched beside three others", ask_together, lambda usage: True),
     Trial("with drafting", drafted, lambda usage: usage.drafted > 0),
 )
 
 
-def reference(
+def ask_reference(
     ours: BenchEngine, props: dict[str, Any], prompts: Sequence[str], tokens: int
 ) -> tuple[list[Answer], float]:
     """The high-level class, in a process of its own: its answers, and the largest change of a margin by batch size."""
@@ -201,7 +201,7 @@ async def measure(prompts: Sequence[str], tokens: int, say: Callable[[str], None
     """Each path on an engine of its own, which knows nothing yet."""
     async with new_engine() as (ours, props):
         say("reference")
-        expected, noise = await asyncio.to_thread(reference, ours, props, prompts, tokens)
+        expected, noise = await asyncio.to_thread(ask_reference, ours, props, prompts, tokens)
     outcomes: list[Outcome] = []
     for trial in TRIALS:
         say(trial.path)

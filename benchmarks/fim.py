@@ -40,7 +40,7 @@ BLANK = re.compile(r"\A(?:[ \t]*\n)+")
 """Lines without text that an answer begins with: the sets' holes mostly begin a line, with or without its newline."""
 
 
-def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
+def read_cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
     folder = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev"))
     file = folder / f"{name}.jsonl.gz"
     if not file.exists():
@@ -66,7 +66,7 @@ async def through_server(rows: list[Case], keep: Keep) -> None:
                 ms = (perf_counter() - began) * 1000
                 client.close(uri)
                 keep({"id": row["id"], "answer": items[0]["insertText"] if items else "", "ms": round(ms)})
-                progress(number, rows)
+                print_progress(number, rows)
 
 
 async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -> None:
@@ -81,14 +81,14 @@ async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -
     async def complete_cases(some: list[Case]) -> None:
         for row in some:
             await answer(row)
-            progress(next(done), rows)
+            print_progress(next(done), rows)
 
     async with asyncio.TaskGroup() as group:
         for part in range(0, len(similar_cases), share):
             group.create_task(complete_cases(similar_cases[part : part + share]))
 
 
-async def raw(rows: list[Case], order: str, keep: Keep) -> None:
+async def ask_engine(rows: list[Case], order: str, keep: Keep) -> None:
     """Asks the engine itself."""
     socket = await EngineSupervisor(load()[0]).ensure_running()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
@@ -136,7 +136,7 @@ def save(file: Path, answers: Sequence[Mapping[str, Any]]) -> None:
     file.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
 
 
-def progress(number: int, rows: list[Case]) -> None:
+def print_progress(number: int, rows: list[Case]) -> None:
     sys.stderr.write(f"\r{number + 1}/{len(rows)} ")
     sys.stderr.flush()
 
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--order", choices=["prefix-suffix-middle", "suffix-first"], default="prefix-suffix-middle")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = cases(args.set, smoke=args.smoke, limit=args.limit)
+    rows = read_cases(args.set, smoke=args.smoke, limit=args.limit)
     known = (
         {answer["id"]: answer for answer in map(json.loads, args.out.read_text().splitlines())}
         if args.out.exists()
@@ -164,7 +164,7 @@ def main() -> None:
             out.write(json.dumps(answer) + "\n")
             out.flush()
 
-        asyncio.run(raw(left, args.order, keep) if args.raw else through_server(left, keep))
+        asyncio.run(ask_engine(left, args.order, keep) if args.raw else through_server(left, keep))
     answers = [known[row["id"]] for row in rows]
     save(args.out, answers)
     times = sorted(answer["ms"] for answer in answers)

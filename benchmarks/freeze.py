@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tests.support.hostile import Hostile, hostile, hostile_cases
+from tests.support.hostile import Hostile, hostile_cases, make_hostile_texts
 from tests.support.lsp import Editor, ResponseError
 
 PAUSE_S = 0.004
@@ -145,7 +145,7 @@ class Watched:
 
 
 @asynccontextmanager
-async def serving(folder: Path) -> AsyncIterator[Watched]:
+async def open_server(folder: Path) -> AsyncIterator[Watched]:
     """A server of its own, which knows nothing of what was open before."""
     script = folder / "script.json"
     script.write_text(json.dumps([{"text": "radius ** 3\n    # done"}] * 5_000))
@@ -169,21 +169,23 @@ async def measure(texts: Sequence[Hostile], keys: int) -> AsyncIterator[Measured
     left = list(texts)
     while left:
         with tempfile.TemporaryDirectory() as folder:
-            async with serving(Path(folder)) as watched:
+            async with open_server(Path(folder)) as watched:
                 kind = left[0].kind
                 while left and left[0].kind == kind and not watched.ended:
                     yield await watched.measure(left.pop(0), keys)
 
 
-def at(part: float, times: Sequence[float]) -> float:
+def quantile(part: float, times: Sequence[float]) -> float:
     return sorted(times)[min(int(part * len(times)), len(times) - 1)] if times else 0.0
 
 
-def row(name: str, measured: Sequence[Measured]) -> str:
+def format_row(name: str, measured: Sequence[Measured]) -> str:
     said = f"{name:<30}{len(measured):>5}"
     for what in (STATUS, COMPLETION):
         times = [time for one in measured for time in one.times[what]]
-        said += f" | {at(0.5, times):7.1f} {at(0.99, times):7.1f} {max(times, default=0):7.1f} {len(times):>6}"
+        said += (
+            f" | {quantile(0.5, times):7.1f} {quantile(0.99, times):7.1f} {max(times, default=0):7.1f} {len(times):>6}"
+        )
     unanswered, ended = sum(one.unanswered for one in measured), sum(one.ended for one in measured)
     return f"{said} | {unanswered:>10} {ended:>5} {sum(bool(one.why) for one in measured):>7}"
 
@@ -196,12 +198,12 @@ async def run(texts: Sequence[Hostile], keys: int, worst: int) -> None:
     last = ""
     async for one in measure(texts, keys):
         if last and one.of.kind != last:
-            print(row(last, kinds[last]), flush=True)
+            print(format_row(last, kinds[last]), flush=True)
         last = one.of.kind
         kinds[last].append(one)
-    print(row(last, kinds[last]))
+    print(format_row(last, kinds[last]))
     measured = [one for kind in kinds.values() for one in kind]
-    print(row("all", measured))
+    print(format_row("all", measured))
     for one in sorted(measured, key=lambda one: max(one.times[STATUS], default=0), reverse=True)[:worst]:
         own = ", ".join(f"{method.partition('/')[2]} {ms:.0f}" for method, ms in one.own.items())
         slowest = max(one.times[STATUS], default=0)
@@ -219,7 +221,7 @@ def main() -> None:
     options.add_argument("--kind", default="", help="only the kinds that have this word in their name")
     options.add_argument("--worst", type=int, default=10, help="texts that are listed, the worst first")
     args = options.parse_args()
-    texts = [*hostile_cases(args.seed), *(() if args.named else hostile(args.count, args.seed))]
+    texts = [*hostile_cases(args.seed), *(() if args.named else make_hostile_texts(args.count, args.seed))]
     texts = sorted((text for text in texts if args.kind in text.kind), key=lambda one: one.kind)
     asyncio.run(run(texts, args.keys, args.worst))
 

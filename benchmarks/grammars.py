@@ -13,7 +13,7 @@ import httpx2
 
 from lsp_harness.config.load import load
 from lsp_harness.inference.supervisor import EngineSupervisor
-from tests.support.grammar_cases import CASES, Case, fuzz
+from tests.support.grammar_cases import CASES, Case, generate_at_random
 
 
 async def measure(cases: list[Case], args: argparse.Namespace) -> bool:
@@ -25,7 +25,7 @@ async def measure(cases: list[Case], args: argparse.Namespace) -> bool:
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
         for case in cases:
             began = perf_counter()
-            tally = await fuzz(http, case, args.count, temperature=args.temperature, top_k=args.top_k)
+            tally = await generate_at_random(http, case, args.count, temperature=args.temperature, top_k=args.top_k)
             parsed = f"{args.count - len(tally.failed)}/{args.count}"
             median, most = statistics.median(tally.tokens), max(tally.tokens)
             print(

@@ -13,7 +13,7 @@ EVERY = 10.0
 MIB = 2**20
 
 
-def sample(pid: int) -> dict[str, Any] | None:
+def sample_process(pid: int) -> dict[str, Any] | None:
     """Resident memory in MiB and open descriptors now; None of a process that is gone."""
     try:
         process = psutil.Process(pid)
@@ -39,7 +39,7 @@ class Growth:
         return f"{path} ({by:+.1f} % from the second quarter on; most {self.most:.1f}; {self.samples} samples)"
 
 
-def quarters(what: str, values: Sequence[float]) -> Growth | None:
+def growth_by_quarters(what: str, values: Sequence[float]) -> Growth | None:
     """None of fewer than four samples, which have no quarters."""
     if len(values) < 4:
         return None
@@ -47,14 +47,14 @@ def quarters(what: str, values: Sequence[float]) -> Growth | None:
     return Growth(what, tuple(fmean(values[a:b]) for a, b in pairwise(edges)), max(values), len(values))
 
 
-def processes(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
+def count_processes(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
     """Return the number of processes of each kind. Among several, one that grew may have been replaced."""
     return {who: len({row["pid"] for row in rows if row["who"] == who}) for who in {row["who"]: 0 for row in rows}}
 
 
-def grown(rows: Sequence[dict[str, Any]]) -> Iterator[Growth]:
+def find_growth(rows: Sequence[dict[str, Any]]) -> Iterator[Growth]:
     """Return the growth of each process in `rows` (`who`, `rss`, `fds`), in the order of the rows."""
     for who in dict.fromkeys(row["who"] for row in rows):
         for field, unit in (("rss", "memory, MiB"), ("fds", "descriptors")):
-            if growth := quarters(f"{who} {unit}", [row[field] for row in rows if row["who"] == who]):
+            if growth := growth_by_quarters(f"{who} {unit}", [row[field] for row in rows if row["who"] == who]):
                 yield growth

@@ -96,7 +96,9 @@ class Watched:
 
 
 @contextmanager
-def process(root: Path, database: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[[], dict[str, Any]]]]:
+def open_index_process(
+    root: Path, database: Path
+) -> Iterator[tuple[subprocess.Popen[str], Callable[[], dict[str, Any]]]]:
     """The process that keeps an index, and what it says when it is ready."""
     argv = [sys.executable, "-m", "lsp_harness.index.index_process", "--root", str(root), "--database", str(database)]
     child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -114,10 +116,10 @@ def process(root: Path, database: Path) -> Iterator[tuple[subprocess.Popen[str],
         child.communicate()
 
 
-def indexed(root: Path, database: Path) -> tuple[Cost, dict[str, Any]]:
+def measure_first_index(root: Path, database: Path) -> tuple[Cost, dict[str, Any]]:
     """One start, until it is ready."""
     began = perf_counter()
-    with process(root, database) as (child, ready):
+    with open_index_process(root, database) as (child, ready):
         watched = Watched(child.pid)
         try:
             said = ready()
@@ -128,9 +130,9 @@ def indexed(root: Path, database: Path) -> tuple[Cost, dict[str, Any]]:
     return cost, said
 
 
-def touched(root: Path, database: Path, file: Path) -> tuple[float, dict[str, Any]]:
+def measure_change(root: Path, database: Path, file: Path) -> tuple[float, dict[str, Any]]:
     """From the change of one file to its being in the index, while the process runs."""
-    with process(root, database) as (_, ready):
+    with open_index_process(root, database) as (_, ready):
         ready()
         ready()  # when the watch has begun
         began = perf_counter()
@@ -139,7 +141,7 @@ def touched(root: Path, database: Path, file: Path) -> tuple[float, dict[str, An
         return perf_counter() - began, said
 
 
-def ran(*commands: Sequence[str]) -> Cost:
+def run_together(*commands: Sequence[str]) -> Cost:
     """All at the same time."""
     began = perf_counter()
     cpu = memory = 0.0
@@ -152,15 +154,15 @@ def ran(*commands: Sequence[str]) -> Cost:
     return Cost(perf_counter() - began, cpu, memory)
 
 
-def parsed(root: Path, processes: int) -> Cost:
-    return ran(*([sys.executable, "-c", PARSE, str(root), str(n), str(processes)] for n in range(processes)))
+def measure_parse(root: Path, processes: int) -> Cost:
+    return run_together(*([sys.executable, "-c", PARSE, str(root), str(n), str(processes)] for n in range(processes)))
 
 
-def median(costs: Sequence[Cost]) -> Cost:
+def median_cost(costs: Sequence[Cost]) -> Cost:
     return Cost(*(statistics.median(values) for values in zip(*(asdict(cost).values() for cost in costs), strict=True)))
 
 
-def copied(folder: Path, suffix: str, into: Path) -> tuple[int, int]:
+def copy_files(folder: Path, suffix: str, into: Path) -> tuple[int, int]:
     """Files and bytes."""
     count = size = 0
     for found in walk(folder, IgnoreFiles([folder])):
@@ -181,7 +183,7 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve() / "ws"
-        files, size = copied(args.folder.resolve(), args.suffix, root)
+        files, size = copy_files(args.folder.resolve(), args.suffix, root)
         database = root.parent / "index.db"
         alone, together = "parse alone", "parse alone, all cores"
         rows: dict[str, list[Cost]] = {name: [] for name in ("first index", "second start", alone, together, "ctags")}
@@ -189,17 +191,19 @@ def main() -> None:
         for _ in range(args.rounds):
             for suffix in ("", "-wal", "-shm"):
                 Path(f"{database}{suffix}").unlink(missing_ok=True)
-            cost, said = indexed(root, database)
+            cost, said = measure_first_index(root, database)
             rows["first index"].append(cost)
-            cost, again = indexed(root, database)
+            cost, again = measure_first_index(root, database)
             assert again["parsed"] == 0, again
             rows["second start"].append(cost)
-            rows[alone].append(parsed(root, 1))
-            rows[together].append(parsed(root, os.cpu_count() or 1))
+            rows[alone].append(measure_parse(root, 1))
+            rows[together].append(measure_parse(root, os.cpu_count() or 1))
             if ctags := shutil.which("ctags"):
-                rows["ctags"].append(ran([ctags, "-R", "-f", os.devnull, str(root)]))
-        seconds, change = touched(root, database, next(path for path in sorted(root.rglob("*")) if path.is_file()))
-        report = {name: asdict(median(costs)) for name, costs in rows.items() if costs}
+                rows["ctags"].append(run_together([ctags, "-R", "-f", os.devnull, str(root)]))
+        seconds, change = measure_change(
+            root, database, next(path for path in sorted(root.rglob("*")) if path.is_file())
+        )
+        report = {name: asdict(median_cost(costs)) for name, costs in rows.items() if costs}
         total = {
             "files": files,
             "bytes": size,

@@ -62,16 +62,16 @@ def read(lines: Iterable[str]) -> list[Keypress]:
     return [Keypress(**{name: value for name, value in row.items() if name in known}) for row in rows]
 
 
-def nothing(lines: Iterable[str]) -> Counter[str]:
+def count_missing_suggestions(lines: Iterable[str]) -> Counter[str]:
     """The reasons of rows that are keys without a suggestion."""
     return Counter(row["nothing"] for line in lines if line.strip() and "nothing" in (row := json.loads(line)))
 
 
-def line(row: Keypress) -> str:
+def format_row(row: Keypress) -> str:
     return json.dumps(asdict(row))
 
 
-def table(rows: Sequence[Keypress], without: Mapping[str, int] | None = None) -> str:
+def format_table(rows: Sequence[Keypress], without: Mapping[str, int] | None = None) -> str:
     """p50 / p95 of every part, each kind apart, and the keys that led to nothing by reason."""
     said = [f"| kind | keys | {' | '.join(f'{part}, p50 / p95' for part in PARTS)} |", "| --- " * 7 + "|"]
     for kind in KINDS:
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("rows", type=Path)
     lines = parser.parse_args().rows.read_text().splitlines()
     rows = read(lines)
-    print(table(rows, nothing(lines)))
+    print(format_table(rows, count_missing_suggestions(lines)))
     if not rows:
         sys.exit("no key led to a suggestion")
 

@@ -56,7 +56,7 @@ class Key(NamedTuple):
     """Whether all of the text was asked about."""
 
 
-def files() -> Iterator[Document]:
+def find_files() -> Iterator[Document]:
     library = Path(sysconfig.get_paths()["stdlib"])
     for file in (library / name for name in PYTHON):
         if file.is_file():
@@ -124,7 +124,7 @@ class Typing:
 _wholes: list[None] = []
 
 
-def _counted(asked: Callable[..., list[SymbolRow]]) -> Callable[..., list[SymbolRow]]:
+def _count_calls(asked: Callable[..., list[SymbolRow]]) -> Callable[..., list[SymbolRow]]:
     def counting(*given: Any) -> list[SymbolRow]:
         _wholes.append(None)
         return asked(*given)
@@ -132,7 +132,7 @@ def _counted(asked: Callable[..., list[SymbolRow]]) -> Callable[..., list[Symbol
     return counting
 
 
-def row(name: str, keys: Sequence[Key]) -> str:
+def format_row(name: str, keys: Sequence[Key]) -> str:
     def at(part: float, times: Iterable[float]) -> float:
         return (ordered := sorted(times))[int(part * len(ordered))]
 
@@ -151,13 +151,15 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--each", action="store_true", help="ask what the text declares after every key")
     args = options.parse_args()
-    incremental_declarations.find_symbol_rows = _counted(incremental_declarations.find_symbol_rows)
+    incremental_declarations.find_symbol_rows = _count_calls(incremental_declarations.find_symbol_rows)
     print(f"{'':<24} | {'p50: parse':>7}    ours  ratio  +walk  ratio | p95: parse   ours  ratio  +walk  ratio | whole")
-    for document in [Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in args.files] or files():
+    for document in [
+        Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in args.files
+    ] or find_files():
         typing = Typing(document, random.Random(args.seed), each=args.each)
         while len(typing.keys) < args.keys:
             typing.jump()
-        print(row(document.uri.rpartition("/")[2], typing.keys), flush=True)
+        print(format_row(document.uri.rpartition("/")[2], typing.keys), flush=True)
 
 
 if __name__ == "__main__":

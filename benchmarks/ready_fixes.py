@@ -274,25 +274,30 @@ def summarize(rows: Sequence[Row]) -> str:
         lines.append(f"| {title} | {cell(fixed['on'])} | {cell(fixed['off'])} |")
 
     add("diagnostics", lambda found: str(len(found)))
-    add("a verified fix was ready", lambda found: _share(found, lambda row: row["ready"]))
+    add("a verified fix was ready", lambda found: _format_share(found, lambda row: row["ready"]))
     for shortest_s, longest_s in zip((0.0, *THOUGHT_LIMITS_S), THOUGHT_LIMITS_S, strict=False):
         title = f"– light bulb after {max(shortest_s, SHORTEST_THOUGHT_S):g} to {longest_s:g} s"
         add(title, lambda found, limits=(shortest_s, longest_s): _ready_share(found, *limits))
     for kind, title in (("repair", "repaired without a model"), ("model", "by the model"), ("none", "no fix")):
-        add(title, lambda found, kind=kind: _share(found, lambda row: row["kind"] == kind))
+        add(title, lambda found, kind=kind: _format_share(found, lambda row: row["kind"] == kind))
         if kind != "none":
-            add("– ready", lambda found, kind=kind: _share(found, lambda row: row["kind"] == kind and row["ready"]))
-    add("applied, and the diagnostic is gone", lambda found: _share(found, lambda row: row.get("gone", False)))
-    add("list of actions, p50 / p95, ms", lambda found: _times([row["answer_ms"] for row in found]))
+            add(
+                "– ready",
+                lambda found, kind=kind: _format_share(found, lambda row: row["kind"] == kind and row["ready"]),
+            )
+    add("applied, and the diagnostic is gone", lambda found: _format_share(found, lambda row: row.get("gone", False)))
+    add("list of actions, p50 / p95, ms", lambda found: _format_times([row["answer_ms"] for row in found]))
     add(
         "choice to edit, p50 / p95, ms",
-        lambda found: _times([row["wait_ms"] for row in found if row["kind"] != "none"]),
+        lambda found: _format_times([row["wait_ms"] for row in found if row["kind"] != "none"]),
     )
     add("fixes prepared", lambda found: str(sum(row["fixes_prepared"] for row in found)))
     add("– thrown away", lambda found: str(sum(row["fixes_dropped"] for row in found)))
-    add("tokens in the background for each diagnostic", lambda found: _mean([row["fix_tokens"] for row in found]))
+    add(
+        "tokens in the background for each diagnostic", lambda found: _format_mean([row["fix_tokens"] for row in found])
+    )
     lines.append(f"| completions while typing | {len(keys['on'])} | {len(keys['off'])} |")
-    lines.append(f"| – p50 / p95, ms | {_times(keys['on'])} | {_times(keys['off'])} |")
+    lines.append(f"| – p50 / p95, ms | {_format_times(keys['on'])} | {_format_times(keys['off'])} |")
     on, off = p95(keys["on"]), p95(keys["off"])
     ratio = f"{on / off:.2f}" if on and off else "–"
     passed = Counter(row["rule"] for row in fixed["on"] if row["kind"] == "none")
@@ -306,20 +311,20 @@ def summarize(rows: Sequence[Row]) -> str:
     )
 
 
-def _share(rows: Sequence[Row], accept: Callable[[Row], bool]) -> str:
+def _format_share(rows: Sequence[Row], accept: Callable[[Row], bool]) -> str:
     count = sum(map(bool, map(accept, rows)))
     return f"{count} ({count / len(rows):.2f})" if rows else "–"
 
 
 def _ready_share(rows: Sequence[Row], shortest_s: float, longest_s: float) -> str:
-    return _share([row for row in rows if shortest_s < row["thought_s"] <= longest_s], lambda row: row["ready"])
+    return _format_share([row for row in rows if shortest_s < row["thought_s"] <= longest_s], lambda row: row["ready"])
 
 
-def _times(values: Sequence[float]) -> str:
+def _format_times(values: Sequence[float]) -> str:
     return f"{p50(values):.0f} / {p95(values):.0f}" if values else "–"
 
 
-def _mean(values: Sequence[float]) -> str:
+def _format_mean(values: Sequence[float]) -> str:
     return f"{sum(values) / len(values):.0f}" if values else "–"
 
 

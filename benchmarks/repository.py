@@ -29,7 +29,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.fim import LANGUAGES, Case, cases, progress
+from benchmarks.fim import LANGUAGES, Case, print_progress, read_cases
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
@@ -93,16 +93,16 @@ def brought_along(cross: str) -> dict[str, str]:
     return {path: "\n".join(lines) for path, lines in found.items()}
 
 
-def folders(rows: list[Case]) -> dict[str, dict[str, str]]:
+def folders_by_name(rows: list[Case]) -> dict[str, dict[str, str]]:
     """The texts of the folder that each case is in, by the name of the folder."""
     if not any("cross" in row["input"] for row in rows):
-        return repositories()
+        return read_repositories()
     for row in rows:
         row["input"]["repo"] = row["id"].replace("/", "-")
     return {row["input"]["repo"]: brought_along(row["input"]["cross"]) for row in rows}
 
 
-def repositories() -> dict[str, dict[str, str]]:
+def read_repositories() -> dict[str, dict[str, str]]:
     """The text of each file of each repository."""
     file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev")) / "repos_fim.jsonl.xz"
     found: dict[str, dict[str, str]] = defaultdict(dict)
@@ -119,7 +119,7 @@ def checked_out(root: Path, files: Mapping[str, str]) -> None:
         (root / path).write_text(text)
 
 
-async def answered(
+async def answer_case(
     engine: Engine, config: Config, root: Path, elsewhere: RepositoryContext | None, case: Case
 ) -> dict[str, Any]:
     given, language = case["input"], LANGUAGES.get(case["lang"], case["lang"])
@@ -152,7 +152,7 @@ async def answered(
 async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[str, dict[str, Any]], None]) -> None:
     config, _ = load()
     engine = make_engine(config)
-    texts = folders(rows)
+    texts = folders_by_name(rows)
     done = 0
     for repo in sorted({row["input"]["repo"] for row in rows}):
         with tempfile.TemporaryDirectory() as folder:
@@ -179,9 +179,9 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
                                 ),
                                 "ring": lambda root=root: Ring(root, engine.count),
                             }[arm]()
-                            keep(arm, await answered(engine, config, root, elsewhere, row))
+                            keep(arm, await answer_case(engine, config, root, elsewhere, row))
                     file.write_text(texts[repo].get(row["input"]["path"], ""))
-                    progress(done := done + 1, rows)
+                    print_progress(done := done + 1, rows)
     await engine.aclose()
 
 
@@ -193,7 +193,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = cases(args.set, smoke=args.smoke, limit=args.limit)
+    rows = read_cases(args.set, smoke=args.smoke, limit=args.limit)
     args.out.mkdir(exist_ok=True)
     files = {arm: args.out / f"{arm}.jsonl" for arm in args.arm}
     known: Known = {

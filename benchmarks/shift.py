@@ -21,8 +21,8 @@ from typing import Any
 
 import httpx2
 
-from benchmarks.fim import Case, progress, save
-from benchmarks.healing import lines
+from benchmarks.fim import Case, print_progress, save
+from benchmarks.healing import read_lines
 from lsp_harness.config.load import load
 from lsp_harness.context.infill_prompt import build_infill_prompt
 from lsp_harness.context.window import BLOCK_LINES
@@ -110,7 +110,7 @@ async def run(rows: list[Case], out: Path, jumps: int) -> None:
         bench = Bench(http, engine)
         for number, row in enumerate(rows):
             pair = await bench.both(row, jumps)
-            progress(number, rows)
+            print_progress(number, rows)
             if not pair[1].shifted:
                 continue
             pairs.append(pair)
@@ -135,7 +135,7 @@ def main() -> None:
     parser.add_argument("--edge", action="store_true")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = lines("fim_repo")
+    rows = read_lines("fim_repo")
     asyncio.run(run(rows[: args.limit] if args.limit else rows, args.out, 0 if args.edge else args.jumps))
 
 

@@ -68,7 +68,7 @@ def remaining_states(states: Sequence[str], written: str) -> list[str]:
     return list(states[ahead:])
 
 
-def parts(written: str, state: str) -> list[str]:
+def split_keys(written: str, state: str) -> list[str]:
     """The keys that make one state of the other: characters, `BACK`, and line breaks that bring their indentation
     along."""
     old, new = encode(written), encode(state)
@@ -77,6 +77,6 @@ def parts(written: str, state: str) -> list[str]:
     return [BACK] * len(decode(old[same:])) + [piece.group() for piece in typed]
 
 
-def presses(written: str, state: str) -> list[str]:
+def name_keys(written: str, state: str) -> list[str]:
     """Return the keys by Neovim's names."""
-    return ["".join(NAMED.get(character, character) for character in part) for part in parts(written, state)]
+    return ["".join(NAMED.get(character, character) for character in part) for part in split_keys(written, state)]

@@ -28,10 +28,10 @@ from benchmarks import growth
 from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit, load_real_edits
 from benchmarks.rhythm import Rhythm
-from benchmarks.stale import Offer, View, ghost, source, wrong
-from benchmarks.taking import Deed, Taker, presses, remaining_states
-from benchmarks.typist_report import Row, of, table
-from benchmarks.writing import ENGINE, SERVER, Look, Writing, writing
+from benchmarks.stale import Offer, View, find_fault, find_ghost_text, find_source
+from benchmarks.taking import Deed, Taker, name_keys, remaining_states
+from benchmarks.typist_report import Row, format_table, rows_of
+from benchmarks.writing import ENGINE, SERVER, Look, Writing, open_workspace
 
 KEYS: dict[Deed, str] = {"whole": "<Tab>", "line": "<C-Down>", "word": "<C-Right>"}
 ALL = 10**6
@@ -119,7 +119,7 @@ class Typist:
             deed = self._taker.decide(written, shown, edit.text)
             if deed == "type":
                 wanted = states[0]
-                for number, key in enumerate(presses(written, wanted)):
+                for number, key in enumerate(name_keys(written, wanted)):
                     if number:
                         self._clock.between()
                     self._press(key)
@@ -151,7 +151,7 @@ class Typist:
             self._row("figures", **figures)
         for frame in look.frames:
             self._check(frame, "redraw")
-            if (id := source(frame, self._offers)) and id not in self._seen:
+            if (id := find_source(frame, self._offers)) and id not in self._seen:
                 self._seen.add(id)
                 self._done["drawn"] += 1
         self._check(look.view, "look")
@@ -160,10 +160,10 @@ class Typist:
         self._done["frames"] += len(look.frames)
         if time.monotonic() - self._written_down >= PART:
             self.write_down()
-        return ghost(look.view, self._offers)
+        return find_ghost_text(look.view, self._offers)
 
     def _check(self, view: View, seen_by: str) -> None:
-        if why := wrong(view, self._offers):
+        if why := find_fault(view, self._offers):
             marks = [[mark.row, mark.col, mark.text] for mark in view.marks]
             self._row("stale", why=why, by=seen_by, before=view.place.before[-80:], marks=marks)
 
@@ -172,14 +172,14 @@ class Typist:
             return
         self._sampled = time.monotonic()
         for who, name in (("server", SERVER), ("engine", ENGINE)):
-            if (pid := self._here.process(name)) and (found := growth.sample(pid)):
+            if (pid := self._here.process(name)) and (found := growth.sample_process(pid)):
                 self._row("sample", who=who, **found)
 
     def _row(self, name: str, **facts: Any) -> None:
         self._keep({"row": name, "seconds": round(time.monotonic() - self._began, 2), **facts})
 
 
-def edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
+def generate_edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
     """Without end, in another order and with other slips each time through."""
     found = [edit for edit in load_real_edits(None) if "\r" not in edit.before + edit.text + edit.after]
     for turn in count(seed):
@@ -191,8 +191,8 @@ def edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
 def run(keep: Callable[[Row], None], minutes: float, rhythm: Rhythm, seed: int) -> None:
     """Broken off by an interrupt, it ends as it would have."""
     began = time.monotonic()
-    with writing() as here:
-        todo = edits(seed)
+    with open_workspace() as here:
+        todo = generate_edits(seed)
         here.open(next(todo)[0])
         here.ready()
         here.close()
@@ -239,10 +239,10 @@ def main() -> None:
             with args.out.open("w") as out:
                 run(rows_into(out, rows), args.minutes, rhythm, args.seed)
         except BaseException:
-            print(table(rows))
+            print(format_table(rows))
             raise
-    print(table(rows))
-    if of(rows, "stale") or of(rows, "text"):
+    print(format_table(rows))
+    if rows_of(rows, "stale") or rows_of(rows, "text"):
         sys.exit("NOT as it should be")
 
 

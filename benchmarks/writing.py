@@ -18,7 +18,7 @@ from benchmarks.engine.real_edits import RealEdit
 from benchmarks.stale import Mark, Offer, Place, View
 from lsp_harness.config.load import load
 from lsp_harness.inference.models.model_files import resolve_model
-from tests.editors.neovim.conftest import HERE, PLUGIN, attached
+from tests.editors.neovim.conftest import HERE, PLUGIN, attach_neovim
 
 WATCH = Path(__file__).with_name("watch.lua")
 SERVER, ENGINE = "serve", "lsp_harness.engine.main"
@@ -94,7 +94,7 @@ class Writing:
         raw = self.nvim.exec_lua("return watching.look()")
         # what the screen was told, which nobody reads here, or it would be kept
         self.nvim._session._pending_messages.clear()
-        return Look(view(raw), tuple(read_offers(raw["offers"])), tuple(map(view, raw["frames"])), raw)
+        return Look(make_view(raw), tuple(read_offers(raw["offers"])), tuple(map(make_view, raw["frames"])), raw)
 
     def typed_text(self, look: Look) -> str | None:
         """Return the text that was inserted so far, or None if something else in the file has changed."""
@@ -118,14 +118,14 @@ def read_offers(rows: Iterable[dict[str, Any]]) -> Iterator[Offer]:
         yield Offer(Place(row["before"], row["after"]), tuple(row["texts"]), row.get("id") or "", row["number"])
 
 
-def view(row: dict[str, Any]) -> View:
+def make_view(row: dict[str, Any]) -> View:
     marks = tuple(Mark(mark["row"], mark["col"], mark["text"]) for mark in row["marks"])
     place = Place(row["before"], row["after"])
     return View(place, row["row"], row["col"], row["inserting"], marks, row["offered"])
 
 
 @contextmanager
-def writing() -> Iterator[Writing]:
+def open_workspace() -> Iterator[Writing]:
     """In a home of its own, which is gone afterwards, and with it the server and the engine; the models are the
     user's."""
     config, _ = load()
@@ -144,7 +144,7 @@ def writing() -> Iterator[Writing]:
         os.environ["TEST_BEFORE"] = BEFORE % (DEBOUNCE_MS, json.dumps(str(WATCH)))
         os.environ.pop("NVIM", None)
         (folder / "work/.git").mkdir(parents=True)
-        with attached(["-u", str(HERE / "init.lua")]) as nvim:
+        with attach_neovim(["-u", str(HERE / "init.lua")]) as nvim:
             # without a screen nothing is drawn
             nvim.ui_attach(120, 40, rgb=True, ext_linegrid=True)
             nvim.command(f"cd {folder / 'work'}")
@@ -154,10 +154,10 @@ def writing() -> Iterator[Writing]:
             finally:
                 # before the editor goes, which may leave nothing behind
                 if engine := here.process(ENGINE):
-                    _end(engine)
+                    _end_process(engine)
 
 
-def _end(pid: int) -> None:
+def _end_process(pid: int) -> None:
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         process.terminate()

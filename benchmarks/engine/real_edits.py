@@ -87,12 +87,12 @@ def read_development_set() -> Iterator[RealEdit]:
 
 def read_repository(repo: Path) -> Iterator[RealEdit]:
     """Yield runs of lines that recent commits of `repo` have added, newest first, in languages with a parser."""
-    for commit in _git(repo, "log", "--no-merges", f"-n{MAX_COMMITS}", "--format=%H").decode().split():
-        for path, hunks in _added_runs(_git(repo, "show", "--unified=0", "--format=", "--no-renames", commit)):
+    for commit in _run_git(repo, "log", "--no-merges", f"-n{MAX_COMMITS}", "--format=%H").decode().split():
+        for path, hunks in _added_runs(_run_git(repo, "show", "--unified=0", "--format=", "--no-renames", commit)):
             language = language_for("", Path(path).as_posix())
             if language is None or language.block not in ("indent", "braces", "end"):
                 continue
-            data = _git(repo, "show", f"{commit}:{path}")
+            data = _run_git(repo, "show", f"{commit}:{path}")
             if len(data) <= FILE_LIMIT_BYTES:
                 yield from _edits_of_file(path, language.id, decode(data), hunks)
 
@@ -123,7 +123,7 @@ def _added_runs(patch: bytes) -> Iterator[tuple[str, list[tuple[int, int]]]]:
         yield path, hunks
 
 
-def _git(repo: Path, *arguments: str) -> bytes:
+def _run_git(repo: Path, *arguments: str) -> bytes:
     argv: Sequence[str] = ("git", "-C", str(repo), "-c", "core.quotePath=false", *arguments)
     try:
         return subprocess.run(argv, capture_output=True, check=True).stdout

@@ -82,7 +82,9 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
 
     async with composition.open_headless(file, create_engine=make) as (harness, snapshot):
         began = perf_counter()
-        proposed, reason = await _mended(harness, snapshot, _finding(diagnostic, len(snapshot.document.data)))
+        proposed, reason = await _propose_text(
+            harness, snapshot, _make_finding(diagnostic, len(snapshot.document.data))
+        )
         ms = (perf_counter() - began) * 1000
     return Attempt(proposed, ms, reason, any(one.asked for one in counted), diagnostic)
 
@@ -97,7 +99,7 @@ async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
     return Diagnostic(found.start, found.end, found.message, found.source, found.code, found.severity)
 
 
-async def _mended(harness: Harness, snapshot: Snapshot, finding: Finding) -> tuple[str | None, str]:
+async def _propose_text(harness: Harness, snapshot: Snapshot, finding: Finding) -> tuple[str | None, str]:
     """The text of the first proposal, or why there is none."""
     try:
         async with asyncio.timeout(LIMIT_S):
@@ -110,7 +112,7 @@ async def _mended(harness: Harness, snapshot: Snapshot, finding: Finding) -> tup
     return decode(apply(snapshot.document.data, proposal.edits)), proposal.summary
 
 
-def _finding(given: Diagnostic, size: int) -> Finding:
+def _make_finding(given: Diagnostic, size: int) -> Finding:
     severity: Any = given.severity
     start, end = min(given.start, size), min(given.end, size)
     return Finding(start, end, given.message, given.source, given.code, severity)

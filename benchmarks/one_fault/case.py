@@ -53,9 +53,9 @@ def write(file: Path, cases: Iterable[Case]) -> None:
 def read(file: Path) -> list[Case]:
     """The cases of a file. Raises OSError, ValueError."""
     with file.open(encoding="utf-8", newline="\n") as lines:
-        return [_case(json.loads(line)) for line in lines if line.strip()]
+        return [_make_case(json.loads(line)) for line in lines if line.strip()]
 
 
-def _case(row: Json) -> Case:
+def _make_case(row: Json) -> Case:
     given = row.pop("diagnostic")
     return Case(**row, diagnostic=Diagnostic(**given) if given else None)

@@ -81,7 +81,7 @@ class Code:
 
     @cached_property
     def root(self) -> Item:
-        return _items(self.tree.root.walk(), self.data)
+        return _make_items(self.tree.root.walk(), self.data)
 
     @cached_property
     def items(self) -> list[Item]:
@@ -115,7 +115,7 @@ class Code:
         return self.data[start:end].strip() == self.data[item.start : item.end]
 
 
-def _items(cursor: TreeCursor, data: bytes) -> Item:
+def _make_items(cursor: TreeCursor, data: bytes) -> Item:
     # no recursion: real code is nested deeply
     def item(parent: Item | None) -> Item:
         node = cursor.node

@@ -8,7 +8,7 @@ SHORTEST = 4
 """Characters of a name that is misspelt."""
 
 
-def _neighbour(letter: str, rng: Random) -> str:
+def _neighbour_key(letter: str, rng: Random) -> str:
     for row in ROWS:
         if (at := row.find(letter.lower())) >= 0:
             near = row[max(at - 1, 0) : at] + row[at + 1 : at + 2]
@@ -26,7 +26,7 @@ def misspell(name: str, rng: Random) -> str:
     if slip == "double":
         return name[: at + 1] + name[at:]
     if slip == "key":
-        return name[:at] + _neighbour(name[at], rng) + name[at + 1 :]
+        return name[:at] + _neighbour_key(name[at], rng) + name[at + 1 :]
     if slip == "plural":
         return name[:-1] if name.endswith("s") else name + "s"
     if slip == "underscore" and "_" in name.strip("_"):
@@ -46,7 +46,7 @@ def recase(name: str, rng: Random) -> str:
     return rng.choice(sorted(set(ways) - {name}) or [name])
 
 
-def distance(one: str, other: str) -> int:
+def edit_distance(one: str, other: str) -> int:
     """Damerau-Levenshtein (optimal string alignment)."""
     rows = [list(range(len(other) + 1))]
     for i, a in enumerate(one, 1):

@@ -20,13 +20,19 @@ class Figures:
         return cls(*(pairs.count((a, b)) for a in (True, False) for b in (True, False)))
 
     def row(self) -> str:
-        silence = (_share(self.silent_silent, self.shown_silent), _share(self.silent_silent, self.silent_shown))
-        showing = (_share(self.shown_shown, self.silent_shown), _share(self.shown_shown, self.shown_silent))
+        silence = (
+            _share_of_right(self.silent_silent, self.shown_silent),
+            _share_of_right(self.silent_silent, self.silent_shown),
+        )
+        showing = (
+            _share_of_right(self.shown_shown, self.silent_shown),
+            _share_of_right(self.shown_shown, self.shown_silent),
+        )
         return " | ".join(f"{value:.2f}" for value in (*silence, *showing))
 
 
 HEAD = "silent: precision | recall | suggested: precision | recall"
 
 
-def _share(right: int, wrong: int) -> float:
+def _share_of_right(right: int, wrong: int) -> float:
     return right / (right + wrong) if right + wrong else 0.0

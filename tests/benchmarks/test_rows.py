@@ -3,10 +3,20 @@
 import json
 
 from benchmarks.engine.real_edits import RealEdit
-from benchmarks.growth import grown, processes, quarters
-from benchmarks.keypress import CACHED, TYPED_ALONG, WRITTEN, Keypress, keypress, line, nothing, read, table
-from benchmarks.keypress_vscode import edit_for_typist, row
-from benchmarks.typist_report import lines, reuse
+from benchmarks.growth import count_processes, find_growth, growth_by_quarters
+from benchmarks.keypress import (
+    CACHED,
+    TYPED_ALONG,
+    WRITTEN,
+    Keypress,
+    count_missing_suggestions,
+    format_row,
+    format_table,
+    keypress,
+    read,
+)
+from benchmarks.keypress_vscode import edit_for_typist, make_row
+from benchmarks.typist_report import count_lines, reuse
 
 
 def test_the_parts_of_a_keypress_are_all_of_it():
@@ -30,9 +40,9 @@ def test_a_record_of_the_typist_in_vscode_becomes_a_keypress():
         "shown": 540.0,
         "figures": {"engine_ms": 300.0},
     }
-    assert row(row_data) == Keypress(7, 440.0, 40.0, 100.0, 300.0, WRITTEN)
+    assert make_row(row_data) == Keypress(7, 440.0, 40.0, 100.0, 300.0, WRITTEN)
     row_data = {"key": 8, "pressed": 600.0, "shown": 630.0, "figures": {}}
-    assert row(row_data) == Keypress(8, 30.0, 30.0, 0.0, 0.0, TYPED_ALONG)
+    assert make_row(row_data) == Keypress(8, 30.0, 30.0, 0.0, 0.0, TYPED_ALONG)
 
 
 def test_the_typist_in_vscode_is_told_the_keys_that_write_an_edit():
@@ -49,10 +59,10 @@ def test_the_typist_in_vscode_is_told_the_keys_that_write_an_edit():
 def test_rows_come_back_as_they_were_written_and_make_a_table():
     rows = [Keypress(n, 100.0 + n, 30.0, 20.0, 50.0 + n, WRITTEN, 5.0) for n in range(101)]
     rows.append(Keypress(101, 2.0, 2.0, 0.0, 0.0, TYPED_ALONG))
-    assert read(map(line, rows)) == rows
-    assert "| written | 101 | 150 / 195 | 30 / 30 | 20 / 20 | 100 / 145 | 5 / 5 |" in table(rows)
-    assert "| typed along | 1 | 2 / 2 |" in table(rows)
-    assert CACHED not in table(rows)
+    assert read(map(format_row, rows)) == rows
+    assert "| written | 101 | 150 / 195 | 30 / 30 | 20 / 20 | 100 / 145 | 5 / 5 |" in format_table(rows)
+    assert "| typed along | 1 | 2 / 2 |" in format_table(rows)
+    assert CACHED not in format_table(rows)
 
 
 def test_an_answer_after_the_screen_was_drawn_is_not_counted():
@@ -60,19 +70,22 @@ def test_an_answer_after_the_screen_was_drawn_is_not_counted():
 
 
 def test_keys_without_a_suggestion_are_counted_by_reason():
-    given = [line(Keypress(1, 2.0, 2.0, 0.0, 0.0, WRITTEN)), *['{"nothing": "kept quiet: in_word"}'] * 2, ""]
+    given = [format_row(Keypress(1, 2.0, 2.0, 0.0, 0.0, WRITTEN)), *['{"nothing": "kept quiet: in_word"}'] * 2, ""]
     assert len(read(given)) == 1
-    assert nothing(given) == {"kept quiet: in_word": 2}
-    assert table(read(given), nothing(given)).splitlines()[-1] == "| kept quiet: in_word | 2 | – | – | – | – | – |"
+    assert count_missing_suggestions(given) == {"kept quiet: in_word": 2}
+    assert (
+        format_table(read(given), count_missing_suggestions(given)).splitlines()[-1]
+        == "| kept quiet: in_word | 2 | – | – | – | – | – |"
+    )
 
 
 def test_growth_is_from_the_second_quarter_to_the_last():
-    growth = quarters("memory", [10.0, 10.0, 40.0, 40.0, 50.0, 50.0, 44.0, 44.0])
+    growth = growth_by_quarters("memory", [10.0, 10.0, 40.0, 40.0, 50.0, 50.0, 44.0, 44.0])
     assert growth
     assert growth.message == "10.0 → 40.0 → 50.0 → 44.0 (+10.0 % from the second quarter on; most 50.0; 8 samples)"
-    assert quarters("memory", [1.0, 2.0, 3.0]) is None
+    assert growth_by_quarters("memory", [1.0, 2.0, 3.0]) is None
     rows = [{"who": who, "rss": 5.0, "fds": 9} for who in ("server", "engine")] * 4
-    assert [each.what for each in grown(rows)] == [
+    assert [each.what for each in find_growth(rows)] == [
         f"{who} {what}" for who in ("server", "engine") for what in ("memory, MiB", "descriptors")
     ]
 
@@ -89,7 +102,7 @@ def test_an_hour_of_typing_is_the_sum_of_its_parts_after_the_start():
     part |= {"requests": requests, "statistics": {"shown": 7, "accepted": 1}}
     ready = {"row": "ready", "took": 5.0, "requests": {"asked": 2}, "statistics": {"shown": 1, "accepted": 0}}
     figures = [{"row": "figures", "quiet": rule, "prompt_tokens": 9, "reused": 0} for rule in ("in_word", "in_word")]
-    row_data = dict(lines([ready, part, *figures, part, {"row": "stale"}]))
+    row_data = dict(count_lines([ready, part, *figures, part, {"row": "stale"}]))
     assert row_data["minutes / of them pauses / edits"] == "1.0 / 0.7 / 4"
     assert row_data["keys / a second between pauses"] == "40 / 2.0"
     assert row_data["characters saved"] == "20 (33.3 % of all)"
@@ -104,4 +117,4 @@ def test_an_hour_of_typing_is_the_sum_of_its_parts_after_the_start():
 
 def test_a_process_that_was_replaced_is_seen():
     rows = [{"row": "sample", "who": "engine", "pid": pid, "rss": 5.0, "fds": 9} for pid in (1, 1, 2)]
-    assert processes(rows) == {"engine": 2}
+    assert count_processes(rows) == {"engine": 2}

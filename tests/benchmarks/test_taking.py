@@ -6,29 +6,29 @@ import pytest
 
 from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit
-from benchmarks.taking import Taker, presses, remaining_states
+from benchmarks.taking import Taker, name_keys, remaining_states
 
 TEXT = "return total / len(values)\n"
 
 
-def decided(ghost: str, written: str = "return ", text: str = TEXT) -> Counter[str]:
+def count_decisions(ghost: str, written: str = "return ", text: str = TEXT) -> Counter[str]:
     return Counter(Taker(seed).decide(written, ghost, text) for seed in range(200))
 
 
 def test_a_right_suggestion_is_sometimes_accepted_and_sometimes_typed_through():
-    deeds = decided("total / len(values)")
+    deeds = count_decisions("total / len(values)")
     assert set(deeds) == {"whole", "type"}
     assert 120 < deeds["whole"] < 180
 
 
 def test_only_the_first_word_is_taken_where_only_that_is_right():
-    assert set(decided("total * 2")) == {"word", "type"}
+    assert set(count_decisions("total * 2")) == {"word", "type"}
 
 
 def test_the_first_line_is_taken_where_the_next_is_wrong():
-    assert set(decided("total / len(values)\n\ndef")) == {"line", "type"}
-    assert set(decided("\n    a = 1\n    b", text="return \n    a = 1\n    c")) == {"line", "type"}
-    assert set(decided("total *\n\ndef")) == {"word", "type"}
+    assert set(count_decisions("total / len(values)\n\ndef")) == {"line", "type"}
+    assert set(count_decisions("\n    a = 1\n    b", text="return \n    a = 1\n    c")) == {"line", "type"}
+    assert set(count_decisions("total *\n\ndef")) == {"word", "type"}
 
 
 def test_each_suggestion_is_counted_once_by_its_correct_part():
@@ -40,11 +40,11 @@ def test_each_suggestion_is_counted_once_by_its_correct_part():
 
 @pytest.mark.parametrize("ghost", ["", "sum(values)", "totals"])
 def test_a_wrong_suggestion_is_never_accepted(ghost: str):
-    assert set(decided(ghost)) == {"type"}
+    assert set(count_decisions(ghost)) == {"type"}
 
 
 def test_no_suggestion_is_accepted_behind_a_typing_error():
-    assert set(decided("total", written="rw")) == {"type"}
+    assert set(count_decisions("total", written="rw")) == {"type"}
 
 
 def test_a_decision_holds_for_the_rest_of_a_suggestion():
@@ -63,7 +63,7 @@ def test_the_keys_of_a_trace_write_the_edit():
     edit = RealEdit("a.py", "python", "", "", "if a < b:\n    return é\n" * 9)
     written = ""
     for state in make_trace(edit, 3, 10**6).states:
-        for key in presses(written, state):
+        for key in name_keys(written, state):
             if key == "<BS>":
                 written = written[:-1]
             else:
@@ -73,7 +73,7 @@ def test_the_keys_of_a_trace_write_the_edit():
 
 
 def test_a_line_break_and_its_indentation_are_one_key():
-    assert presses("a:", "a:\n    b") == ["<CR>    ", "b"]
+    assert name_keys("a:", "a:\n    b") == ["<CR>    ", "b"]
 
 
 def test_states_that_stand_there_already_are_left_out():

@@ -11,11 +11,11 @@ import pytest
 from benchmarks import typist
 from benchmarks.engine.real_edits import RealEdit
 from benchmarks.rhythm import Rhythm
-from benchmarks.stale import wrong
+from benchmarks.stale import find_fault
 from benchmarks.taking import Deed, Taker
 from benchmarks.typist import Clock, Typist
-from benchmarks.typist_report import Row, lines, of
-from benchmarks.writing import Writing, writing
+from benchmarks.typist_report import Row, count_lines, rows_of
+from benchmarks.writing import Writing, open_workspace
 
 HEAD = "def mean(values):"
 TOTAL = HEAD + "\n    total = sum(values)\n    return "
@@ -49,7 +49,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def here(script: Path) -> Iterator[Writing]:
     """The engine has one suggestion, and nothing for whatever it is asked then."""
     script.write_text(json.dumps([{"text": OFFERED}, *[{"text": ""}] * 60]))
-    with writing() as here:
+    with open_workspace() as here:
         yield here
 
 
@@ -57,14 +57,14 @@ def edit(text: str, before: str = TOTAL) -> RealEdit:
     return RealEdit("mean.py", "python", before, "\n", text)
 
 
-def decides(deed: Deed, offered: str, text: str) -> Taker:
+def make_taker_that_decides(deed: Deed, offered: str, text: str) -> Taker:
     """One whose dice fall so."""
     seed = next(seed for seed in range(99) if Taker(seed).decide("", offered, text) == deed)
     return Taker(seed)
 
 
-def total(rows: list[Row], name: str) -> int:
-    return sum(row.get(name, 0) for row in of(rows, "part"))
+def sum_of_parts(rows: list[Row], name: str) -> int:
+    return sum(row.get(name, 0) for row in rows_of(rows, "part"))
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_an_accepted_suggestion_is_counted_by_the_typist_and_the_server(
 ):
     script.write_text(json.dumps([{"text": offered}, *[{"text": ""}] * 60]))
     rows: list[Row] = []
-    with writing() as here:
-        writer = Typist(here, rows.append, Patient(here), decides(deed, offered, text), minutes=10)
+    with open_workspace() as here:
+        writer = Typist(here, rows.append, Patient(here), make_taker_that_decides(deed, offered, text), minutes=10)
         writer.edit(edit(text, before), 0)
         told = """
             local name = ...
@@ -94,22 +94,24 @@ def test_an_accepted_suggestion_is_counted_by_the_typist_and_the_server(
         """
         assert here.nvim.exec_lua(told, counted), "the server has not counted it"
 
-    assert of(rows, "stale") + of(rows, "text") == []
-    taken = {name: total(rows, name) for name in ("whole", "line", "word")}
+    assert rows_of(rows, "stale") + rows_of(rows, "text") == []
+    taken = {name: sum_of_parts(rows, name) for name in ("whole", "line", "word")}
     assert taken == {"whole": 0, "line": 0, "word": 0} | {deed: 1}
-    assert (total(rows, "drawn"), total(rows, f"fit_{deed}"), total(rows, "edits")) == (1, 1, 1)
-    assert total(rows, "saved") == saved
+    assert (sum_of_parts(rows, "drawn"), sum_of_parts(rows, f"fit_{deed}"), sum_of_parts(rows, "edits")) == (1, 1, 1)
+    assert sum_of_parts(rows, "saved") == saved
 
 
 def test_a_suggestion_that_is_typed_through_is_seen_at_every_key(here: Writing):
     rows: list[Row] = []
-    Typist(here, rows.append, Patient(here), decides("type", OFFERED, OFFERED), minutes=10).edit(edit(OFFERED), 0)
+    Typist(here, rows.append, Patient(here), make_taker_that_decides("type", OFFERED, OFFERED), minutes=10).edit(
+        edit(OFFERED), 0
+    )
 
-    assert of(rows, "stale") + of(rows, "text") == []
-    assert total(rows, "whole") == 0
+    assert rows_of(rows, "stale") + rows_of(rows, "text") == []
+    assert sum_of_parts(rows, "whole") == 0
     # before each key, and after all but the last
-    assert total(rows, "ghosts") >= len(OFFERED)
-    assert total(rows, "frames") >= len(OFFERED) / 2
+    assert sum_of_parts(rows, "ghosts") >= len(OFFERED)
+    assert sum_of_parts(rows, "frames") >= len(OFFERED) / 2
 
 
 def test_a_plugin_that_leaves_its_ghost_text_behind_is_found_out(here: Writing):
@@ -119,11 +121,11 @@ def test_a_plugin_that_leaves_its_ghost_text_behind_is_found_out(here: Writing):
 
     Typist(here, rows.append, Patient(here), Taker(0), minutes=10).edit(edit(text), 0)
 
-    found = of(rows, "stale")
+    found = rows_of(rows, "stale")
     assert {row["by"] for row in found} == {"look", "redraw"}
     assert {row["why"] for row in found} == {"no answer for this text says so"}
     assert found[0]["before"] == TOTAL + "c"
-    assert dict(lines(rows))["stale, at a redraw or a key"] == str(len(found))
+    assert dict(count_lines(rows))["stale, at a redraw or a key"] == str(len(found))
 
 
 @pytest.mark.parametrize("planted", [f"{OFFERED}!", "nothing like it"])
@@ -131,14 +133,14 @@ def test_ghost_text_that_was_shown_only_between_two_looks_is_found(here: Writing
     here.open(edit(OFFERED))
     assert here.nvim.exec_lua("return vim.wait(10000, watching.settled, 5)")
     first = here.look()
-    assert [wrong(view, first.offers) for view in (first.view, *first.frames)] == [""] * (1 + len(first.frames))
+    assert [find_fault(view, first.offers) for view in (first.view, *first.frames)] == [""] * (1 + len(first.frames))
 
     plant(here, planted)
     plant(here, OFFERED)
 
     later = here.look()
-    assert wrong(later.view, first.offers) == ""
-    found = [wrong(frame, first.offers) for frame in later.frames]
+    assert find_fault(later.view, first.offers) == ""
+    found = [find_fault(frame, first.offers) for frame in later.frames]
     # Neovim may have drawn the first suggestion only after the first look
     assert found[-2:] == ["no answer for this text says so", ""]
     assert found[:-2] in ([], [""])
@@ -164,14 +166,14 @@ def plant(here: Writing, text: str) -> None:
 def test_figures_are_written_while_the_typist_works(here: Writing, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(typist, "PART", 0.0)
     rows: list[Row] = []
-    writer = Typist(here, rows.append, Patient(here, 7), decides("type", OFFERED, OFFERED), minutes=10)
+    writer = Typist(here, rows.append, Patient(here, 7), make_taker_that_decides("type", OFFERED, OFFERED), minutes=10)
 
     with pytest.raises(KeyboardInterrupt):
         writer.edit(edit(OFFERED), 0)
 
-    pressed = total(rows, "keys")
+    pressed = sum_of_parts(rows, "keys")
     assert 7 <= pressed < 20
-    assert len(of(rows, "part")) > 7
-    said: dict[str, Any] = dict(lines(rows))
+    assert len(rows_of(rows, "part")) > 7
+    said: dict[str, Any] = dict(count_lines(rows))
     assert said["keys / a second between pauses"].startswith(f"{pressed} / ")
-    assert total(rows, "edits") == 0
+    assert sum_of_parts(rows, "edits") == 0

@@ -37,7 +37,7 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "candidates",
         f"{MANY_CANDIDATES} candidates of {TOKENS} tokens over {PROMPT} prompt tokens, {rounds} rounds",
-        figures(lab.props, many, few, theirs),
+        make_figures(lab.props, many, few, theirs),
         "wall time is from the request to the end of the last candidate",
         series={
             "wall time of a round, ms": {
@@ -65,7 +65,9 @@ def generation_ms(timings: list[Timing]) -> list[float]:
     return [timing.total_ms - timing.first_ms for timing in timings]
 
 
-def figures(props: dict[str, Any], many: list[Timing], few: list[Timing], theirs: list[list[Timing]]) -> list[Figure]:
+def make_figures(
+    props: dict[str, Any], many: list[Timing], few: list[Timing], theirs: list[list[Timing]]
+) -> list[Figure]:
     """Return the times, the tokens and the candidates of our engine, and those of llama-server where it has them.
 
     Args:

@@ -68,7 +68,7 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "jump",
         f"{len(jumps)} jumps in {len(edits)} files, {REST_S * 1000:.0f} ms of rest before the first key",
-        figures(ours, theirs),
+        make_figures(ours, theirs),
         f"in {warmed} of {len(jumps)} the full prompt was evaluated before the first key, "
         f"{sum(landing.key.usage.rung > 0 for landing in ours)} were answered from a shorter one",
         series={
@@ -152,7 +152,7 @@ def evaluated_tokens(landings: list[Landing], kind: JumpKind) -> list[float]:
     return [float(landing.key.evaluated) for landing in landings if landing.kind == kind]
 
 
-def figures(ours: list[Landing], theirs: list[Landing]) -> list[Figure]:
+def make_figures(ours: list[Landing], theirs: list[Landing]) -> list[Figure]:
     """Return the times to the first token and the evaluated prompt tokens of both servers, by kind of jump."""
     new, theirs_new = first_token_ms(ours, "near", "far"), first_token_ms(theirs, "near", "far")
     rows = [

@@ -52,7 +52,7 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "lookup",
         f"{len(tasks)} rewrites of {function.count(chr(10))} lines at temperature 0",
-        figures(drafted, plain),
+        make_figures(drafted, plain),
         f"lines the model really changed, by task: {', '.join(str(n) for n in changed)} (three were asked for)",
         "tokens per second of generation: the prompt is not counted",
         series={"tokens per second": {"with": generation_speeds(drafted), "without": generation_speeds(plain)}},
@@ -81,7 +81,7 @@ def generation_speeds(timings: list[Timing]) -> list[float]:
     ]
 
 
-def figures(drafted: list[Timing], plain: list[Timing]) -> list[Figure]:
+def make_figures(drafted: list[Timing], plain: list[Timing]) -> list[Figure]:
     """Return the figures of the answers with drafts, compared with those without."""
     same = sum(a.text == b.text for a, b in zip(drafted, plain, strict=True))
     accepted = sum(timing.usage.accepted for timing in drafted)

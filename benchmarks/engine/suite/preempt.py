@@ -44,7 +44,7 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "preempt",
         f"{len(ours[0])} keys quiet, {len(ours[1])} beside {N} candidates of {TOKENS} tokens",
-        figures(lab.props, ours, theirs),
+        make_figures(lab.props, ours, theirs),
         f"{REFERENCE} gets the candidates as {N} requests at once, in slots of their own",
         series={
             "time to first token, ms": {
@@ -81,13 +81,13 @@ async def type_quiet_and_loaded(
         if number < half:
             idle += first_token_ms((await typing(lab, trace))[1:])
         else:
-            async with repeating(load):
+            async with repeat_load(load):
                 loaded += first_token_ms((await typing(lab, trace))[1:])
     return idle, loaded
 
 
 @asynccontextmanager
-async def repeating(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[None]:
+async def repeat_load(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[None]:
     """Repeat `load` until the block ends. Its error is raised at the end of the block."""
 
     async def forever() -> None:
@@ -132,7 +132,7 @@ def allowed_rise_ms(props: dict[str, Any]) -> float | None:
     return parts[0] + parts[1] if parts[0] and parts[1] else None
 
 
-def figures(
+def make_figures(
     props: dict[str, Any], ours: tuple[list[float], list[float]], theirs: tuple[list[float], list[float]]
 ) -> list[Figure]:
     """Return how much the background load delays a completion on both servers.

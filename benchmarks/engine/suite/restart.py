@@ -48,7 +48,7 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "restart",
         f"{rounds} kills of an engine with a hot file",
-        figures(cold, restored, starts),
+        make_figures(cold, restored, starts),
         *notes,
         series={
             "prompt tokens evaluated": {
@@ -83,7 +83,7 @@ async def count_saved_sequences(lab: Lab) -> int:
     return int(kv.get("saved") or 0)
 
 
-def figures(cold: list[Timing], restored: list[Timing], starts: list[float]) -> list[Figure]:
+def make_figures(cold: list[Timing], restored: list[Timing], starts: list[float]) -> list[Figure]:
     """Return the times of the first completion in a file, with and without stored sequences.
 
     Args:

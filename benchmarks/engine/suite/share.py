@@ -49,7 +49,7 @@ async def run(lab: Lab) -> Result:
         "share",
         f"{len(shared)} clients taking turns in as many files, {keys} keys each",
         [
-            *figures(alone_timings, busy),
+            *make_figures(alone_timings, busy),
             Figure(
                 "growth of the engine's memory",
                 growth / MIB,
@@ -149,7 +149,7 @@ def kv_bytes(model: Path, cells: int) -> int:
     return 2 * 2 * header.layers * kv_heads * width * cells
 
 
-def figures(alone_timings: list[Timing], busy: list[Timing]) -> list[Figure]:
+def make_figures(alone_timings: list[Timing], busy: list[Timing]) -> list[Figure]:
     """Return the reuse and the times of clients that share an engine, compared with those of one client."""
     comparison = "one client"
     return [

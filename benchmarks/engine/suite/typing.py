@@ -33,7 +33,7 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "typing",
         f"{len(ours)} keys of {len(traces)} edits in {', '.join(languages(traces))}",
-        figures(ours, pairs, background),
+        make_figures(ours, pairs, background),
         f"each of the {len(traces)} edits begins with {EDIT_BEGINNINGS[lab.options.rest]}; {TOKENS} tokens asked for",
         series={
             "prompt tokens evaluated": {"ours": evaluated_tokens(ours), REFERENCE: evaluated_tokens(theirs)},
@@ -88,7 +88,7 @@ def full_totals(ours: list[Timing], pairs: list[tuple[Timing, Timing]]) -> tuple
     return [a.total_ms for a, _ in both], [b.total_ms for _, b in both]
 
 
-def figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], background: list[Timing]) -> list[Figure]:
+def make_figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], background: list[Timing]) -> list[Figure]:
     """Return the times and the evaluated prompt tokens of both servers.
 
     Args:

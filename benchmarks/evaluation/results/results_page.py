@@ -60,7 +60,7 @@ def _arm_table(figures: Sequence[ArmFigures]) -> str:
         )
         for item in figures
     ]
-    return f"<h2>Arms side by side</h2>{_table(heads, rows)}"
+    return f"<h2>Arms side by side</h2>{_render_table(heads, rows)}"
 
 
 def _pair_table(pairs: Sequence[PairedDifference]) -> str:
@@ -76,7 +76,7 @@ def _pair_table(pairs: Sequence[PairedDifference]) -> str:
         )
         for pair in pairs
     ]
-    return f"<h2>Paired differences</h2>{_table(heads, rows)}"
+    return f"<h2>Paired differences</h2>{_render_table(heads, rows)}"
 
 
 def _standing_table(figures: Sequence[ArmFigures]) -> str:
@@ -93,7 +93,7 @@ def _standing_table(figures: Sequence[ArmFigures]) -> str:
         )
         for item in figures
     ]
-    return f"<h2>What was said about the answers</h2>{_table(heads, rows)}"
+    return f"<h2>What was said about the answers</h2>{_render_table(heads, rows)}"
 
 
 def _verified_table(figures: Sequence[ArmFigures]) -> str:
@@ -105,10 +105,10 @@ def _verified_table(figures: Sequence[ArmFigures]) -> str:
     if not rows:
         return ""
     heads = ("arm", "checks that passed", "shown as verified", "wrong", "share")
-    return f"<h2>Verified, and wrong</h2>{_table(heads, rows)}"
+    return f"<h2>Verified, and wrong</h2>{_render_table(heads, rows)}"
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _render_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
     return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
@@ -120,13 +120,13 @@ def _task_table(results: Sequence[TaskResult], arms: Sequence[str]) -> str:
         tasks.setdefault((result.suite, result.task), {})[name_arm(result)] = result
     head = "".join(f"<th>{escape(text)}</th>" for text in ("task", *arms))
     rows = "".join(
-        f"<tr><td>{escape(task)}</td>{''.join(_cell(found.get(arm)) for arm in arms)}</tr>"
+        f"<tr><td>{escape(task)}</td>{''.join(_render_cell(found.get(arm)) for arm in arms)}</tr>"
         for (_, task), found in tasks.items()
     )
     return f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
 
 
-def _cell(result: TaskResult | None) -> str:
+def _render_cell(result: TaskResult | None) -> str:
     if result is None:
         return '<td class="other">–</td>'
     kind = result.category if result.category in ("pass", "fail") else "other"
@@ -142,13 +142,11 @@ def _cell(result: TaskResult | None) -> str:
         *(["shown as verified, and wrong"] if result.is_false_verified else []),
         *(f"rejected: {reason}" for reason in result.reasons),
     ]
-    details = "".join(f"<div>{escape(fact)}</div>" for fact in facts)
-    return (
-        f'<td class="{kind}"><details><summary>{result.category}</summary>{details}{_diff(result.diff)}</details></td>'
-    )
+    details = "".join(f"<div>{escape(fact)}</div>" for fact in facts) + _render_diff(result.diff)
+    return f'<td class="{kind}"><details><summary>{result.category}</summary>{details}</details></td>'
 
 
-def _diff(text: str) -> str:
+def _render_diff(text: str) -> str:
     if not text:
         return ""
     lines = [_diff_line(line) for line in text.splitlines()]

@@ -79,7 +79,7 @@ def _create_task(suite: str, row: Mapping[str, Any]) -> EvalTask:
         tests=tuple(path for path in tests if PurePosixPath(path).name.startswith("test_")),
         gate=gate,
         finding=_read_finding(diagnostics[0], source.count("\n") - code.count("\n")) if diagnostics else None,
-        gold={target: _gold(str(row["gold"]), code, source)},
+        gold={target: _complete_gold(str(row["gold"]), code, source)},
         modules=tuple(cast("list[str]", cast("Mapping[str, Any]", row.get("meta") or {}).get("libraries") or [])),
     )
 
@@ -105,7 +105,7 @@ def _with_preamble(code: str, check: HiddenCheck) -> tuple[str, HiddenCheck]:
     return code, check
 
 
-def _gold(gold: str, code: str, source: str) -> str:
+def _complete_gold(gold: str, code: str, source: str) -> str:
     return source.removesuffix(code) + gold
 
 

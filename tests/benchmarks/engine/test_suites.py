@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.engine.simulated_editor import common_prefix_bytes
-from benchmarks.engine.suite.candidates import figures as candidates_figures
+from benchmarks.engine.suite.candidates import make_figures as candidates_figures
 from benchmarks.engine.suite.jump import NEAR_LINES, RECENT_JUMPS, make_route, new_line_text
 from benchmarks.engine.suite.lookup import SAMPLE, TASKS, count_changed_lines, generation_speeds
-from benchmarks.engine.suite.lookup import figures as lookup_figures
+from benchmarks.engine.suite.lookup import make_figures as lookup_figures
 from benchmarks.engine.suite.preempt import allowed_rise_ms, p95_rise
 from benchmarks.engine.suite.share import kv_bytes, reuse_percent
 from benchmarks.engine.suite.typing import TOKENS, full_totals
@@ -17,12 +17,12 @@ from lsp_harness.inference.request import Usage
 from lsp_harness.text.document import Document
 
 
-def timing(first: float, total: float, *, text: str = "", **usage: int) -> Timing:
+def make_timing(first: float, total: float, *, text: str = "", **usage: int) -> Timing:
     return Timing(first, total, (text,), (Usage(**usage),))
 
 
 def test_totals_are_compared_where_both_sides_generated_everything() -> None:
-    whole, short = timing(1, 10, generated=TOKENS), timing(1, 4, generated=3)
+    whole, short = make_timing(1, 10, generated=TOKENS), make_timing(1, 4, generated=3)
     assert full_totals([whole, whole, short], [(whole, whole), (whole, short), (short, whole)]) == ([10], [10])
     assert full_totals([whole, short], []) == ([10], [])
 
@@ -64,7 +64,7 @@ def test_changed_lines_and_generation_speed_of_a_rewrite_are_measured() -> None:
     assert count_changed_lines(before, "```python\na\nB\nc\n```") == 1
     assert count_changed_lines(before, "a\nb\nc\nd\n") == 1
     assert count_changed_lines(before, "```\na\n```") == 2
-    assert generation_speeds([timing(100, 1100, generated=11), timing(5, 5)]) == [10.0]
+    assert generation_speeds([make_timing(100, 1100, generated=11), make_timing(5, 5)]) == [10.0]
 
 
 def test_every_line_to_rewrite_is_in_the_sample_once() -> None:
@@ -75,12 +75,14 @@ def test_every_line_to_rewrite_is_in_the_sample_once() -> None:
 
 @pytest.mark.parametrize(("answer", "met"), [("same", True), ("other", False)])
 def test_answers_must_be_identical_with_drafting(answer: str, met: bool) -> None:
-    figures = lookup_figures([timing(0, 10, text="same", generated=8)], [timing(0, 20, text=answer, generated=8)])
+    figures = lookup_figures(
+        [make_timing(0, 10, text="same", generated=8)], [make_timing(0, 20, text=answer, generated=8)]
+    )
     assert [figure.met for figure in figures[:2]] == [True, met]
 
 
 def test_reuse_is_a_share_of_all_prompt_tokens() -> None:
-    assert reuse_percent([timing(0, 0, evaluated=1, reused=99), timing(0, 0, evaluated=9, reused=91)]) == 95.0
+    assert reuse_percent([make_timing(0, 0, evaluated=1, reused=99), make_timing(0, 0, evaluated=9, reused=91)]) == 95.0
     assert reuse_percent([]) is None
 
 
@@ -98,6 +100,6 @@ def test_the_rise_is_held_against_a_chunk_and_a_step() -> None:
 
 
 def test_candidates_that_did_not_come_are_seen() -> None:
-    figures = candidates_figures({}, [timing(10, 100, evaluated=1500)], [timing(10, 60)], [])
+    figures = candidates_figures({}, [make_timing(10, 100, evaluated=1500)], [make_timing(10, 60)], [])
     [came] = [figure for figure in figures if figure.name.startswith("candidates that came")]
     assert (came.value, came.met) == (1.0, False)

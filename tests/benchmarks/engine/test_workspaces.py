@@ -10,7 +10,7 @@ from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-from tests.context.counting import words as count
+from tests.context.counting import count_words as count
 
 HERE = "from shop.cart import Cart\n\n\ndef pay(cart: Cart):\n    "
 EDIT = RealEdit("till.py", "python", HERE, "\n", "return cart.total()", "shop")
