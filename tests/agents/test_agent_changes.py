@@ -46,7 +46,7 @@ async def start(verbs: AgentVerbs, spec: AgentSpec) -> Agent:
     return agent
 
 
-def command(text: str) -> str:
+def make_writing_command(text: str) -> str:
     escaped = text.replace("\n", "\\n")
     return f"printf '{escaped}' > shape.py"
 
@@ -56,13 +56,13 @@ async def test_an_agent_edits_its_worktree_and_its_verdict_comes_by_itself(bed: 
     agent = await start(verbs, AgentSpec("shell", bed.folder, isolation="worktree"))
     assert agent.spec.workdir != bed.folder
     seq = verbs.feed.last_seq
-    await agent.send(command(UNDEFINED), timeout_s=DEADLINE_S)
+    await agent.send(make_writing_command(UNDEFINED), timeout_s=DEADLINE_S)
     verdict = await wait_for_verdict(verbs, seq)
     assert (verdict["passed"], verdict["agent"]["id"]) == (False, agent.id)
     assert "F821" in verdict["findings"][0]
     assert bed.text == GOOD
     seq = verbs.feed.last_seq
-    await agent.send(command(BETTER), timeout_s=DEADLINE_S)
+    await agent.send(make_writing_command(BETTER), timeout_s=DEADLINE_S)
     verdict = await wait_for_verdict(verbs, seq)
     await agent.stop()
     await verbs.changes.worktrees.apply(agent.id, verdict["reviewId"])
@@ -77,7 +77,7 @@ async def test_an_agent_in_the_folder_of_the_user_is_watched(bed: Bed):
     verbs = agents_of(bed)
     agent = await start(verbs, AgentSpec("shell", bed.folder))
     seq = verbs.feed.last_seq
-    await agent.send(command(UNDEFINED), timeout_s=DEADLINE_S)
+    await agent.send(make_writing_command(UNDEFINED), timeout_s=DEADLINE_S)
     verdict = await wait_for_verdict(verbs, seq)
     assert (verdict["isApplied"], verdict["passed"]) == (True, False)
 

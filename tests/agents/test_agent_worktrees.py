@@ -23,12 +23,12 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.wire.event import Event
 from tests.harness.bench import QUICK, Bench
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 GOOD = "def area(width, height):\n    return width * height\n"
 UNDEFINED = "def area(width, height):\n    return widht * height\n"
 BETTER = "def area(width, height):\n    size = width * height\n    return size\n"
-DENIED = settings(QUICK, permissions={"mode": "plan"})
+DENIED = make_settings(QUICK, permissions={"mode": "plan"})
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -16,12 +16,12 @@ from lsp_harness.runtime.agent_events import AgentEvent
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.agents.test_agent_worktrees import BETTER, GOOD, UNDEFINED, Bed, git
 from tests.harness.bench import QUICK
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.real_agents import LIMIT_S, AgentRun, require_agent, spec_for
 
 pytestmark = pytest.mark.timeout(180)
-EDITS_ALLOWED = settings(QUICK, permissions={"allow": ("Edit(shape.py)",)})
+EDITS_ALLOWED = make_settings(QUICK, permissions={"allow": ("Edit(shape.py)",)})
 
 
 def claude_messages(folder: Path, before: str, after: str) -> list[str]:

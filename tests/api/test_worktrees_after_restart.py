@@ -7,7 +7,7 @@ import pytest
 
 from tests.api.conftest import ApiProcess, StartApi, spawn
 from tests.api.test_agent_changes import BEFORE, BETTER, review, run_git, write
-from tests.api.test_agents_cli import agents
+from tests.api.test_agents_cli import run_agents_command
 
 
 async def kill(api: ApiProcess) -> None:
@@ -33,7 +33,7 @@ async def test_the_work_of_a_killed_server_is_applied_undone_and_discarded(first
         await write(client, agent, BETTER)
     await kill(first)
     second = await start_api()
-    code, output = await agents(second, "worktrees", "--json")
+    code, output = await run_agents_command(second, "worktrees", "--json")
     assert code == 0, output
     (row,) = json.loads(output)
     facts = {key: row[key] for key in ("agentId", "name", "type", "isRunning", "takenBy", "changedFiles", "problem")}
@@ -47,23 +47,23 @@ async def test_the_work_of_a_killed_server_is_applied_undone_and_discarded(first
         "problem": "",
     }
     assert row["branch"] in run_git(second.root, "branch", "--list", "lsp-harness/*")
-    code, output = await agents(second, "worktrees")
+    code, output = await run_agents_command(second, "worktrees")
     assert "helper" in output
     assert "1 files" in output
-    code, output = await agents(second, "changes", agent["id"])
+    code, output = await run_agents_command(second, "changes", agent["id"])
     assert (code, "+PI = 3.14159" in output) == (0, True), output
     review_id = output.split()[-1]
-    assert await agents(second, "apply", agent["id"], review_id) == (0, "changed geo.py\n")
+    assert await run_agents_command(second, "apply", agent["id"], review_id) == (0, "changed geo.py\n")
     assert (second.root / "geo.py").read_text() == BETTER
     # the checkpoint outlives a server, too
     await kill(second)
     third = await start_api()
     async with third.client() as client:
         assert (await client.get("/worktrees")).json()["worktrees"][0]["isApplied"] is True
-    assert await agents(third, "undo", agent["id"]) == (0, "restored geo.py\n")
+    assert await run_agents_command(third, "undo", agent["id"]) == (0, "restored geo.py\n")
     assert (third.root / "geo.py").read_text() == BEFORE
-    assert await agents(third, "discard", agent["id"]) == (0, "")
-    assert await agents(third, "worktrees") == (0, "there is no worktree of an agent\n")
+    assert await run_agents_command(third, "discard", agent["id"]) == (0, "")
+    assert await run_agents_command(third, "worktrees") == (0, "there is no worktree of an agent\n")
     assert run_git(third.root, "branch", "--list", "lsp-harness/*") == ""
     assert len(run_git(third.root, "worktree", "list").splitlines()) == 1
 

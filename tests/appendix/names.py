@@ -20,7 +20,7 @@ TABLES: dict[tuple[str, str], Mapping[str, Any]] = {}
 """The source and the group → the table of its tests."""
 
 
-def table(source: str, group: str, tests: Mapping[str, Any]) -> list[str]:
+def require_complete_table(source: str, group: str, tests: Mapping[str, Any]) -> list[str]:
     """Note the table of a group, and return its names as the parameters of a test. Fail if a name has no test."""
     missing, unknown = set(names(source, group)) - tests.keys(), tests.keys() - set(names(source, group))
     assert not missing, f"{source}.{group}: no test for {', '.join(sorted(missing))}"

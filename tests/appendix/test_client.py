@@ -10,7 +10,7 @@ import pytest
 
 from lsp_harness.sdk import HarnessClient, HarnessError, TextDelta, TurnStop, query
 from tests.appendix.bench import Bench, of_type
-from tests.appendix.names import table
+from tests.appendix.names import require_complete_table
 
 ClientTest = Callable[[Bench], Awaitable[None]]
 
@@ -87,7 +87,7 @@ CLIENT: Mapping[str, ClientTest] = {
 }
 
 
-@pytest.mark.parametrize("word", table("sdk", "client", CLIENT))
+@pytest.mark.parametrize("word", require_complete_table("sdk", "client", CLIENT))
 async def test_each_documented_word_of_the_client_works(word: str, bench: Bench):
     async with asyncio.timeout(90):
         await CLIENT[word](bench)
@@ -111,7 +111,7 @@ async def check_binary(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
 ENVIRONMENT = {"OH_BINARY": check_binary}
 
 
-@pytest.mark.parametrize("name", table("sdk", "env", ENVIRONMENT))
+@pytest.mark.parametrize("name", require_complete_table("sdk", "env", ENVIRONMENT))
 async def test_each_documented_variable_of_the_sdk_works(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
     await ENVIRONMENT[name](bench, monkeypatch)
 

@@ -33,25 +33,25 @@ from lsp_harness.sdk import (
 )
 from lsp_harness.wire.event import Event
 from tests.appendix.bench import READ, Bench, of_type
-from tests.appendix.names import table
+from tests.appendix.names import require_complete_table
 from tests.support.scripted_session import call_text
 
 EventSource = Callable[[Bench], Awaitable[ClientEvent]]
 
 
-async def first(bench: Bench, kind: type[ClientEvent], *replies: Any) -> ClientEvent:
+async def ask_for_first_event(bench: Bench, kind: type[ClientEvent], *replies: Any) -> ClientEvent:
     return of_type(kind, await bench.ask(*replies))[0]
 
 
 async def find_text(bench: Bench) -> ClientEvent:
-    event = await first(bench, TextDelta, "a word")
+    event = await ask_for_first_event(bench, TextDelta, "a word")
     assert isinstance(event, TextDelta)
     assert (event.content, event.seq) == ("a word", None)
     return event
 
 
 async def find_tool_start(bench: Bench) -> ClientEvent:
-    event = await first(bench, ToolStart, READ, "done")
+    event = await ask_for_first_event(bench, ToolStart, READ, "done")
     assert isinstance(event, ToolStart)
     assert (event.tool, event.input) == ("read", {"path": "a.txt"})
     return event
@@ -76,7 +76,7 @@ async def find_error(bench: Bench) -> ClientEvent:
 
 
 async def find_cost(bench: Bench) -> ClientEvent:
-    event = await first(bench, CostUpdate, "three words here")
+    event = await ask_for_first_event(bench, CostUpdate, "three words here")
     assert isinstance(event, CostUpdate)
     assert event.input_tokens > 0
     assert (event.output_tokens, event.cost) == (3, 0.0)
@@ -97,7 +97,7 @@ async def find_turn_complete(bench: Bench) -> ClientEvent:
 
 
 async def find_turn_start(bench: Bench) -> ClientEvent:
-    event = await first(bench, TurnStart, "hi")
+    event = await ask_for_first_event(bench, TurnStart, "hi")
     assert isinstance(event, TurnStart)
     assert event.turn_number == event.turn == 0
     return event
@@ -117,7 +117,7 @@ async def find_decision(bench: Bench) -> ClientEvent:
 
 
 async def find_session_start(bench: Bench) -> ClientEvent:
-    event = await first(bench, SessionStart, "hi")
+    event = await ask_for_first_event(bench, SessionStart, "hi")
     assert isinstance(event, SessionStart)
     assert event.session_id == bench.log()[0].session_id
     assert (event.permission_mode, event.cwd) == ("trust", str(bench.folder))
@@ -146,7 +146,7 @@ EVENTS: Mapping[str, EventSource] = {
 }
 
 
-@pytest.mark.parametrize("name", table("sdk", "events", EVENTS))
+@pytest.mark.parametrize("name", require_complete_table("sdk", "events", EVENTS))
 async def test_a_session_sends_an_event(name: str, bench: Bench):
     event = await EVENTS[name](bench)
     assert type(event).__name__ == name
@@ -189,7 +189,7 @@ async def test_the_frames_of_a_session_have_these_types(bench: Bench):
     assert {frame["id"] for frame in frames if frame["turn"] is not None} == {"1", "2"}
 
 
-@pytest.mark.parametrize("name", table("sdk", "wire", WIRE))
+@pytest.mark.parametrize("name", require_complete_table("sdk", "wire", WIRE))
 def test_a_frame_is_read_under_both_names(name: str):
     fields = {
         **dict.fromkeys(("content", "tool", "message", "reason", "event", "sessionId", "model"), "x"),
@@ -216,7 +216,7 @@ STOPS: Mapping[str, Callable[[Bench], Awaitable[TurnStop]]] = {
 }
 
 
-@pytest.mark.parametrize("reason", table("sdk", "stop_reasons", STOPS))
+@pytest.mark.parametrize("reason", require_complete_table("sdk", "stop_reasons", STOPS))
 async def test_a_turn_stops_for_a_reason(reason: str, bench: Bench):
     async with asyncio.timeout(20):
         assert (await STOPS[reason](bench)).reason == reason
@@ -241,6 +241,6 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", table("sdk", "exceptions", EXCEPTIONS))
+@pytest.mark.parametrize("name", require_complete_table("sdk", "exceptions", EXCEPTIONS))
 async def test_an_exception_is_raised(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
     await EXCEPTIONS[name](bench, monkeypatch)

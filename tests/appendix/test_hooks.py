@@ -9,7 +9,7 @@ import pytest
 from lsp_harness.permission.hooks import HOOK_EVENTS
 from lsp_harness.sdk import HarnessClient, HarnessError, SessionStart, ToolEnd, TurnStop
 from tests.appendix.bench import CREATE, READ, Bench, of_type, read_facts
-from tests.appendix.names import table
+from tests.appendix.names import require_complete_table
 from tests.support.scripted_session import call_text
 
 Trigger = Callable[[Bench], Awaitable[Any]]
@@ -96,7 +96,7 @@ TRIGGERS: Mapping[str, tuple[Trigger, Mapping[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("event", table("sdk", "hooks", TRIGGERS))
+@pytest.mark.parametrize("event", require_complete_table("sdk", "hooks", TRIGGERS))
 async def test_a_hook_is_told(event: str, bench: Bench):
     trigger, facts = TRIGGERS[event]
     file = bench.hook(event)

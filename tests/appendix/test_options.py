@@ -20,7 +20,7 @@ from lsp_harness.sdk import (
     tool,
 )
 from tests.appendix.bench import CREATE, READ, Bench, of_type
-from tests.appendix.names import NAMES, names, table
+from tests.appendix.names import NAMES, names, require_complete_table
 from tests.support.scripted_session import call_text
 
 OptionTest = Callable[[Bench, pytest.MonkeyPatch], Awaitable[None]]
@@ -160,7 +160,7 @@ OPTIONS: Mapping[str, OptionTest] = {
 }
 
 
-@pytest.mark.parametrize("name", table("sdk", "options", OPTIONS))
+@pytest.mark.parametrize("name", require_complete_table("sdk", "options", OPTIONS))
 async def test_an_option_has_an_effect(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
     await OPTIONS[name](bench, monkeypatch)
 
@@ -183,7 +183,7 @@ MODES: Mapping[str, str] = {
 }
 
 
-@pytest.mark.parametrize("mode", table("sdk", "permission_modes", MODES))
+@pytest.mark.parametrize("mode", require_complete_table("sdk", "permission_modes", MODES))
 async def test_a_permission_mode_decides(mode: str, bench: Bench):
     calls = [READ, EDIT, COMMAND]
     ends = of_type(ToolEnd, await bench.ask(*calls, "done", permission_mode=mode))
@@ -197,7 +197,7 @@ async def test_a_permission_mode_decides(mode: str, bench: Bench):
 SOURCES = {"user": "config.toml", "project": "lsp-harness.toml", "local": "lsp-harness.local.toml"}
 
 
-@pytest.mark.parametrize("source", table("sdk", "setting_sources", SOURCES))
+@pytest.mark.parametrize("source", require_complete_table("sdk", "setting_sources", SOURCES))
 async def test_a_source_of_settings_is_read(source: str, bench: Bench):
     bench.write_settings(source, 'permissions.deny = ["read"]\n')
     for sources, is_denied in (([source], True), ([], False)):
@@ -213,7 +213,7 @@ DECISIONS: Mapping[str, tuple[bool, str]] = {
 }
 
 
-@pytest.mark.parametrize("decision", table("sdk", "decisions", DECISIONS))
+@pytest.mark.parametrize("decision", require_complete_table("sdk", "decisions", DECISIONS))
 async def test_a_decision_counts(decision: str, bench: Bench):
     events = await bench.ask(READ, "done", can_use_tool=lambda context: decision)
     [end], [decided] = of_type(ToolEnd, events), of_type(HookDecision, events)

@@ -7,9 +7,9 @@ import pytest
 
 from lsp_harness.sdk import ErrorEvent, ToolEnd, TurnStop
 from tests.appendix.bench import READ, Bench, of_type
-from tests.appendix.names import table
+from tests.appendix.names import require_complete_table
 from tests.support.provider_replies import MODEL, ScriptedAnswer, serve_answers
-from tests.support.server import FakeServer, Reply, serving
+from tests.support.server import FakeServer, Reply, open_server
 
 ANSWERS = (READ, "It is the text of a.")
 
@@ -52,12 +52,12 @@ PROVIDERS: Mapping[str, tuple[Callable[[], FakeServer], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", table("sdk", "providers", PROVIDERS))
+@pytest.mark.parametrize("name", require_complete_table("sdk", "providers", PROVIDERS))
 async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
     make_server, variable, key = PROVIDERS[name]
     if key:
         monkeypatch.setenv(key, "sk-secret-of-a-test")
-    async with serving(make_server()) as server:
+    async with open_server(make_server()) as server:
         options: dict[str, Any] = {"provider": name, "model": MODEL}
         if variable:
             monkeypatch.setenv(variable, server.url)
@@ -77,7 +77,7 @@ async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monke
 async def test_a_server_that_fails_once_is_told_and_asked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-a-test")
     server = serve_answers("openai", Reply(status=500), ScriptedAnswer(["fine"]))
-    async with serving(server):
+    async with open_server(server):
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         events = await bench.ask(provider="openai", model=MODEL)
     [error], [stop] = of_type(ErrorEvent, events), of_type(TurnStop, events)

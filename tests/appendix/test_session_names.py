@@ -24,10 +24,10 @@ from lsp_harness.kernel.projections.message_history import project_conversation,
 from lsp_harness.kernel.projections.session_state import project_session
 from lsp_harness.sdk import HarnessClient, SessionStart, TaskEvent, TextDelta, ToolEnd
 from tests.appendix.bench import READ, Bench, of_type
-from tests.appendix.names import table
+from tests.appendix.names import require_complete_table
 from tests.appendix.test_hooks import end_a_task, fill_the_window
 from tests.support.scripted_session import call_text
-from tests.support.server import FakeServer, Reply, serving
+from tests.support.server import FakeServer, Reply, open_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ COMMANDS: Mapping[str, CommandTest] = {
 }
 
 
-@pytest.mark.parametrize("word", table("session", "cli", COMMANDS))
+@pytest.mark.parametrize("word", require_complete_table("session", "cli", COMMANDS))
 async def test_each_documented_word_of_the_command_line_works(word: str, bench: Bench):
     await COMMANDS[word](bench)
 
@@ -139,7 +139,7 @@ async def check_ollama(bench: Bench) -> None:
     server.on["POST", "/v1/chat/completions"] = Reply((answer, "[DONE]"))
     arguments = ("run", "hi", "--provider=ollama", "--model=m", "--allowed-tools=")
     for name in ("LSP_HARNESS_OLLAMA_BASE_URL", "LEHARNESS_OLLAMA_BASE_URL"):
-        async with serving(server):
+        async with open_server(server):
             ran = await run(bench, *arguments, **{name: server.url})
         assert ran.out == "from the address\n", ran.err
 
@@ -153,7 +153,7 @@ VARIABLES: Mapping[str, CommandTest] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "env", VARIABLES))
+@pytest.mark.parametrize("name", require_complete_table("session", "env", VARIABLES))
 async def test_each_documented_variable_of_the_program_works(name: str, bench: Bench):
     await VARIABLES[name](bench)
 
@@ -259,7 +259,7 @@ SESSION_EVENTS: Mapping[str, CommandTest] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "events", SESSION_EVENTS))
+@pytest.mark.parametrize("name", require_complete_table("session", "events", SESSION_EVENTS))
 async def test_a_session_writes_an_event(name: str, bench: Bench):
     assert name in EVENT_CLASSES
     async with asyncio.timeout(90):
@@ -280,7 +280,7 @@ REASONS: Mapping[str, tuple[CommandTest, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "finish_reasons", REASONS))
+@pytest.mark.parametrize("name", require_complete_table("session", "finish_reasons", REASONS))
 async def test_a_turn_ends_for_a_reason(name: str, bench: Bench):
     cause, reason, detail = REASONS[name]
     await cause(bench)
@@ -327,7 +327,7 @@ PROJECTIONS: Mapping[str, CommandTest] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "projections", PROJECTIONS))
+@pytest.mark.parametrize("name", require_complete_table("session", "projections", PROJECTIONS))
 async def test_a_projection_folds_the_log(name: str, bench: Bench):
     async with asyncio.timeout(90):
         await PROJECTIONS[name](bench)
@@ -345,7 +345,7 @@ LOOP: Mapping[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "loop", LOOP))
+@pytest.mark.parametrize("name", require_complete_table("session", "loop", LOOP))
 def test_the_loop_has_a_step(name: str):
     step = LOOP[name]
     assert inspect.getdoc(step)
@@ -358,7 +358,7 @@ def test_the_loop_has_a_step(name: str):
 EXECUTIONS = {"inline": "completed", "background": "started", "auto": "completed"}
 
 
-@pytest.mark.parametrize("execution", table("session", "execution", EXECUTIONS))
+@pytest.mark.parametrize("execution", require_complete_table("session", "execution", EXECUTIONS))
 async def test_a_task_runs_in_a_mode(execution: str, bench: Bench):
     """A command that waits for a file: only in the background the call returns before it ended."""
     wait = "until [ -e go ]; do :; done" if execution == "background" else "true"

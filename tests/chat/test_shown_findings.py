@@ -14,7 +14,7 @@ from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.permission.person import Answer
 from tests.chat.tools.surroundings import Desk
-from tests.permission.gates import Recorder, ScriptedPerson, policy, rules
+from tests.permission.gates import Recorder, ScriptedPerson, make_rules, policy
 
 pytestmark = pytest.mark.process
 
@@ -44,7 +44,7 @@ def answered_by(desk: Desk, choice: str) -> tuple[PermissionGate, ScriptedPerson
 
 async def test_an_edit_that_a_rule_allows_is_refused_with_its_findings(tmp_path: Path):
     desk = make_desk(tmp_path)
-    gate = PermissionGate(policy(desk.root, active=rules(allow=["edit"])), Recorder())
+    gate = PermissionGate(policy(desk.root, active=make_rules(allow=["edit"])), Recorder())
     result = await run(desk, gate, "r * k")
     assert result.is_error
     assert result.output.endswith(FINDING)

@@ -28,7 +28,7 @@ STUCK = "gave no sign of life for 0.5 s"
 ESTIMATES = "token counts are estimates: "
 
 
-def _both(command: tuple[str, ...], code: int, *, out: str = "", err: str = "") -> tuple[Cell, Cell]:
+def _make_both_cells(command: tuple[str, ...], code: int, *, out: str = "", err: str = "") -> tuple[Cell, Cell]:
     """Return the cells of a command that does not use the engine."""
     return Cell(command, "SIGSTOP", code, "left alone", out, err), Cell(command, "SIGKILL", code, "none", out, err)
 
@@ -54,18 +54,18 @@ CELLS = (
     Cell(("fix", "unused.py", "--apply"), "SIGKILL", 0, "none", out="; applied"),
     Cell(("context", "half.py:2", "--task", "use pi"), "SIGKILL", 0, "started", "use pi"),
     # no model is needed
-    *_both(("index", "status"), 0, out="index.db"),
-    *_both(("index", "rebuild"), 0, out=" files, "),
-    *_both(("index", "context", "area"), 0, out="def area"),
-    *_both(("index", "graph", "area"), 0, out="half.py:1 area"),
-    *_both(("index", "patterns"), 0, out="3 functions named area"),
-    *_both(("digest", "out.txt"), 1, out="Undefined name `pi`"),
-    *_both(("docs", "tiny.area"), 0, out="area(r: number): number"),
-    *_both(("model", "list"), 0, out="qwen2.5-coder-0.5b-instruct"),
-    *_both(("model", "path", "tiny.gguf"), 0, out="tiny.gguf"),
-    *_both(("model", "info", "tiny.gguf"), 0, out="architecture"),
-    *_both(("model", "rm", "qwen2.5-coder-0.5b-instruct"), 3, err="so there is nothing to delete"),
-    *_both(("models",), 2, err="the settings name no remote server"),
+    *_make_both_cells(("index", "status"), 0, out="index.db"),
+    *_make_both_cells(("index", "rebuild"), 0, out=" files, "),
+    *_make_both_cells(("index", "context", "area"), 0, out="def area"),
+    *_make_both_cells(("index", "graph", "area"), 0, out="half.py:1 area"),
+    *_make_both_cells(("index", "patterns"), 0, out="3 functions named area"),
+    *_make_both_cells(("digest", "out.txt"), 1, out="Undefined name `pi`"),
+    *_make_both_cells(("docs", "tiny.area"), 0, out="area(r: number): number"),
+    *_make_both_cells(("model", "list"), 0, out="qwen2.5-coder-0.5b-instruct"),
+    *_make_both_cells(("model", "path", "tiny.gguf"), 0, out="tiny.gguf"),
+    *_make_both_cells(("model", "info", "tiny.gguf"), 0, out="architecture"),
+    *_make_both_cells(("model", "rm", "qwen2.5-coder-0.5b-instruct"), 3, err="so there is nothing to delete"),
+    *_make_both_cells(("models",), 2, err="the settings name no remote server"),
     Cell(("search", "area"), "SIGSTOP", 0, "left alone", "half.py"),
     Cell(("search", "area"), "SIGKILL", 0, "none", "half.py"),
     Cell(("index",), "SIGSTOP", 0, "left alone"),
@@ -73,8 +73,8 @@ CELLS = (
     Cell(("locate", "the area of a circle"), "SIGSTOP", 0, "left alone", "half.py"),
     Cell(("locate", "the area of a circle"), "SIGKILL", 0, "none", "half.py"),
     # commands about the process itself
-    *_both(("engine", "logs"), 4, err="no engine has written a log yet"),
-    *_both(("engine", "token"), 4, err="there is no token yet"),
+    *_make_both_cells(("engine", "logs"), 4, err="no engine has written a log yet"),
+    *_make_both_cells(("engine", "token"), 4, err="there is no token yet"),
     Cell(("doctor",), "SIGSTOP", 1, "left alone", "stopped by a signal; lsp-harness engine stop ends it"),
     Cell(("doctor",), "SIGKILL", 0, "none", "not running; the first request starts it"),
     Cell(("engine", "status"), "SIGSTOP", 0, "left alone", "an engine that does not answer (process "),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Shell
-from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+from tests.knowledge.packages import REQUESTS, SITE, install, make_venv, write
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def project(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     shell.set("CARGO_HOME", str(shell.folder / "cargo"))
-    install(venv(shell.folder), "requests", "2.32.3", REQUESTS)
+    install(make_venv(shell.folder), "requests", "2.32.3", REQUESTS)
     write(
         shell.folder,
         {
@@ -117,6 +117,6 @@ def test_the_error_for_a_missing_package_says_where_docs_has_searched(project: S
 
 
 def test_docs_uses_the_environment_of_the_settings(project: Shell, tmp_path: Path):
-    install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
+    install(make_venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     project.file("lsp-harness.toml", '[knowledge]\npython = "../other/.venv"\n')
     assert project.run("docs", "requests.get").out.startswith("requests 1.0: ")

@@ -70,7 +70,7 @@ def rows_about(place: IndexPlace, config: Config, about: str) -> list[tuple[str,
     return [(state, says) for state, what, says in check_index(place.root, config) if what == about]
 
 
-def grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:
+def set_grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:
     """Install these modules as the grammars of these languages, and no others."""
     specs = [
         replace(spec, grammar_module=wheels.get(name, "tree_sitter_absent"), grammar_function="language")
@@ -89,7 +89,7 @@ def _clear_cache():
 
 def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkeypatch: pytest.MonkeyPatch):
     # Ruby's grammar stands in for Scala's, and Go's, which knows no `class`, for Kotlin's
-    grammars(monkeypatch, scala="tree_sitter_ruby", kotlin="tree_sitter_go")
+    set_grammars(monkeypatch, scala="tree_sitter_ruby", kotlin="tree_sitter_go")
     of = {"scala": "(method name: (identifier) @name) @definition.method", "kotlin": "(class) @definition.class"}
     monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", of.get)
     place = write(FILES | {"i.scala": "def area\nend\n", "j.kt": "func f() {}\n"})

@@ -70,7 +70,7 @@ class Other(Llama):
 
 
 @contextmanager
-def serving(kind: type[Llama]) -> Iterator[str]:
+def serve_in_thread(kind: type[Llama]) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -82,7 +82,7 @@ def serving(kind: type[Llama]) -> Iterator[str]:
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with serving(Llama) as url:
+    with serve_in_thread(Llama) as url:
         yield url
 
 
@@ -130,7 +130,7 @@ def test_a_server_that_refuses_and_one_that_is_not_there(shell: Shell, url: str)
 
 def test_servers_that_are_no_replicas(shell: Shell, url: str) -> None:
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
-    with serving(Other) as second:
+    with serve_in_thread(Other) as second:
         shell.set("LSP_HARNESS_ENGINE__URL", f"{url},{second}")
         assert rows_about(shell, "servers") == [
             ("note", "they serve different models (other, some), but several servers must serve the same one")
@@ -182,7 +182,7 @@ def test_a_url_that_is_none_is_one_line(shell: Shell) -> None:
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(Hub, "asked", 0)
     monkeypatch.setattr(fleet, "FIRST_RETRY_WAIT_S", 0.0)
-    with serving(Hub) as url:
+    with serve_in_thread(Hub) as url:
         yield url
 
 
@@ -218,7 +218,7 @@ def test_the_general_key_counts_where_no_server_is_set(shell: Shell, hub: str) -
 
 def test_models_lists_the_models_of_anthropic(shell: Shell) -> None:
     shell.set("ANTHROPIC_API_KEY", "sk-secret")
-    with serving(Claude) as url:
+    with serve_in_thread(Claude) as url:
         rows = shell.run("models", "--provider", "anthropic", "--base-url", url, "--json").json
 
     assert [(row["name"], row["infill"]) for row in rows] == [("claude-a", ""), ("claude-b", "")]
@@ -245,7 +245,7 @@ def test_a_setting_of_one_server_is_not_told_another(shell: Shell, hub: str) -> 
 
 
 def test_a_llama_server_asks_its_own_file_about_holes(shell: Shell) -> None:
-    with serving(Lister) as url:
+    with serve_in_thread(Lister) as url:
         shell.set("LSP_HARNESS_ENGINE__URL", url)
         assert [row["infill"] for row in shell.run("models", "--json").json] == ["by the server itself"]
         shell.set("LSP_HARNESS_ENGINE__FIM", "none")

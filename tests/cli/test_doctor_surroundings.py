@@ -36,7 +36,7 @@ def user(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     shutil.rmtree(short)
 
 
-def rows(shell: Shell) -> dict[str, tuple[str, str]]:
+def read_doctor_rows(shell: Shell) -> dict[str, tuple[str, str]]:
     """Return the state and the sentence of each row that is not ok."""
     result = shell.run("doctor", "--json")
     assert result.code == (1 if any(row["state"] == "bad" for row in result.json) else 0)
@@ -44,7 +44,7 @@ def rows(shell: Shell) -> dict[str, tuple[str, str]]:
 
 
 def test_doctor_reports_no_problem_of_a_healthy_user(user: Shell) -> None:
-    assert rows(user).keys() <= {"model", "embeddings", "ruff", "ty", "sandbox"}
+    assert read_doctor_rows(user).keys() <= {"model", "embeddings", "ruff", "ty", "sandbox"}
 
 
 @pytest.mark.parametrize(("name", "variable"), [("state", USUAL[0]), ("cache", USUAL[1]), ("runtime", USUAL[2])])
@@ -59,14 +59,14 @@ def test_doctor_reports_a_full_disk(
         write(descriptor, data)
 
     monkeypatch.setattr(file_writing, "write_all", full)
-    state, says = rows(user)[name]
+    state, says = read_doctor_rows(user)[name]
     assert state == "bad"
     assert f"cannot be written (No space left on device); free some room there, or set {variable}" in says
 
 
 def test_a_folder_that_cannot_be_made(user: Shell, tmp_path: Path) -> None:
     user.set("XDG_STATE_HOME", str(user.file("file", "")))
-    state, says = rows(user)["state"]
+    state, says = read_doctor_rows(user)["state"]
     assert state == "note"
     assert "cannot be made (Not a directory)" in says
     assert "set XDG_STATE_HOME" in says
@@ -75,7 +75,7 @@ def test_a_folder_that_cannot_be_made(user: Shell, tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
 def test_doctor_reports_a_runtime_folder_of_another_user(user: Shell, tmp_path: Path) -> None:
     os.chown(os.environ["XDG_RUNTIME_DIR"], 4242, 4242)
-    state, says = rows(user)["runtime"]
+    state, says = read_doctor_rows(user)["runtime"]
     assert state == "note"
     assert "belongs to another user" in says
     assert "set XDG_RUNTIME_DIR" in says
@@ -85,7 +85,7 @@ def test_a_path_that_is_too_long_for_a_socket(user: Shell, tmp_path: Path) -> No
     deep = tmp_path / ("d" * 100)
     deep.mkdir(mode=0o700)
     user.set("XDG_RUNTIME_DIR", str(deep))
-    state, says = rows(user)["socket"]
+    state, says = read_doctor_rows(user)["socket"]
     assert state == "bad"
     assert says.endswith("set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path")
 
@@ -96,7 +96,7 @@ def test_a_home_that_is_none(user: Shell, monkeypatch: pytest.MonkeyPatch, home:
         monkeypatch.delenv("HOME")
     else:
         monkeypatch.setenv("HOME", home)
-    state, says = rows(user)["home"]
+    state, says = read_doctor_rows(user)["home"]
     assert state == "note"
     assert "LSP_HARNESS_HOME" in says
 
@@ -113,7 +113,7 @@ def test_a_file_of_settings_or_rules_that_is_none(user: Shell, name: str, kind: 
             file.symlink_to("/dev/zero")
         case _:
             file.write_text("# é", encoding="utf-16")
-    state, says = rows(user)["settings"]
+    state, says = read_doctor_rows(user)["settings"]
     assert state == "note"
     assert name in says
     assert kind in says

@@ -55,7 +55,7 @@ from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.finding import Finding, Verdict
 from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.tokenizer import Tokenizer
 
 TEXTS = {
@@ -410,5 +410,5 @@ def test_the_table_is_complete() -> None:
 
 def test_the_settings_move_the_ceiling() -> None:
     assert PromptLimit.of("edit", Config()).tokens == 192 + 256 + 1536 + 512
-    assert PromptLimit.of("edit", settings(context={"code_budget": 100})).tokens == 192 + 256 + 100 + 512
-    assert PromptLimit.of("fill", settings(completion={"prefix_tokens": -1})).tokens == 256 + 96 + 400 + 512
+    assert PromptLimit.of("edit", make_settings(context={"code_budget": 100})).tokens == 192 + 256 + 100 + 512
+    assert PromptLimit.of("fill", make_settings(completion={"prefix_tokens": -1})).tokens == 256 + 96 + 400 + 512

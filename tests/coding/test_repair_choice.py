@@ -24,7 +24,7 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.files.test_secrets import TOKEN
-from tests.harness.tools import Script, checked, of_type, settings
+from tests.harness.tools import Script, make_settings, of_type, read_checked_log
 from tests.support import markup
 
 pytestmark = pytest.mark.process
@@ -41,24 +41,27 @@ def log(tmp_path: Path) -> Iterator[SessionLog]:
 
 
 def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **tables: Any) -> TurnContext:
-    config = settings(generation={"candidates": 1, "max_retries": 0, "repairs": True}, **tables)
+    config = make_settings(generation={"candidates": 1, "max_retries": 0, "repairs": True}, **tables)
     where = (document, folder / "a.py", folder, "a.py")
     return TurnContext(engine, config, CheckTools(Ruff()), log.turn(), *where, lambda progress: None)
 
 
-def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> CheckedCandidate:
+def make_checked_candidate(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> CheckedCandidate:
     change = Change.from_edits(document, edits, Path("/a.py"))
     candidate = Candidate(number, CandidatePlan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", cost)
     return CheckedCandidate(candidate, ChangeSet.of(change), Verdict(change.after.hash))
 
 
-def both(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[CheckedCandidate]:
+def make_name_repairs(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[CheckedCandidate]:
     """Repairs of `item_x` in a text, for each of the names that are near."""
     at = document.data.index(b"item_x")
-    return [tried(document, n, Edit(at, at + 6, name), cost=costs[n - 1]) for n, name in enumerate(SIMILAR_NAMES, 1)]
+    return [
+        make_checked_candidate(document, n, Edit(at, at + 6, name), cost=costs[n - 1])
+        for n, name in enumerate(SIMILAR_NAMES, 1)
+    ]
 
 
-async def chosen(
+async def choose_repair_number(
     passed: Sequence[CheckedCandidate], engine: Script, log: SessionLog, folder: Path, *, allowed: bool = True
 ) -> int:
     """The number of the repair that is taken, 0 for none."""
@@ -70,7 +73,10 @@ async def chosen(
 @pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 2)])
 async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
     engine = Script(answer)
-    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path) == number
+    assert (
+        await choose_repair_number(make_name_repairs(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path)
+        == number
+    )
     [asked] = engine.foreground_requests
     # what they begin with is before the hole, and only where they differ there is a choice
     assert engine.prompt(0).endswith("    return g(item_<FILL>\n")
@@ -81,21 +87,31 @@ async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, ans
 
 @pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 0)])
 async def test_the_model_and_the_costs_have_to_agree(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
-    passed = both(Document.from_text("file:///a.py", TEXT), costs=(0.5, 0.6))
-    assert await chosen(passed, Script(answer), log, tmp_path) == number
+    passed = make_name_repairs(Document.from_text("file:///a.py", TEXT), costs=(0.5, 0.6))
+    assert await choose_repair_number(passed, Script(answer), log, tmp_path) == number
     [made] = of_type(list(read_log(log.path)), "choice.made")
     assert made["agreed"] is (number == 1)
 
 
 async def test_an_answer_that_is_none_of_them_takes_none_and_is_told(log: SessionLog, tmp_path: Path) -> None:
-    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), Script("c, 1)"), log, tmp_path) == 0
+    assert (
+        await choose_repair_number(
+            make_name_repairs(Document.from_text("file:///a.py", TEXT)), Script("c, 1)"), log, tmp_path
+        )
+        == 0
+    )
     [failed] = of_type(list(read_log(log.path)), "choice.failed")
     assert failed["reason"] == "the model chose none of the repairs"
 
 
 async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) -> None:
     assert (
-        await chosen(both(Document.from_text("file:///a.py", TEXT)), Script({"error": "out of memory"}), log, tmp_path)
+        await choose_repair_number(
+            make_name_repairs(Document.from_text("file:///a.py", TEXT)),
+            Script({"error": "out of memory"}),
+            log,
+            tmp_path,
+        )
         == 0
     )
     [failed] = of_type(list(read_log(log.path)), "choice.failed")
@@ -105,7 +121,10 @@ async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) 
 async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_path: Path) -> None:
     engine = Script()
     engine.extra_props = {NO_INFILL_KEY: "it only follows instructions"}
-    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path) == 0
+    assert (
+        await choose_repair_number(make_name_repairs(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path)
+        == 0
+    )
     assert engine.foreground_requests == []
 
 
@@ -117,7 +136,12 @@ async def test_a_repair_that_may_not_be_shown_to_the_model_is_not_chosen_by_it(
     log: SessionLog, tmp_path: Path, text: str, allowed: bool
 ) -> None:
     engine = Script()
-    assert await chosen(both(Document.from_text("file:///a.py", text)), engine, log, tmp_path, allowed=allowed) == 0
+    assert (
+        await choose_repair_number(
+            make_name_repairs(Document.from_text("file:///a.py", text)), engine, log, tmp_path, allowed=allowed
+        )
+        == 0
+    )
     assert engine.foreground_requests == []
 
 
@@ -141,16 +165,22 @@ async def test_to_take_a_line_away_is_a_choice_too(
     number: int,
 ) -> None:
     document = Document.from_text("file:///a.py", text)
-    passed = [tried(document, 1, Edit(*away, b"")), tried(document, 2, Edit(*name, b"_n"))]
-    assert await chosen(passed, Script(answer), log, tmp_path) == number
+    passed = [
+        make_checked_candidate(document, 1, Edit(*away, b"")),
+        make_checked_candidate(document, 2, Edit(*name, b"_n")),
+    ]
+    assert await choose_repair_number(passed, Script(answer), log, tmp_path) == number
 
 
 async def test_repairs_of_several_places_are_chosen_by_all_lines_between(log: SessionLog, tmp_path: Path) -> None:
     document = Document.from_text("file:///a.py", "x = item_x\ny = 1\nz = item_x\n")
     places = (4, 21)
-    passed = [tried(document, n, *(Edit(at, at + 6, name) for at in places)) for n, name in enumerate(SIMILAR_NAMES, 1)]
+    passed = [
+        make_checked_candidate(document, n, *(Edit(at, at + 6, name) for at in places))
+        for n, name in enumerate(SIMILAR_NAMES, 1)
+    ]
     engine = Script("b\ny = 1\nz = item_b")
-    assert await chosen(passed, engine, log, tmp_path) == 2
+    assert await choose_repair_number(passed, engine, log, tmp_path) == 2
     assert engine.prompt(0).endswith("x = item_<FILL>\n")
 
 
@@ -174,7 +204,7 @@ async def fix(engine: Script, log: SessionLog, folder: Path, model: bool = True)
 async def test_a_fix_takes_what_the_model_chooses(log: SessionLog, tmp_path: Path, letter: str) -> None:
     engine = Script(f"{letter}, item_a, item_b")
     assert f"return item_{letter}, item_a, item_b" in await fix(engine, log, tmp_path)
-    events = checked(log.path)
+    events = read_checked_log(log.path)
     assert [data["kind"] for data in of_type(events, "candidate.generated")] == ["nearest name"] * 2
     await engine.aclose()
 
@@ -189,7 +219,7 @@ async def test_without_a_choice_the_error_names_all_repairs_and_no_file_is_chang
         "Several repairs are equally likely: `return item_a, item_a, item_b` or `return item_b, item_a, item_b`; "
         "choose one yourself; nothing was changed"
     )
-    assert of_type(checked(log.path), "edit.proposed") == []
+    assert of_type(read_checked_log(log.path), "edit.proposed") == []
 
 
 MISSPELT = """

@@ -119,7 +119,7 @@ DECOYS = {
 }
 
 
-def workspace() -> dict[str, str]:
+def make_workspace_files() -> dict[str, str]:
     """200 files."""
     files = {"src/config.py": CONFIG, **DECOYS}
     for n in range(200 - len(files)):
@@ -130,14 +130,14 @@ def workspace() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
-    with closing(Indexed(tmp_path_factory.mktemp("ws"), workspace())) as made:
+    with closing(Indexed(tmp_path_factory.mktemp("ws"), make_workspace_files())) as made:
         yield made
 
 
 async def locate_task(
     indexed: Indexed, task: str, files: dict[str, str] | None = None, similar_texts: Sequence[bytes] = ()
 ) -> TaskPlaces:
-    files = files or workspace()
+    files = files or make_workspace_files()
 
     def text(path: str) -> Document | None:
         return Document.from_text(f"file:///{path}", files[path].encode()) if path in files else None
@@ -148,7 +148,7 @@ async def locate_task(
 
 
 async def test_a_task_finds_the_function_it_names_among_200_files_and_three_decoys(indexed: Indexed):
-    assert len(workspace()) == 200
+    assert len(make_workspace_files()) == 200
     found = await locate_task(indexed, "add input validation to parse_config")
     assert (found.best.place, found.best.symbol) == ("src/config.py:34-58", "parse_config")
     assert CONFIG.splitlines()[33] == "@staticmethod"
@@ -235,7 +235,7 @@ async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_
 
 
 async def test_lines_are_those_of_the_text_as_it_is_now(indexed: Indexed):
-    files = workspace()
+    files = make_workspace_files()
     files["src/config.py"] = "# a line\n\n" + files["src/config.py"]
     found = await locate_task(indexed, "add input validation to parse_config", files)
     assert found.best.place == "src/config.py:36-60"
@@ -250,7 +250,7 @@ async def test_a_task_without_a_match_has_no_place(indexed: Indexed):
     assert await find_task_places(indexed.query, "", "add input validation to parse_config", lambda path: None) is None
 
 
-def listed(count: int, signature: str = "def work(of)") -> TaskPlaces:
+def make_places(count: int, signature: str = "def work(of)") -> TaskPlaces:
     return TaskPlaces(
         tuple(TaskPlace(f"a{n}.py", f"work_{n}", "function", n + 1, n + 3, signature, 1.0, ()) for n in range(count))
     )
@@ -260,7 +260,7 @@ async def test_the_model_chooses_a_place_by_its_number():
     engine = ScriptedEngine(
         [{"text": "2", "expect": "Task: work less\n\nPlaces:\n0: a0.py:1 def work(of)\n1: a1.py:2"}]
     )
-    place = await choose_place(engine, "work less", listed(3), 500)
+    place = await choose_place(engine, "work less", make_places(3), 500)
     assert (place.best.place, place.chooser) == ("a2.py:3-5", "model")
     [request] = engine.foreground_requests
     assert isinstance(request, ChatRequest)
@@ -270,7 +270,7 @@ async def test_the_model_chooses_a_place_by_its_number():
 
 @pytest.mark.parametrize("reply", [{"text": "7"}, {"text": ""}, {"error": "the model is gone"}])
 async def test_without_an_answer_the_index_decides(reply: dict[str, str]):
-    place = await choose_place(ScriptedEngine([reply]), "work less", listed(3), 500)
+    place = await choose_place(ScriptedEngine([reply]), "work less", make_places(3), 500)
     assert (place.choice, place.chooser) == (0, "index")
 
 
@@ -279,14 +279,14 @@ async def test_without_a_model_the_index_decides():
         async def count(self, texts):
             raise ModelMissing("there is no model")
 
-    assert await choose_place(Missing([]), "work less", listed(3), 500) == listed(3)
+    assert await choose_place(Missing([]), "work less", make_places(3), 500) == make_places(3)
 
 
 async def test_a_choice_keeps_to_its_budget():
     fixed = shown = 0
     for budget in range(200):
         engine = ScriptedEngine([{"text": "0"}])
-        await choose_place(engine, "work less", listed(8, "def work(of, that, and, those)"), budget)
+        await choose_place(engine, "work less", make_places(8, "def work(of, that, and, those)"), budget)
         if not engine.foreground_requests:
             fixed = budget
             continue
@@ -302,7 +302,7 @@ async def test_a_choice_keeps_to_its_budget():
 
 async def test_a_task_with_a_secret_is_not_shown_to_a_model():
     engine = ScriptedEngine([])
-    assert await choose_place(engine, "put sk-proj-" + "a1B2" * 12 + " in", listed(3), 500) == listed(3)
+    assert await choose_place(engine, "put sk-proj-" + "a1B2" * 12 + " in", make_places(3), 500) == make_places(3)
     assert engine.foreground_requests == []
 
 

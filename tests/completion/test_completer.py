@@ -17,12 +17,12 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode, encode
-from tests.harness.tools import Script, settings
+from tests.harness.tools import Script, make_settings
 from tests.support import markup
 from tests.support.desk import Desk
 
 AREA = "def area(r):\n    return <|>\n"
-SHORT = settings(completion={"outline_tokens": 0})
+SHORT = make_settings(completion={"outline_tokens": 0})
 
 
 async def ask(completer: Desk, document: Document, offset: int, *, automatic: bool = False) -> Suggestion | None:
@@ -56,7 +56,7 @@ async def test_the_answer_of_the_model_is_shown_at_the_cursor() -> None:
 async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
     src = markup.parse("import math\n\n\n" + AREA)
     engine = Script("3")
-    config = settings(completion={"max_tokens": 7, "latency_ms": 99})
+    config = make_settings(completion={"max_tokens": 7, "latency_ms": 99})
     await ask(Desk(Completer(engine, config.completion)), src.document, src.cursor, automatic=True)
     [request] = engine.foreground_requests
     assert isinstance(request, Infill)

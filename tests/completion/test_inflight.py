@@ -89,7 +89,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def cancelled(task: "asyncio.Task[Any]") -> None:
+async def cancel_and_wait(task: "asyncio.Task[Any]") -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -179,7 +179,7 @@ async def test_taken_back_before_the_key_is_told_of_it_waits_for_the_next_reques
     user = Typist()
     task = await user.ask()
     await user.say("3.")
-    await cancelled(task)
+    await cancel_and_wait(task)
     await user.type("3")
     newer = await user.ask()
     await user.say("14 * r", "eos")
@@ -193,7 +193,7 @@ async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() ->
     older = await user.ask()
     await user.say("3.")
     await user.type("3")
-    await cancelled(older)
+    await cancel_and_wait(older)
     assert user.engine.ended == 0
     newer = await user.ask()
     user.timer.fire()
@@ -210,7 +210,7 @@ async def test_an_answer_that_is_not_fetched_in_time_is_asked_anew() -> None:
     older = await user.ask()
     await user.say("3.")
     await user.type("3")
-    await cancelled(older)
+    await cancel_and_wait(older)
     user.timer.fire()
     await settle()
     assert user.engine.ended == 1
@@ -223,7 +223,7 @@ async def test_a_key_it_does_not_say_ends_it_at_once_when_nobody_waits() -> None
     older = await user.ask()
     await user.say("3.")
     await user.type("3")
-    await cancelled(older)
+    await cancel_and_wait(older)
     await user.type("x")
     assert user.engine.ended == 1
 
@@ -234,7 +234,7 @@ async def test_finished_with_nobody_waiting_it_is_there_for_the_next_request(sto
     older = await user.ask()
     await user.say("3.")
     await user.type("3")
-    await cancelled(older)
+    await cancel_and_wait(older)
     await user.say("14 * r", stop)
     result = await (await user.ask())
     assert result
@@ -254,7 +254,7 @@ async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
     user.document, end = type_text(user.document, user.offset, keys + behind)
     user.offset = end - len(behind)
     user.completer.move(user.document, user.offset)
-    await cancelled(older)
+    await cancel_and_wait(older)
     newer = await user.ask()
     await user.say(said[1:], "eos")
     result = await newer
@@ -267,7 +267,7 @@ async def test_typing_the_whole_answer_starts_a_new_request() -> None:
     older = await user.ask()
     await user.say("3")
     await user.type("3 * r")
-    await cancelled(older)
+    await cancel_and_wait(older)
     newer = await user.ask()
     await user.say(" * r", "eos")
     assert len(user.engine.foreground_requests) == 2
@@ -293,7 +293,7 @@ async def test_closing_the_document_or_the_front_end_ends_it() -> None:
         user = Typist()
         older = await user.ask()
         await user.type("3")
-        await cancelled(older)
+        await cancel_and_wait(older)
         end(user)
         await settle()
         assert user.engine.ended == 1

@@ -45,7 +45,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def toml(key: str, value: Any) -> str:
+def setting_as_toml(key: str, value: Any) -> str:
     table, name = key.split(".")
     return f"[{table}]\n{name} = {json.dumps(value)}\n"
 
@@ -55,7 +55,7 @@ def value_of(config: Config, key: str) -> Any:
     return getattr(getattr(config, table), name)
 
 
-def env(key: str, value: Any) -> dict[str, str]:
+def setting_as_environment(key: str, value: Any) -> dict[str, str]:
     table, name = key.upper().split(".")
     return {f"LSP_HARNESS_{table}__{name}": str(value)}
 
@@ -69,7 +69,7 @@ def test_the_test_sets_all_eighteen_keys_to_values_that_are_no_defaults() -> Non
 @pytest.mark.parametrize("key", CHANGED)
 @pytest.mark.parametrize("name", ["home/config.toml", "lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml"])
 def test_a_key_can_be_set_in_a_file(home: Path, tmp_path: Path, key: str, name: str) -> None:
-    (tmp_path / name).write_text(toml(key, CHANGED[key]))
+    (tmp_path / name).write_text(setting_as_toml(key, CHANGED[key]))
     expected, _ = apply_editor_settings(Config(), {key.split(".")[0]: {key.split(".")[1]: CHANGED[key]}})
     assert load(tmp_path, {}) == (expected, [])
     assert value_of(expected, key) == CHANGED[key]
@@ -77,7 +77,7 @@ def test_a_key_can_be_set_in_a_file(home: Path, tmp_path: Path, key: str, name: 
 
 @pytest.mark.parametrize("key", CHANGED)
 def test_a_key_can_be_set_in_the_environment_and_by_the_editor(home: Path, tmp_path: Path, key: str) -> None:
-    from_env, problems = load(tmp_path, env(key, CHANGED[key]))
+    from_env, problems = load(tmp_path, setting_as_environment(key, CHANGED[key]))
     assert (value_of(from_env, key), problems) == (CHANGED[key], [])
     table, name = key.split(".")
     from_editor, complaints = apply_editor_settings(Config(), {table: {name: CHANGED[key]}})
@@ -98,10 +98,10 @@ def test_a_setting_with_words_may_be_true_or_false(
 ) -> None:
     table, name = key.split(".")
     base, _ = apply_editor_settings(Config(), {table: {name: CHANGED[key]}})
-    (tmp_path / "localcode.toml").write_text(toml(key, value))
+    (tmp_path / "localcode.toml").write_text(setting_as_toml(key, value))
     config, problems = load(tmp_path, {})
     assert (value_of(config, key), problems) == (word, [])
-    assert value_of(load(tmp_path, env(key, value))[0], key) == word
+    assert value_of(load(tmp_path, setting_as_environment(key, value))[0], key) == word
     assert value_of(apply_editor_settings(base, {table: {name: value}})[0], key) == word
 
 
@@ -114,17 +114,19 @@ def test_a_word_that_a_setting_does_not_know_is_refused_with_those_it_knows(home
 def test_the_strongest_layer_with_a_key_wins(home: Path, tmp_path: Path) -> None:
     layers = ["home/config.toml", "localcode.toml", "lsp-harness.local.toml"]
     for strength, name in enumerate(layers, 1):
-        (tmp_path / name).write_text(toml("generation.candidates", strength))
+        (tmp_path / name).write_text(setting_as_toml("generation.candidates", strength))
         assert load(tmp_path, {})[0].generation.candidates == strength
-    assert load(tmp_path, env("generation.candidates", 4))[0].generation.candidates == 4
-    base, _ = load(tmp_path, env("generation.candidates", 4))
+    assert load(tmp_path, setting_as_environment("generation.candidates", 4))[0].generation.candidates == 4
+    base, _ = load(tmp_path, setting_as_environment("generation.candidates", 4))
     assert apply_editor_settings(base, {"generation": {"candidates": 5}})[0].generation.candidates == 5
     assert load(None, {})[0].generation.candidates == 1
 
 
 def test_the_newer_name_of_the_project_file_is_preferred(home: Path, tmp_path: Path) -> None:
-    (tmp_path / "localcode.toml").write_text(toml("generation.candidates", 2) + toml("model.path", "older"))
-    (tmp_path / "lsp-harness.toml").write_text(toml("generation.candidates", 3))
+    (tmp_path / "localcode.toml").write_text(
+        setting_as_toml("generation.candidates", 2) + setting_as_toml("model.path", "older")
+    )
+    (tmp_path / "lsp-harness.toml").write_text(setting_as_toml("generation.candidates", 3))
     config, _ = load(tmp_path, {})
     assert (config.generation.candidates, config.model.path) == (3, Config().model.path)
 
@@ -222,15 +224,15 @@ def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says
     for path in [*theirs, f"{elsewhere}/a.gguf", "qwen2.5-coder-1.5b-instruct"]:
         brought = path in theirs
         refused = f"{key}: {path} is a file in the project, which is not trusted; set it in "
-        (project / "lsp-harness.toml").write_text(toml(key, path))
+        (project / "lsp-harness.toml").write_text(setting_as_toml(key, path))
         config, problems = load(project, {})
         assert value_of(config, key) == (value_of(Config(), key) if brought else path)
         assert [p.message.startswith(refused) for p in problems] == [True] * brought
         assert apply_editor_settings(Config(), {table: {name: path}}, [elsewhere / "x", project])[0] == config
-        (home / "config.toml").write_text(toml(key, path))
+        (home / "config.toml").write_text(setting_as_toml(key, path))
         assert value_of(load(tmp_path, {})[0], key) == path
         (home / "config.toml").unlink()
-        assert value_of(load(project, env(key, path))[0], key) == path
+        assert value_of(load(project, setting_as_environment(key, path))[0], key) == path
     assert apply_editor_settings(Config(), {table: {name: "/\ud800/a"}})[0] == Config()
 
 

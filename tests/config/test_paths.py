@@ -25,7 +25,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _temporary(base: Path) -> Path:
+def _temporary_folder(base: Path) -> Path:
     return base / f"lsp-harness-{os.getuid()}"
 
 
@@ -68,10 +68,10 @@ def test_a_runtime_folder_that_is_not_ours_is_left_alone_and_that_is_said(
     damage(base)
     before = sorted(base.rglob("*"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
-    assert paths.runtime_folder() == paths.runtime_folder() == _temporary(surroundings)
+    assert paths.runtime_folder() == paths.runtime_folder() == _temporary_folder(surroundings)
     assert sorted(base.rglob("*")) == before
     [said] = caplog.messages
-    assert f"; {_temporary(surroundings)} is used instead: set XDG_RUNTIME_DIR" in said
+    assert f"; {_temporary_folder(surroundings)} is used instead: set XDG_RUNTIME_DIR" in said
     assert paths.replacement_message(paths.RUNTIME) == said
 
 
@@ -90,17 +90,17 @@ def test_without_a_home_nothing_is_made_in_the_current_folder(
 
     monkeypatch.setattr("pwd.getpwuid", nobody)
     if home != "":
-        assert paths.state_folder() == _temporary(surroundings) / "state"
-        assert paths.cache_folder() == _temporary(surroundings) / "cache"
+        assert paths.state_folder() == _temporary_folder(surroundings) / "state"
+        assert paths.cache_folder() == _temporary_folder(surroundings) / "cache"
     assert user_config_file().is_absolute()
-    assert {entry.name for entry in surroundings.iterdir()} <= {_temporary(surroundings).name}
+    assert {entry.name for entry in surroundings.iterdir()} <= {_temporary_folder(surroundings).name}
 
 
 def test_a_folder_that_cannot_be_made_is_replaced(
     surroundings: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (surroundings / "home").write_text("no folder")
-    assert paths.state_folder() == _temporary(surroundings) / "state"
+    assert paths.state_folder() == _temporary_folder(surroundings) / "state"
     assert "cannot be made (Not a directory)" in caplog.text
     assert "set XDG_STATE_HOME to a folder of yours" in caplog.text
 
@@ -111,7 +111,7 @@ def test_root_makes_nothing_in_the_home_of_who_called_sudo(surroundings: Path, m
     home.mkdir()
     os.chown(home, 4242, 4242)
     monkeypatch.setenv("SUDO_UID", "4242")
-    assert paths.cache_folder() == _temporary(surroundings) / "cache"
+    assert paths.cache_folder() == _temporary_folder(surroundings) / "cache"
     assert list(home.iterdir()) == []
     monkeypatch.setenv("SUDO_UID", "4343")
     assert paths.cache_folder() == home / ".cache" / "lsp-harness"
@@ -130,7 +130,7 @@ def test_the_runtime_folder_is_replaced_where_the_home_for_our_files_is_none(
 ) -> None:
     (surroundings / "file").write_text("")
     monkeypatch.setenv("LSP_HARNESS_HOME", str(surroundings / "file"))
-    assert paths.runtime_folder() == _temporary(surroundings)
+    assert paths.runtime_folder() == _temporary_folder(surroundings)
     assert "set LSP_HARNESS_HOME to a folder of yours" in caplog.text
 
 

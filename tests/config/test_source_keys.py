@@ -25,9 +25,9 @@ from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_behaviour import observe_fix
 from tests.harness.bench import Bench
-from tests.harness.spoken import opened
+from tests.harness.spoken import open_selection
 from tests.harness.test_edit_verbs import LIKE, MANY
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.index.place import Indexed
 
 SOURCE = """\
@@ -66,7 +66,7 @@ Observe = Callable[[Config, Path], Awaitable[Any]]
 async def observe_fixing(config: Config, folder: Path) -> Any:
     """The requests, the checks and the end of a fix whose candidates are all bad."""
     try:
-        return await observe_fix(settings(config, generation={"repairs": False}), folder)
+        return await observe_fix(make_settings(config, generation={"repairs": False}), folder)
     except pytest.fail.Exception:
         # a candidate passed
         return "fixed"
@@ -88,10 +88,10 @@ async def observe_model(config: Config, folder: Path) -> Any:
 
 async def observe_examples(config: Config, folder: Path) -> Any:
     """The examples in the prompt of an edit."""
-    config = settings(config, context={"related_budget": 0, "few_shot_budget": 900})
+    config = make_settings(config, context={"related_budget": 0, "few_shot_budget": 900})
     with closing(Indexed(folder / "indexed", MANY)) as indexed:
         bench = Bench(folder, Verifier(CheckTools(Ruff())), config, (), index=ReadyIndex(indexed.query))
-        where = opened(bench, LIKE.format("from web import app\n\n", "<|>bill"))
+        where = open_selection(bench, LIKE.format("from web import app\n\n", "<|>bill"))
         prompt = await (await bench.harness.preview()).edit(*where, "return a page")
         await bench.harness.aclose()
     return sum(f"def {name}(id: int):" in prompt.text for name in ("user", "order", "item"))

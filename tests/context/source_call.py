@@ -7,14 +7,14 @@ from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs,
 from lsp_harness.context.context_source import InstructionSource
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import PromptBudget
-from tests.context.counting import words
+from tests.context.counting import count_words
 
 
-def inputs(
+def make_inputs(
     code: CodeSelection, workspace: WorkspaceScope, settings: Context | None = None, *, search_text: str = ""
 ) -> InstructionInputs:
     """Inputs whose tokens are words."""
-    return InstructionInputs(code, PromptBudget(settings or Context()), words, workspace, search_text=search_text)
+    return InstructionInputs(code, PromptBudget(settings or Context()), count_words, workspace, search_text=search_text)
 
 
 async def fragments_of(

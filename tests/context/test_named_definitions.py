@@ -9,9 +9,9 @@ from lsp_harness.context.lookup.cursor_names import read_cursor_names
 from lsp_harness.context.sources.index_sources import fit_signatures
 from lsp_harness.index.query.code_search import SimilarCode, find_similar_code
 from lsp_harness.index.query.definition_lines import find_definition_lines
-from tests.context.counting import words as count
+from tests.context.counting import count_words as count
 from tests.index.place import Indexed
-from tests.syntax.markup import Source, marked
+from tests.syntax.markup import Source, parse_marked
 
 FILES = {
     "shop/__init__.py": "",
@@ -52,13 +52,13 @@ def similar_to(indexed: Indexed, path: str, source: Source) -> list[SimilarCode]
 
 
 def test_the_nearest_names_come_first():
-    names = names_at(marked("here.py", HERE))
+    names = names_at(parse_marked("here.py", HERE))
     assert names.names[:3] == ("def", "check", "cart")
     assert names.members == {"total"}
 
 
 async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
-    lines = find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", HERE)))
+    lines = find_definition_lines(indexed.view, "here.py", names_at(parse_marked("here.py", HERE)))
     fragments = await fit_signatures(lines, 1000, count, "#")
     assert [fragment.origin for fragment in fragments] == ["shop/cart.py", "shop/errors.py"]
     assert fragments[0].text == (
@@ -70,7 +70,7 @@ async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
 
 
 async def test_definitions_that_do_not_fit_are_left_out_least_important_first(indexed: Indexed):
-    lines = list(find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", HERE))))
+    lines = list(find_definition_lines(indexed.view, "here.py", names_at(parse_marked("here.py", HERE))))
     complete = await fit_signatures(lines, 1000, count, "#")
     for budget in range(sum(fragment.tokens for fragment in complete)):
         fragments = await fit_signatures(lines, budget, count, "#")
@@ -91,14 +91,14 @@ async def test_definitions_that_do_not_fit_are_left_out_least_important_first(in
     ],
 )
 async def test_names_that_can_be_imported(indexed: Indexed, source: str):
-    lines = find_definition_lines(indexed.view, "here.py", names_at(marked("here.py", source)))
+    lines = find_definition_lines(indexed.view, "here.py", names_at(parse_marked("here.py", source)))
     fragments = await fit_signatures(lines, 1000, count, "#")
     [errors] = [fragment for fragment in fragments if fragment.origin == "shop/errors.py"]
     assert errors.text.startswith("# shop/errors.py\n# shop.errors has unused\n")
 
 
 def test_members_that_share_words_with_what_is_written_come_before_others(indexed: Indexed):
-    source = marked("here.py", "from shop.cart import Cart\n\n\ndef check(cart: Cart):\n    grand_total = <|>\n")
+    source = parse_marked("here.py", "from shop.cart import Cart\n\n\ndef check(cart: Cart):\n    grand_total = <|>\n")
     ranks = {
         line.text.strip(): line.rank[0] for line in find_definition_lines(indexed.view, "here.py", names_at(source))
     }
@@ -106,21 +106,21 @@ def test_members_that_share_words_with_what_is_written_come_before_others(indexe
 
 
 def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
-    source = marked("here.py", HERE)
+    source = parse_marked("here.py", HERE)
     results = similar_to(indexed, "here.py", source)
     assert results[0].path == "other.py"
     assert "raise Empty('nothing', cart)" in results[0].text
 
 
 async def test_an_empty_file_has_no_similar_code(indexed: Indexed):
-    source = marked("new.py", "<|>\n")
+    source = parse_marked("new.py", "<|>\n")
     assert similar_to(indexed, "new.py", source) == []
     assert await fit_signatures(find_definition_lines(indexed.view, "new.py", names_at(source)), 200, count, "#") == []
 
 
 def test_only_one_of_several_copies_is_shown(tmp_path: Path):
     copies = {f"v{n}/pay.py": f"# of version {n}\n{FILES['other.py']}" for n in range(4)}
-    source = marked("here.py", HERE)
+    source = parse_marked("here.py", HERE)
     with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as indexed_copies:
         results = similar_to(indexed_copies, "here.py", source)
     assert sum(code.path.endswith("/pay.py") for code in results) == 1

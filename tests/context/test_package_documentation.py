@@ -7,12 +7,12 @@ import pytest
 from lsp_harness.context.lookup.package_documentation import MAX_LINE_CHARS, describe_package_uses
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
-from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+from tests.knowledge.packages import REQUESTS, SITE, install, make_venv, write
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    install(venv(tmp_path), "requests", "2.32.3", REQUESTS)
+    install(make_venv(tmp_path), "requests", "2.32.3", REQUESTS)
     return tmp_path
 
 

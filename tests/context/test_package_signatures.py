@@ -12,16 +12,16 @@ from lsp_harness.context.sources.package_signature_source import PackageSignatur
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
+from tests.context.counting import count_words as count
 from tests.context.source_call import fragments_of
-from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+from tests.knowledge.packages import REQUESTS, SITE, install, make_venv, write
 
 CODE = "import os\nimport requests\nimport web\n\n\ndef load(url):\n    %s\n"
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    site = venv(tmp_path)
+    site = make_venv(tmp_path)
     install(site, "requests", "2.32.3", REQUESTS)
     install(site, "web", "1.0", {"web.py": 'def serve(port: int = 80) -> None:\n    """Serves. For ever."""\n'})
     return tmp_path
@@ -30,10 +30,12 @@ def root(tmp_path: Path) -> Path:
 async def find_signatures(root: Path, body: str, budget: int = 1000, code: str = CODE):
     document = Document.from_text((root / "a.py").as_uri(), code % body)
     start = document.data.index(b"def load")
-    return await signatures(root, CodeSelection(document, None, Span(start, len(document.data)), "a.py"), budget)
+    return await find_signature_fragments(
+        root, CodeSelection(document, None, Span(start, len(document.data)), "a.py"), budget
+    )
 
 
-async def signatures(root: Path, code: CodeSelection, budget: int):
+async def find_signature_fragments(root: Path, code: CodeSelection, budget: int):
     packages = PackageScope(InstalledPackages({}), root, root / "a.py")
     read = InstructionInputs(code, PromptBudget(Context()), count, packages=packages)
     return await fragments_of(PackageSignatureSource, read, budget)
@@ -87,11 +89,11 @@ async def test_the_language_itself_and_unused_packages_give_no_fragment(root: Pa
     assert await find_signatures(root, "return os.path.join(url)") == ()
     document = Document.from_text((root / "a.py").as_uri(), CODE % "return requests.get(url)")
     code = CodeSelection(document, None, Span(0, document.data.index(b"def load")), "a.py")
-    assert await signatures(root, code, 100) == ()
+    assert await find_signature_fragments(root, code, 100) == ()
 
 
 async def test_a_line_with_a_secret_is_left_out(root: Path):
-    site = venv(root)
+    site = make_venv(root)
     token = "sk-proj-" + "a1B2" * 12
     write(site, {"web.py": f'def serve(port: int = 80):\n    """Takes {token}."""\n\n\ndef stop(): ...\n'})
     fragments = await find_signatures(root, "web.serve(1)\n    web.stop()")

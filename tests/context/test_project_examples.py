@@ -12,11 +12,11 @@ from lsp_harness.context.fragment import Fragment, total_tokens
 from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt
 from lsp_harness.context.sources.index_sources import ProjectExampleSource
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
-from tests.context.source_call import fragments_of, inputs
+from tests.context.counting import count_words as count
+from tests.context.source_call import fragments_of, make_inputs
 from tests.index.place import Indexed
 from tests.index.test_code_patterns import FILES
-from tests.syntax.markup import Source, marked
+from tests.syntax.markup import Source, parse_marked
 
 HANDLER = """\
 from db import connect
@@ -47,19 +47,19 @@ async def examples_of(
 ) -> tuple[Fragment, ...]:
     code = CodeSelection(source.tree.document, source.tree, span, path)
     scope = WorkspaceScope(indexed.query)
-    return await fragments_of(ProjectExampleSource, inputs(code, scope, Context(few_shot_examples=most)), budget)
+    return await fragments_of(ProjectExampleSource, make_inputs(code, scope, Context(few_shot_examples=most)), budget)
 
 
 async def build_prompt(indexed: Indexed, budget: Context) -> InstructionPrompt:
-    source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
+    source, task = parse_marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
     span = Span(TEXT.index("@app"), len(TEXT))
     code = CodeSelection(source.tree.document, source.tree, span, "api/orders.py")
-    read = inputs(code, WorkspaceScope(indexed.query), budget)
+    read = make_inputs(code, WorkspaceScope(indexed.query), budget)
     return await build_instruction_prompt(read, system="You edit.", task=task)
 
 
 async def test_a_handler_is_shown_another(indexed: Indexed):
-    [example] = await find_examples(indexed, marked("api/orders.py", HANDLER))
+    [example] = await find_examples(indexed, parse_marked("api/orders.py", HANDLER))
     assert (example.origin, example.reason) == (
         "api/users.py",
         "is a pattern here: functions decorated with app.get, app.post",
@@ -69,7 +69,7 @@ async def test_a_handler_is_shown_another(indexed: Indexed):
 
 
 async def test_no_budget_is_passed_and_examples_stay_whole(indexed: Indexed):
-    source = marked("api/orders.py", HANDLER)
+    source = parse_marked("api/orders.py", HANDLER)
     complete = {example.text for example in await find_examples(indexed, source, most=9)}
     assert len(complete) == 5
     for most in range(5):
@@ -82,7 +82,7 @@ async def test_no_budget_is_passed_and_examples_stay_whole(indexed: Indexed):
 
 
 async def test_the_likest_that_fits_is_shown_where_the_likest_does_not(indexed: Indexed):
-    source = marked("api/orders.py", HANDLER)
+    source = parse_marked("api/orders.py", HANDLER)
     [most_similar] = await find_examples(indexed, source)
     [other] = await find_examples(indexed, source, most_similar.tokens - 1)
     assert other.text != most_similar.text
@@ -90,14 +90,16 @@ async def test_the_likest_that_fits_is_shown_where_the_likest_does_not(indexed: 
 
 async def test_the_declaration_around_what_is_edited_counts(indexed: Indexed):
     body = TEXT.replace("connect(order)", "<|>connect(order)<|>")
-    assert await find_examples(indexed, marked("api/orders.py", body)) == await find_examples(
-        indexed, marked("api/orders.py", HANDLER)
+    assert await find_examples(indexed, parse_marked("api/orders.py", body)) == await find_examples(
+        indexed, parse_marked("api/orders.py", HANDLER)
     )
-    assert await find_examples(indexed, marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>")) == ()
+    assert (
+        await find_examples(indexed, parse_marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>")) == ()
+    )
 
 
 async def test_code_that_is_edited_together_is_no_example_of_itself(indexed: Indexed):
-    source = marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
+    source = parse_marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
     examples = await examples_of(indexed, source, Span(0, source.end), "api/users.py", 1000, 9)
     assert {example.origin for example in examples} <= {"api/items.py", "api/orders.py"}
 

@@ -14,9 +14,9 @@ from lsp_harness.context.instruction_prompt import InstructionPrompt, build_inst
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, Allocation, PromptBudget
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
+from tests.context.counting import count_words as count
 from tests.context.known import NO_INDEX
-from tests.syntax.markup import marked
+from tests.syntax.markup import parse_marked
 
 TEXT = "import math\n\n\ndef square(r):\n    return r * r\n\n\n<|>def area(r):\n    return math.pi * square(r)\n<|>"
 SYSTEM = "You edit code."
@@ -24,27 +24,27 @@ TASK = Fragment("Instruction: use hypot", 3, "", "the task")
 
 
 async def build_prompt(shares: Context, room: int | None = None) -> InstructionPrompt:
-    source = marked("a.py", TEXT)
+    source = parse_marked("a.py", TEXT)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "a.py")
     inputs = InstructionInputs(code, PromptBudget(shares, room), count, WorkspaceScope(NO_INDEX))
     return await build_instruction_prompt(inputs, system=SYSTEM, task=TASK)
 
 
-def cost(fragments: Sequence[Fragment]) -> int:
+def sum_tokens(fragments: Sequence[Fragment]) -> int:
     return sum(fragment.tokens for fragment in fragments)
 
 
 @given(code=st.integers(0, 60), related=st.integers(0, 60), room=st.none() | st.integers(0, 200))
 async def test_text_around_the_code_gives_way_and_nothing_else_does(code: int, related: int, room: int | None):
     full = await build_prompt(Context())
-    assert cost(full.find("related")) == 7
+    assert sum_tokens(full.find("related")) == 7
     prompt = await build_prompt(Context(code_budget=code, related_budget=related), room)
     never_cut = ("system", "code", "task")
     assert [prompt.find(name) for name in never_cut] == [full.find(name) for name in never_cut]
-    assert cost(prompt.find("related")) <= max(0, min(related, code - cost(prompt.find("code"))))
+    assert sum_tokens(prompt.find("related")) <= max(0, min(related, code - sum_tokens(prompt.find("code"))))
     if room is not None:
-        fixed = sum(cost(prompt.find(name)) for name in never_cut)
-        assert cost(prompt.find("related")) <= max(0, room - FRAME_TOKENS - fixed)
+        fixed = sum(sum_tokens(prompt.find(name)) for name in never_cut)
+        assert sum_tokens(prompt.find("related")) <= max(0, room - FRAME_TOKENS - fixed)
     lines = {line for fragment in full.find("related") for line in fragment.text.splitlines()}
     assert {line for fragment in prompt.find("related") for line in fragment.text.splitlines()} <= lines
 

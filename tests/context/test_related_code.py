@@ -14,10 +14,10 @@ from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView, T
 from lsp_harness.index.query.declaration_uses import find_uses
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
-from tests.context.source_call import fragments_of, inputs
+from tests.context.counting import count_words as count
+from tests.context.source_call import fragments_of, make_inputs
 from tests.index.place import Indexed
-from tests.syntax.markup import Source, marked, tree_of
+from tests.syntax.markup import Source, parse_marked, tree_of
 
 SHOP = """\
 import json
@@ -69,11 +69,11 @@ async def find_related(indexed: Indexed, source: Source, budget: int = 1000):
     tree = source.tree
     code = CodeSelection(tree.document, tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query)
-    return await fragments_of(RelatedCodeSource, inputs(code, scope), budget)
+    return await fragments_of(RelatedCodeSource, make_inputs(code, scope), budget)
 
 
 async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
-    fragments = await find_related(indexed, marked("shop/till.py", SHOP))
+    fragments = await find_related(indexed, parse_marked("shop/till.py", SHOP))
     assert [(fragment.origin, fragment.reason) for fragment in fragments] == [
         ("shop/till.py", "imports that it uses"),
         ("shop/cart.py", "defines what is used here"),
@@ -90,7 +90,7 @@ async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
 
 
 async def test_no_budget_is_passed_and_lines_stay_whole(indexed: Indexed):
-    source = marked("shop/till.py", SHOP)
+    source = parse_marked("shop/till.py", SHOP)
     complete = await find_related(indexed, source)
     lines = {line for fragment in complete for line in fragment.text.splitlines()}
     cost = sum(fragment.tokens for fragment in complete)
@@ -104,7 +104,7 @@ async def test_no_budget_is_passed_and_lines_stay_whole(indexed: Indexed):
 
 async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
     text = SHOP.replace("def price(item: Item)", "def price(item: Item, key='sk-proj-" + "a1B2" * 12 + "')")
-    fragments = await find_related(indexed, marked("shop/till.py", text))
+    fragments = await find_related(indexed, parse_marked("shop/till.py", text))
     assert "sk-proj" not in "".join(fragment.text for fragment in fragments)
     assert "def open" in "".join(fragment.text for fragment in fragments)
 
@@ -166,7 +166,7 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     ],
 )
 def test_the_imports_that_some_code_needs(path: str, source: str, expected: list[str]):
-    parsed = marked(path, source)
+    parsed = parse_marked(path, source)
     assert find_required_imports(parsed.tree, Span(parsed.start, parsed.end)) == expected
 
 
@@ -178,11 +178,11 @@ async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
             are_slow.append(is_slow)
             return await super().run(uri, question, default)
 
-    source = marked("shop/till.py", SHOP)
+    source = parse_marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
     assert await fragments_of(
-        RelatedCodeSource, inputs(code, WorkspaceScope(IndexQuery(Executor(indexed.reader)))), 1000
+        RelatedCodeSource, make_inputs(code, WorkspaceScope(IndexQuery(Executor(indexed.reader)))), 1000
     )
     assert set(are_slow) == {True}
 

@@ -14,10 +14,10 @@ from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query import related_tests
 from lsp_harness.index.symbol_table import SymbolTable
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
-from tests.context.source_call import fragments_of, inputs
+from tests.context.counting import count_words as count
+from tests.context.source_call import fragments_of, make_inputs
 from tests.index.place import Indexed
-from tests.syntax.markup import marked
+from tests.syntax.markup import parse_marked
 
 TILL = "class Till:\n<|>    def total(self, cart):\n        return sum(cart)\n<|>"
 WHOLE = '''\
@@ -63,10 +63,10 @@ def indexed(tmp_path: Path):
 
 
 async def find_related(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = frozenset()):
-    source = marked("shop/till.py", TILL)
+    source = parse_marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query, failing)
-    return await fragments_of(RelatedCodeSource, inputs(code, scope), budget)
+    return await fragments_of(RelatedCodeSource, make_inputs(code, scope), budget)
 
 
 async def test_the_one_that_is_named_for_it_is_shown_whole_and_its_line_not_again(indexed: Indexed):

@@ -18,7 +18,7 @@ from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-from tests.context.counting import words as count
+from tests.context.counting import count_words as count
 from tests.index.place import Indexed
 
 FILES = {
@@ -71,14 +71,14 @@ def desk(tmp_path: Path):
         yield Desk(indexed)
 
 
-def origins(fragments: tuple[Fragment, ...]) -> list[str]:
+def origins_of(fragments: tuple[Fragment, ...]) -> list[str]:
     """Return the files of the definitions."""
     return [fragment.origin for fragment in fragments if fragment.reason.startswith("defines")]
 
 
 async def test_definitions_come_before_code_that_is_alike(desk: Desk):
     fragments = await desk.at("if not amount")
-    assert origins(fragments) == ["shop/cart.py"]
+    assert origins_of(fragments) == ["shop/cart.py"]
     assert "    def total(self): ..." in fragments[0].text
     others = [fragment for fragment in fragments[1:] if fragment.origin != "here.py"]
     assert others[-1].origin == "other.py"
@@ -113,7 +113,7 @@ async def test_typing_near_the_place_changes_nothing(desk: Desk):
 async def test_the_fragments_change_with_the_place(desk: Desk):
     await desk.at("if not amount", 40)
     assert HERE[: HERE.index("def price")].count("\n") > 8 + CHOICE_RADIUS_LINES
-    paths = origins(await desk.at("convert(amount", 40))
+    paths = origins_of(await desk.at("convert(amount", 40))
     assert "shop/money.py" in paths
     assert "shop/cart.py" not in paths
 
@@ -122,9 +122,9 @@ async def test_the_fragments_are_chosen_again_at_rest_if_other_code_is_relevant(
     first = await desk.at("if not amount", 40)
     assert await desk.at("cart.total()", 40, rests=True) is first
     desk.text = desk.text.replace("        return\n", "        return rounded(taxed(owed(convert(amount, 2))))\n")
-    assert "shop/money.py" not in origins(first)
+    assert "shop/money.py" not in origins_of(first)
     assert await desk.at("rounded(taxed", 40) is first
-    assert "shop/money.py" in origins(await desk.at("rounded(taxed", 40, rests=True))
+    assert "shop/money.py" in origins_of(await desk.at("rounded(taxed", 40, rests=True))
 
 
 async def test_a_document_without_a_choice_gets_a_new_one(desk: Desk):

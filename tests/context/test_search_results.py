@@ -11,10 +11,10 @@ from lsp_harness.context.fragment import Fragment, total_tokens
 from lsp_harness.context.instruction_prompt import build_instruction_prompt
 from lsp_harness.context.sources.index_sources import SearchResultSource
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
-from tests.context.source_call import fragments_of, inputs
+from tests.context.counting import count_words as count
+from tests.context.source_call import fragments_of, make_inputs
 from tests.index.place import Indexed
-from tests.syntax.markup import Source, marked
+from tests.syntax.markup import Source, parse_marked
 
 TILL = """\
 from shop.money import rounded
@@ -52,10 +52,10 @@ def quote(text: str, origin: str) -> Fragment:
 async def find_results(
     indexed: Indexed, budget: int = 1000, task: str = TASK, quoted: tuple[Fragment, ...] = ()
 ) -> tuple[Fragment, ...]:
-    source: Source = marked("shop/till.py", TILL)
+    source: Source = parse_marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query)
-    return await fragments_of(SearchResultSource, inputs(code, scope, search_text=task), budget, quoted)
+    return await fragments_of(SearchResultSource, make_inputs(code, scope, search_text=task), budget, quoted)
 
 
 async def test_code_that_the_words_of_a_task_find_is_shown_with_its_place(indexed: Indexed):
@@ -107,11 +107,11 @@ async def test_a_key_is_not_shown(tmp_path: Path):
 async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
     indexed: Indexed, related_budget: int, code_budget: int, is_shown: bool
 ):
-    source = marked("shop/till.py", TILL)
+    source = parse_marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query)
     settings = Context(related_budget=related_budget, code_budget=code_budget)
-    read = inputs(code, scope, settings, search_text=TASK)
+    read = make_inputs(code, scope, settings, search_text=TASK)
     prompt = await build_instruction_prompt(read, system="You edit.", task=Fragment(TASK, 10, "", "the task"))
     assert total_tokens(prompt.find("related")) <= related_budget
     assert sum(total_tokens(prompt.find(name)) for name in ("code", "examples", "related")) <= code_budget

@@ -77,8 +77,11 @@ def test_the_budgets_of_a_source_are_settings(source: type[ContextSource]):
 
 
 def test_the_page_shows_the_sources_of_completions_in_prompt_order():
-    rows = [(source.name, _fraction(source.share), ", ".join(source.reasons)) for source in _sorted(COMPLETION_SOURCES)]
-    assert _table("| source | share of `repository_tokens` |") == rows
+    rows = [
+        (source.name, _describe_share(source.share), ", ".join(source.reasons))
+        for source in _sort_by_order(COMPLETION_SOURCES)
+    ]
+    assert _read_table("| source | share of `repository_tokens` |") == rows
 
 
 def test_the_page_shows_the_sources_of_edits_in_prompt_order():
@@ -89,9 +92,9 @@ def test_the_page_shows_the_sources_of_edits_in_prompt_order():
             f"`{source.section.name}`",
             ", ".join(source.reasons),
         )
-        for source in _sorted(INSTRUCTION_SOURCES)
+        for source in _sort_by_order(INSTRUCTION_SOURCES)
     ]
-    assert _table("| source | budgets |") == rows
+    assert _read_table("| source | budgets |") == rows
 
 
 @pytest.mark.parametrize("registry", [COMPLETION_SOURCES, INSTRUCTION_SOURCES])
@@ -100,16 +103,16 @@ def test_the_page_says_in_which_order_the_sources_get_tokens(registry: Sequence[
     assert f"in the order: {turns}." in " ".join(PAGE.read_text(encoding="utf-8").split())
 
 
-def _sorted(registry: Sequence[type[Source]]) -> list[type[Source]]:
+def _sort_by_order(registry: Sequence[type[Source]]) -> list[type[Source]]:
     return sorted(registry, key=lambda source: source.order)
 
 
-def _fraction(share: Share) -> str:
+def _describe_share(share: Share) -> str:
     part = "what is left" if share.fraction == 1 else f"{share.fraction * 100:.0f} % of what is left"
     return f"{part}, then what all sources left" if share.takes_rest else part
 
 
-def _table(head: str) -> list[tuple[str, ...]]:
+def _read_table(head: str) -> list[tuple[str, ...]]:
     """The rows of the table of the page that begins with `head`."""
     page = PAGE.read_text(encoding="utf-8")
     rows = page[page.index(head) :].partition("\n\n")[0].splitlines()[2:]

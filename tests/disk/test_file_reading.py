@@ -11,12 +11,12 @@ from lsp_harness.disk.file_reading import read_end, read_file, read_start, read_
 from lsp_harness.errors import FileError, FileMissing
 
 
-def _socket(path: Path) -> None:
+def _make_socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(str(path))
 
 
-def _link(target: str) -> Callable[[Path], None]:
+def _make_link_to(target: str) -> Callable[[Path], None]:
     return lambda path: path.symlink_to(target)
 
 
@@ -25,9 +25,9 @@ def _link(target: str) -> Callable[[Path], None]:
     [
         (os.mkfifo, "is a named pipe, not a regular file"),
         (os.mkdir, "is a folder, not a regular file"),
-        (_link("/dev/zero"), "is a link to a device, not a regular file"),
-        (_link("nothing"), "is a link to a file that does not exist"),
-        (_link("x"), "cannot be read: Too many levels of symbolic links"),
+        (_make_link_to("/dev/zero"), "is a link to a device, not a regular file"),
+        (_make_link_to("nothing"), "is a link to a file that does not exist"),
+        (_make_link_to("x"), "cannot be read: Too many levels of symbolic links"),
     ],
 )
 def test_a_path_that_is_no_regular_file_is_named_and_not_waited_for(
@@ -50,7 +50,7 @@ def test_a_link_to_what_this_process_has_open_is_not_waited_for(tmp_path: Path) 
 def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # the path of a socket has to be short
     monkeypatch.chdir(tmp_path)
-    _socket(Path("s"))
+    _make_socket(Path("s"))
     with pytest.raises(FileError, match="is a socket"):
         read_file(tmp_path / "s")
 

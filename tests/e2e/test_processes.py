@@ -20,7 +20,7 @@ def env(home: Path, tiny_model: Path) -> dict[str, str]:
     return {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
 
 
-def position(text: str) -> dict[str, int]:
+def end_position(text: str) -> dict[str, int]:
     """Return the position of the end of an ASCII text."""
     return {"line": text.count("\n"), "character": len(text) - text.rfind("\n") - 1}
 
@@ -67,10 +67,10 @@ async def test_three_hundred_requests_while_typing_are_all_answered(env: dict[st
         uri = client.open(tmp_path / "x.py", text, "python")
         answers: list[asyncio.Future[object]] = []
         for character in keys:
-            end = position(text)
+            end = end_position(text)
             client.edit(uri, {"start": end, "end": end}, character)
             text += character
-            params = {"textDocument": {"uri": uri}, "position": position(text), "context": {"triggerKind": 2}}
+            params = {"textDocument": {"uri": uri}, "position": end_position(text), "context": {"triggerKind": 2}}
             answers.append(client.begin("textDocument/inlineCompletion", params)[1])
         outcomes = await asyncio.gather(*answers, return_exceptions=True)
         assert len(outcomes) == 300

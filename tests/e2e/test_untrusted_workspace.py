@@ -16,7 +16,7 @@ import pytest
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.process.tool_run import find_tool
 from tests.support.hostile_workspace import APP, find_canaries, write_hostile_workspace
-from tests.support.lsp import Editor, ResponseError, capabilities
+from tests.support.lsp import Editor, ResponseError, read_capabilities
 from tests.support.process_trace import ProcessTrace, find_strace_problem
 from tests.support.real_checkers import PROGRAM_VARIABLES
 
@@ -74,7 +74,7 @@ async def open_workspace(workspace: Path, home: Path, tiny_model: Path, trace: P
         command = trace.command("-P", "-m", "lsp_harness", "serve")
         editor = await Editor.spawn(*command, cwd=workspace, env=environment, preload=())
         editors.append(editor)
-        known = capabilities("vscode")
+        known = read_capabilities("vscode")
         known["workspace"]["codeLens"] = {"refreshSupport": True}
         folders = [{"uri": workspace.as_uri(), "name": "clone"}]
         await editor.initialize(capabilities=known, workspaceFolders=folders, initializationOptions=options)
@@ -157,7 +157,7 @@ async def use_everything(editor: Editor, workspace: Path) -> None:
     await answer(editor, "workspace/executeCommand", begin)
 
 
-async def status(editor: Editor) -> dict[str, Any]:
+async def request_status(editor: Editor) -> dict[str, Any]:
     return await editor.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
@@ -208,7 +208,7 @@ async def test_with_trust_the_trace_shows_what_runs(
     # the settings of the project let a save be verified, and name a command to run before a program
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     while "preToolUse" not in find_canaries(canaries):
-        await status(editor)
+        await request_status(editor)
     assert await editor.leave() == 0
     assert ["/bin/sh", "-c", f"touch {canaries / 'preToolUse'}"] in trace.runs()
     assert "python lsp_harness.index.index_process" in names_of(trace.runs())

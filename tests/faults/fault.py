@@ -23,7 +23,7 @@ class Fault:
 
     name: str
     what: str
-    damage: s.Break = s.nothing
+    damage: s.Break = s.change_nothing
     says: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     may_say: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     ends: Mapping[str, End] = field(default_factory=dict[str, End])

@@ -29,7 +29,7 @@ Break = Callable[[World], None]
 SMALL_DISK = "size=2m"
 
 
-def nothing(world: World) -> None:
+def change_nothing(world: World) -> None:
     """Leave it as it is."""
 
 
@@ -42,7 +42,7 @@ def _replace(path: Path, make: Callable[[Path], object]) -> None:
     make(path)
 
 
-def _zero(path: Path) -> None:
+def _link_to_zero(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
@@ -54,33 +54,33 @@ def _utf_16(path: Path) -> None:
     path.write_text("x = 1\n", encoding="utf-16")
 
 
-def _damaged(path: Path) -> None:
+def _write_damaged_file(path: Path) -> None:
     path.write_bytes(b"\x7f\xff\x00" * 50)
     path.chmod(0o600)
 
 
-def _project(world: World) -> list[Path]:
+def _project_paths(world: World) -> list[Path]:
     return [world.project / name for name in PROJECT_NAMES]
 
 
-def _state(world: World) -> list[Path]:
+def _state_paths(world: World) -> list[Path]:
     return [world.settings, *(world.state / name for name in STATE_NAMES), world.session]
 
 
-def _cache(world: World) -> list[Path]:
+def _cache_paths(world: World) -> list[Path]:
     index = world.index
     return [*(world.cache / name for name in CACHE_NAMES), *(index / name for name in INDEX_NAMES)]
 
 
-def _runtime(world: World) -> list[Path]:
+def _runtime_paths(world: World) -> list[Path]:
     return [world.runtime / "lsp-harness" / name for name in RUNTIME_NAMES]
 
 
-def _models(world: World) -> list[Path]:
+def _model_paths(world: World) -> list[Path]:
     return [world.models / name for name in MODEL_NAMES]
 
 
-def special(paths: Callable[[World], list[Path]], make: Callable[[Path], object]) -> Break:
+def replace_by_special_files(paths: Callable[[World], list[Path]], make: Callable[[Path], object]) -> Break:
     def replaced(world: World) -> None:
         for path in paths(world):
             _replace(path, make)
@@ -88,26 +88,26 @@ def special(paths: Callable[[World], list[Path]], make: Callable[[Path], object]
     return replaced
 
 
-def _user(world: World) -> list[Path]:
-    return [*_state(world), *_runtime(world), *_models(world)]
+def _user_paths(world: World) -> list[Path]:
+    return [*_state_paths(world), *_runtime_paths(world), *_model_paths(world)]
 
 
-GROUPS = {"project": _project, "user": _user, "cache": _cache}
+GROUPS = {"project": _project_paths, "user": _user_paths, "cache": _cache_paths}
 MAKERS: dict[str, Callable[[Path], object]] = {
     "pipe": os.mkfifo,
-    "device": _zero,
+    "device": _link_to_zero,
     "loop": _loop,
     "folder": Path.mkdir,
     "utf-16": _utf_16,
-    "damaged": _damaged,
+    "damaged": _write_damaged_file,
 }
 
 
 # -- full disks
-def full(folder: Callable[[World], Path]) -> Break:
+def fill_disk(folder: Callable[[World], Path]) -> Break:
     def filled(world: World) -> None:
         place = folder(world)
-        _mount(place)
+        _mount_small_disk(place)
         with open(place / "filler", "wb", 0) as filler:
             try:
                 while filler.write(bytes(4096)):
@@ -118,13 +118,13 @@ def full(folder: Callable[[World], Path]) -> Break:
     return filled
 
 
-def _mount(place: Path) -> None:
+def _mount_small_disk(place: Path) -> None:
     """Put a small disk under a folder, with what is in it, for this process and its children alone."""
     beside = place.with_name(f"{place.name}.before")
     shutil.copytree(place, beside, symlinks=True)
-    _system("unshare", CLONE_NEWNS)
-    _system("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
-    _system("mount", b"tmpfs", bytes(place), b"tmpfs", 0, f"{SMALL_DISK},mode=0700".encode())
+    _call_system("unshare", CLONE_NEWNS)
+    _call_system("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+    _call_system("mount", b"tmpfs", bytes(place), b"tmpfs", 0, f"{SMALL_DISK},mode=0700".encode())
     shutil.copytree(beside, place, symlinks=True, dirs_exist_ok=True)
     shutil.rmtree(beside)
 
@@ -137,7 +137,7 @@ def may_mount() -> bool:
     return os.waitpid(pid, 0)[1] == 0
 
 
-def _system(name: str, *arguments: object) -> None:
+def _call_system(name: str, *arguments: object) -> None:
     if getattr(LIBC, name)(*arguments):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), name)
 
@@ -148,7 +148,7 @@ def no_file_grows(world: World) -> None:
 
 
 # -- permissions
-def unwritable(*folders: Callable[[World], Path]) -> Break:
+def make_unwritable(*folders: Callable[[World], Path]) -> Break:
     def locked(world: World) -> None:
         for folder in folders:
             for place, _, names in os.walk(folder(world), topdown=False):
@@ -176,16 +176,16 @@ def _drop_override() -> None:
     if os.geteuid() == 0:
         for right in (DAC_OVERRIDE, DAC_READ_SEARCH):
             # else it comes back with every program that is started
-            _system("prctl", PR_CAPBSET_DROP, right, 0, 0, 0)
+            _call_system("prctl", PR_CAPBSET_DROP, right, 0, 0, 0)
         _change_rights(lambda kinds: [kind & ~(1 << DAC_OVERRIDE | 1 << DAC_READ_SEARCH) for kind in kinds])
 
 
 def _change_rights(change: Callable[[list[int]], list[int]]) -> None:
     """Change the effective, permitted and inheritable rights of this process."""
     header, rights = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
-    _system("capget", header, rights)
+    _call_system("capget", header, rights)
     rights[:3] = change(list(rights[:3]))
-    _system("capset", header, rights)
+    _call_system("capset", header, rights)
 
 
 def no_current_folder(world: World) -> None:
@@ -196,7 +196,7 @@ def no_current_folder(world: World) -> None:
 
 
 # -- homes
-def environment(**values: str | None) -> Break:
+def change_environment(**values: str | None) -> Break:
     def changed(world: World) -> None:
         for name, value in values.items():
             if value is None:
@@ -214,11 +214,11 @@ def no_home(world: World) -> None:
     pwd.getpwuid = lambda uid: record  # type: ignore[assignment]
 
 
-def stranger(**values: str | None) -> Break:
+def become_stranger(**values: str | None) -> Break:
     """A user without a name, as in `docker run -u 4242`, who may read everything (the code lies where it lies)."""
 
     def became(world: World) -> None:
-        environment(PATH="/nowhere", **values)(world)
+        change_environment(PATH="/nowhere", **values)(world)
         # Whether this user can run the installed tools depends on where they lie. Here nobody can run them, so that the
         # result is the same on each machine.
         sys.executable = "/nowhere/python"
@@ -228,12 +228,12 @@ def stranger(**values: str | None) -> Break:
             for path in (place, *(os.path.join(place, name) for name in names)):
                 os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
         only = 1 << DAC_READ_SEARCH
-        _system("prctl", PR_SET_KEEPCAPS, 1, 0, 0, 0)
+        _call_system("prctl", PR_SET_KEEPCAPS, 1, 0, 0, 0)
         os.setgroups([])
         os.setresgid(STRANGER, STRANGER, STRANGER)
         os.setresuid(STRANGER, STRANGER, STRANGER)
         _change_rights(lambda _: [only, only, only])
-        _system("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, DAC_READ_SEARCH, 0, 0)
+        _call_system("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, DAC_READ_SEARCH, 0, 0)
 
     return became
 

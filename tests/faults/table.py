@@ -37,20 +37,20 @@ def _home_write_errors(index: str, file: str, first: str) -> dict[str, tuple[str
     }
 
 
-def _instead(*folders: str) -> tuple[str, ...]:
+def _messages_about_replacement(*folders: str) -> tuple[str, ...]:
     return tuple(
         f"…{folder}…; … is used instead: set XDG_… to a folder of yours that can be written" for folder in folders
     )
 
 
-def _homeless(name: str, what: str, damage: s.Break) -> Fault:
+def _make_homeless_fault(name: str, what: str, damage: s.Break) -> Fault:
     return Fault(
         name,
         what,
         damage,
-        says=dict.fromkeys(_instead("cache"), ("serve", *FILE, *FIND, REBUILD, STATUS, "doctor"))
-        | dict.fromkeys(_instead("state"), ("serve", "complete a.py:2:12", "doctor", SESSION, LOGS))
-        | dict.fromkeys(_instead("run"), (*ENGINE, "doctor")),
+        says=dict.fromkeys(_messages_about_replacement("cache"), ("serve", *FILE, *FIND, REBUILD, STATUS, "doctor"))
+        | dict.fromkeys(_messages_about_replacement("state"), ("serve", "complete a.py:2:12", "doctor", SESSION, LOGS))
+        | dict.fromkeys(_messages_about_replacement("run"), (*ENGINE, "doctor")),
         ends={
             **dict.fromkeys(FIX, End(0, answers="ruff is not installed")),
             SESSION: End(2, "there is no session yet…"),
@@ -80,13 +80,13 @@ FAULTS = (
     Fault(
         "no-temporary",
         "there is no runtime folder, and the one for temporary files is missing",
-        s.environment(XDG_RUNTIME_DIR=None, TMPDIR="{base}/nowhere/x"),
+        s.change_environment(XDG_RUNTIME_DIR=None, TMPDIR="{base}/nowhere/x"),
         ends={TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(
         "full-home",
         "the disk of the home folder is full",
-        s.full(lambda w: w.home),
+        s.fill_disk(lambda w: w.home),
         says=_home_write_errors("disk I/O error", "No space left on device", ROOM),
         ends={REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"), "doctor": End(1, answers=ROOM)},
         needs_mount=True,
@@ -94,7 +94,7 @@ FAULTS = (
     Fault(
         "full-project",
         "the disk of the project is full",
-        s.full(lambda w: w.project),
+        s.fill_disk(lambda w: w.project),
         ends={
             APPLY: End(
                 8,
@@ -125,7 +125,7 @@ FAULTS = (
     Fault(
         "read-only-home",
         "nothing in the home folder can be written",
-        s.unwritable(lambda w: w.home),
+        s.make_unwritable(lambda w: w.home),
         says=_home_write_errors("Permission denied", "Permission denied", ""),
         ends={
             REBUILD: End(7, f"…index.db cannot be written (Permission denied); {NO_INDEX}"),
@@ -135,8 +135,8 @@ FAULTS = (
     Fault(
         "read-only-runtime",
         "the runtime folder cannot be written",
-        s.unwritable(lambda w: w.runtime),
-        says=dict.fromkeys(_instead("run"), (*ENGINE, "doctor")),
+        s.make_unwritable(lambda w: w.runtime),
+        says=dict.fromkeys(_messages_about_replacement("run"), (*ENGINE, "doctor")),
         ends={TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(
@@ -152,13 +152,15 @@ FAULTS = (
         ends={APPLY: End(8, "unused.py was not changed: permission denied; make the file writable (chmod u+w)")},
     ),
     Fault("no-home", "HOME is not set, and the system knows the user's", s.no_home),
-    _homeless("home-is-root", "HOME is `/`, as in a container, and the user has no name", s.stranger(HOME="/")),
-    _homeless("no-home-no-name", "HOME is not set, and the user has no name", s.stranger(HOME=None)),
+    _make_homeless_fault(
+        "home-is-root", "HOME is `/`, as in a container, and the user has no name", s.become_stranger(HOME="/")
+    ),
+    _make_homeless_fault("no-home-no-name", "HOME is not set, and the user has no name", s.become_stranger(HOME=None)),
     Fault(
         "foreign-runtime",
         "the runtime folder is another user's, as after `sudo -E`",
         s.foreign_runtime,
-        says=dict.fromkeys(_instead("run"), (*ENGINE, "doctor")),
+        says=dict.fromkeys(_messages_about_replacement("run"), (*ENGINE, "doctor")),
         ends={TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(

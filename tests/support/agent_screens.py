@@ -85,7 +85,7 @@ class PyteScreen:
         return self._screen.title
 
 
-def boxed(columns: int, paragraphs: Sequence[str]) -> list[str]:
+def draw_box(columns: int, paragraphs: Sequence[str]) -> list[str]:
     """Return rows in a box with round corners."""
     inner = columns - 6
     lines = [line for text in paragraphs for line in (textwrap.wrap(text, inner - 1) or [""])]
@@ -181,7 +181,7 @@ def gemini_composer(drawing: Drawing, *, status: str = "", typed: str = "") -> D
 def gemini_dialog(drawing: Drawing, body: Sequence[str], options: Sequence[str], selected: int = 0) -> Drawing:
     """Add a dialog of Gemini CLI in place of the composer."""
     shown = [f"{'●' if number == selected else ' '} {number + 1}. {text}" for number, text in enumerate(options)]
-    rows = boxed(drawing.columns, ["", *body, ""])
+    rows = draw_box(drawing.columns, ["", *body, ""])
     inner = drawing.columns - 6
     rows[-1:-1] = [f" │ {text.ljust(inner)} │" for text in [*shown, ""]]
     return drawing.add(*rows, "").put_cursor(-1, 0)

@@ -26,14 +26,14 @@ def tiny_encoder(*, mean: bool = True, seed: int = 1) -> dict[str, bytes]:
     vocabulary = {token: at for at, token in enumerate((*SPECIAL, *WORDS))}
     special = [{"id": at, "content": token, "special": True} for at, token in enumerate(SPECIAL)]
     return {
-        WEIGHTS: _safetensors(weights(seed)),
+        WEIGHTS: _encode_safetensors(make_weights(seed)),
         TOKENIZER: json.dumps({"model": {"vocab": vocabulary}, "added_tokens": special}).encode(),
         CONFIG: json.dumps(config).encode(),
         POOLING: json.dumps({"pooling_mode_mean_tokens": mean}).encode(),
     }
 
 
-def weights(seed: int = 1) -> dict[str, np.ndarray]:
+def make_weights(seed: int = 1) -> dict[str, np.ndarray]:
     """By BERT's names, and beside them a table of whole numbers, which published files have too."""
     random = np.random.default_rng(seed)
 
@@ -60,7 +60,7 @@ def weights(seed: int = 1) -> dict[str, np.ndarray]:
     return result
 
 
-def _safetensors(tensors: dict[str, np.ndarray]) -> bytes:
+def _encode_safetensors(tensors: dict[str, np.ndarray]) -> bytes:
     header: dict[str, object] = {"__metadata__": {"format": "np"}}
     body = b""
     for name, values in tensors.items():

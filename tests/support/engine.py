@@ -63,7 +63,7 @@ class EngineProcess:
 
 
 @contextmanager
-def served(model: Path, probed: Path, *options: str) -> Iterator[EngineProcess]:
+def serve_engine(model: Path, probed: Path, *options: str) -> Iterator[EngineProcess]:
     """An engine for a whole module of tests, in whose log there must be no traceback at the end."""
     folder = Path(tempfile.mkdtemp(prefix="lh-"))
     with pytest.MonkeyPatch.context() as patch:

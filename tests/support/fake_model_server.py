@@ -191,7 +191,7 @@ def _text_of(content: Any) -> str:
     return "\n".join(str(part.get("text") or "") for part in content or () if isinstance(part, dict))
 
 
-def _sse(value: Mapping[str, Any], name: str = "") -> str:
+def _format_event(value: Mapping[str, Any], name: str = "") -> str:
     return (f"event: {name}\n" if name else "") + f"data: {json.dumps(value)}\n\n"
 
 
@@ -262,17 +262,17 @@ class _Messages:
         block = whole["content"][0]
         start = {**whole, "content": [], "stop_reason": None}
         empty = {**block, "input": {}} if reply.is_call else {"type": "text", "text": ""}
-        yield _sse({"type": "message_start", "message": start}, "message_start")
-        yield _sse({"type": "content_block_start", "index": 0, "content_block": empty}, "content_block_start")
+        yield _format_event({"type": "message_start", "message": start}, "message_start")
+        yield _format_event({"type": "content_block_start", "index": 0, "content_block": empty}, "content_block_start")
         deltas: list[dict[str, str]] = [{"type": "text_delta", "text": part} for part in reply.parts]
         if reply.is_call:
             deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
         for delta in deltas:
-            yield _sse({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
-        yield _sse({"type": "content_block_stop", "index": 0}, "content_block_stop")
+            yield _format_event({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
+        yield _format_event({"type": "content_block_stop", "index": 0}, "content_block_stop")
         stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-        yield _sse({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}}, "message_delta")
-        yield _sse({"type": "message_stop"}, "message_stop")
+        yield _format_event({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}}, "message_delta")
+        yield _format_event({"type": "message_stop"}, "message_stop")
 
 
 class _Responses:
@@ -340,7 +340,7 @@ class _Responses:
         events.append({"type": "response.output_item.done", "output_index": 0, "item": item})
         events.append({"type": "response.completed", "response": whole})
         for i, event in enumerate(events):
-            yield _sse({**event, "sequence_number": i}, event["type"])
+            yield _format_event({**event, "sequence_number": i}, event["type"])
 
 
 class _Chat:
@@ -375,9 +375,9 @@ class _Chat:
         if reply.is_call:
             deltas = [{"role": "assistant", "tool_calls": [self._call(body, reply)]}]
         for delta in deltas:
-            yield _sse(self._frame(body, "chat.completion.chunk", {"delta": delta, "finish_reason": None}))
+            yield _format_event(self._frame(body, "chat.completion.chunk", {"delta": delta, "finish_reason": None}))
         reason = "tool_calls" if reply.is_call else "stop"
-        yield _sse(self._frame(body, "chat.completion.chunk", {"delta": {}, "finish_reason": reason}))
+        yield _format_event(self._frame(body, "chat.completion.chunk", {"delta": {}, "finish_reason": reason}))
         yield "data: [DONE]\n\n"
 
     def _frame(self, body: Any, kind: str, choice: Mapping[str, Any]) -> dict[str, Any]:
@@ -412,7 +412,7 @@ class _Gemini:
         if reply.is_call:
             parts = [self._part(body, reply)]
         for i, part in enumerate(parts):
-            yield _sse(self._frame(part, "STOP" if i == len(parts) - 1 else ""))
+            yield _format_event(self._frame(part, "STOP" if i == len(parts) - 1 else ""))
 
     def _part(self, body: Any, reply: Reply) -> dict[str, Any]:
         if not reply.is_call:

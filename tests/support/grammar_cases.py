@@ -103,7 +103,7 @@ class Tally:
     failed: Sequence[str]
 
 
-async def fuzz(
+async def generate_at_random(
     http: httpx2.AsyncClient, case: Case, count: int, *, at_once: int = 8, temperature: float = 2.0, top_k: int = 0
 ) -> Tally:
     """`count` generations by the engine behind `http`, nothing but the temperature and the grammar in their way."""
@@ -118,12 +118,12 @@ async def fuzz(
         answer = (await http.post("/completion", json=body)).raise_for_status().json()
         for candidate in answer if isinstance(answer, list) else [answer]:
             tokens.append(candidate["tokens_predicted"])
-            if not _reads(case, candidate["content"]):
+            if not _can_read(case, candidate["content"]):
                 failed.append(candidate["content"])
     return Tally(tokens, failed)
 
 
-def _reads(case: Case, text: str) -> bool:
+def _can_read(case: Case, text: str) -> bool:
     try:
         return case.read(text) is not None
     except ValueError:

@@ -60,13 +60,13 @@ class Hostile:
 Make = Callable[[random.Random, str], str]
 
 
-def nested(rng: random.Random, language: str) -> str:
+def make_nested_text(rng: random.Random, language: str) -> str:
     before, opens, within, closes = rng.choice(NESTS[language])
     depth = rng.choice((200, 1_000, 5_000, 20_000))
     return before + opens * depth + within + rng.choice((closes * depth, "", closes * (depth // 2))) + "\n"
 
 
-def indented(rng: random.Random, language: str) -> str:
+def make_indented_text(rng: random.Random, language: str) -> str:
     line = {"python": "if x:\n", "yaml": "a:\n", "html": "<p>\n", "ruby": "if x\n"}.get(language, "{\n")
     return "".join(" " * n + line for n in range(rng.choice((250, 1_000, 1_700))))
 
@@ -82,19 +82,19 @@ def no_blanks(rng: random.Random, language: str) -> str:
     return "".join(rng.choices(letters, k=rng.choice((2_000, 20_000, 200_000))))
 
 
-def signs(rng: random.Random, language: str) -> str:
+def make_text_of_signs(rng: random.Random, language: str) -> str:
     few = rng.sample([*SIGNS, "->", "<!--", "=>", "${", "%w[", "> - ", "::", "\n", " ", "ab"], k=rng.randint(1, 5))
     return "".join(rng.choice(few) * rng.randint(1, 80) for _ in range(rng.choice((40, 200, 1_000))))
 
 
-def binary(rng: random.Random, language: str) -> str:
+def make_binary_text(rng: random.Random, language: str) -> str:
     size = rng.choice((4_000, 40_000, 400_000))
     text = bytes(rng.choices(range(256), k=size)).decode("utf-8", "replace")
     # without a NUL it does not look like a binary at once
     return text if rng.random() < 0.3 else text.replace("\0", "\x01")
 
 
-def conflicts(rng: random.Random, language: str) -> str:
+def make_text_with_conflicts(rng: random.Random, language: str) -> str:
     _, opens, within, closes = rng.choice(NESTS[language])
     part = f"{opens}{within}{closes}\nfunction f(a) {{ return a }}\n"
     return "".join(
@@ -107,7 +107,7 @@ def half_written(rng: random.Random, language: str) -> str:
     return start + "".join(f"function f{n}(a) {{\n    return a + {n}\n}}\n" for n in range(rng.choice((300, 3_000))))
 
 
-def foreign(rng: random.Random, language: str) -> str:
+def make_foreign_text(rng: random.Random, language: str) -> str:
     lines: tuple[Callable[[int], str], ...] = (
         lambda n: f'{n},"name {n}",{n / 7:.4f},2024-01-0{n % 9 + 1}\n',
         lambda n: f'2024-01-01T00:00:0{n % 9}Z INFO [worker-{n}] GET /a/b?id={n} took {n % 100}ms "ok\n',
@@ -118,7 +118,7 @@ def foreign(rng: random.Random, language: str) -> str:
     return "".join(line(n) for n in range(rng.choice((500, 5_000, 16_000))))
 
 
-def huge(rng: random.Random, language: str) -> str:
+def make_huge_text(rng: random.Random, language: str) -> str:
     line: Callable[[int], str] = rng.choice(
         (lambda n: f"x{n} = {n};\n", lambda n: f'x{n} = "é{n}"; # 😀\n', lambda n: f"f{n}(a) {{ return {n} }}\n")
     )
@@ -127,20 +127,20 @@ def huge(rng: random.Random, language: str) -> str:
 
 
 KINDS: dict[str, Make] = {
-    "deep nesting": nested,
-    "deep indentation": indented,
+    "deep nesting": make_nested_text,
+    "deep indentation": make_indented_text,
     "one line": one_line,
     "no whitespace": no_blanks,
-    "signs only": signs,
-    "binary-like": binary,
-    "conflict markers": conflicts,
+    "signs only": make_text_of_signs,
+    "binary-like": make_binary_text,
+    "conflict markers": make_text_with_conflicts,
     "half written": half_written,
-    "another language": foreign,
-    "2 MB": huge,
+    "another language": make_foreign_text,
+    "2 MB": make_huge_text,
 }
 
 
-def hostile(count: int, seed: int) -> Iterator[Hostile]:
+def make_hostile_texts(count: int, seed: int) -> Iterator[Hostile]:
     """Yield `count` texts, of each kind and each language in turn."""
     languages = list(NESTS)
     for n in range(count):
@@ -187,5 +187,9 @@ def hostile_cases(seed: int) -> Iterator[Hostile]:
     yield Hostile("deep nesting, named", "markdown", ">" * 5_000 + " x\n")
     for language in ("python", "javascript", "typescript", "rust", "csharp", "php", "ruby", "go", "css", "shellscript"):
         yield Hostile("half written, named", language, half_written(random.Random(f"{seed} {language}"), language))
-        yield Hostile("another language, named", language, foreign(random.Random(f"{seed} {language}"), language))
-        yield Hostile("conflict markers, named", language, conflicts(random.Random(f"{seed} {language}"), language))
+        yield Hostile(
+            "another language, named", language, make_foreign_text(random.Random(f"{seed} {language}"), language)
+        )
+        yield Hostile(
+            "conflict markers, named", language, make_text_with_conflicts(random.Random(f"{seed} {language}"), language)
+        )

@@ -28,17 +28,17 @@ class ResponseError(Exception):
         self.message: str = error["message"]
 
 
-def capabilities(client: str) -> Message:
+def read_capabilities(client: str) -> Message:
     """Return the capabilities that a client of this name declares. They are a file in `tests/clients`."""
     return json.loads((CLIENTS / f"{client}.json").read_text())
 
 
-def frame(body: bytes) -> bytes:
+def frame_message(body: bytes) -> bytes:
     return b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-def encoded(*messages: Message) -> bytes:
-    return b"".join(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()) for message in messages)
+def encode_messages(*messages: Message) -> bytes:
+    return b"".join(frame_message(json.dumps({"jsonrpc": "2.0", **message}).encode()) for message in messages)
 
 
 class Editor:
@@ -104,7 +104,7 @@ class Editor:
         """In one write. Ids are noted, so that the end can tell whether each was answered."""
         self._shut = self._shut or any(message.get("method") == "shutdown" for message in messages)
         self.request_ids += [message["id"] for message in messages if "id" in message and "method" in message]
-        self.write(encoded(*messages))
+        self.write(encode_messages(*messages))
 
     def notify(self, method: str, params: Any = None) -> None:
         self.send({"method": method, "params": params})
@@ -120,8 +120,8 @@ class Editor:
 
     async def answer(self, id: Any) -> Any:
         """The result for an id. Raises ResponseError."""
-        await self.until(lambda: key(id) in self._answers)
-        message = self._answers[key(id)]
+        await self.until(lambda: id_as_json(id) in self._answers)
+        message = self._answers[id_as_json(id)]
         if "error" in message:
             raise ResponseError(message["error"])
         return message["result"]
@@ -146,7 +146,7 @@ class Editor:
 
     # -- the usual course
     async def initialize(self, client: str = "vscode", **params: Any) -> Message:
-        whole = {"processId": None, "rootUri": None, "capabilities": capabilities(client), **params}
+        whole = {"processId": None, "rootUri": None, "capabilities": read_capabilities(client), **params}
         result = await self.request("initialize", whole)
         self.notify("initialized", {})
         return result
@@ -175,8 +175,8 @@ class Editor:
 
     def check_answers(self) -> None:
         """Exactly one answer for each request."""
-        answers = Counter(key(m["id"]) for m in self.received if "method" not in m and m.get("id") is not None)
-        assert answers == Counter(map(key, self.request_ids)), self.errors
+        answers = Counter(id_as_json(m["id"]) for m in self.received if "method" not in m and m.get("id") is not None)
+        assert answers == Counter(map(id_as_json, self.request_ids)), self.errors
 
     async def kill(self) -> None:
         """For the end of a test, whatever happened in it."""
@@ -204,16 +204,16 @@ class Editor:
         async with self._changed:
             self.received.append(message)
             if "method" not in message:
-                self._answers.setdefault(key(message.get("id")), message)
+                self._answers.setdefault(id_as_json(message.get("id")), message)
             self._changed.notify_all()
         if "method" in message and "id" in message and message["method"] not in self.muted:
             reply = self.replies.get(message["method"])
             if callable(reply):
                 reply = reply(message.get("params"))
             if isinstance(reply, Exception):
-                self.write(encoded({"id": message["id"], "error": {"code": -32601, "message": str(reply)}}))
+                self.write(encode_messages({"id": message["id"], "error": {"code": -32601, "message": str(reply)}}))
             else:
-                self.write(encoded({"id": message["id"], "result": reply}))
+                self.write(encode_messages({"id": message["id"], "result": reply}))
 
     async def _collect_errors(self) -> None:
         while data := await self.process.stderr.read(2**16):
@@ -225,7 +225,7 @@ class Editor:
             self._changed.notify_all()
 
 
-def key(id: Any) -> str:
+def id_as_json(id: Any) -> str:
     """Ids as they stand in JSON: 1, 1.0 and "1" are three."""
     return json.dumps(id)
 

@@ -59,7 +59,7 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
         else:
             items.append(line)
     marked = "".join(items)
-    findings = tuple(_findings(marked, result))
+    findings = tuple(_make_findings(marked, result))
     plain, *rest = marked.split(MARK)
     marks: list[int] = []
     for piece in rest:
@@ -69,7 +69,7 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
     return Source(document, tuple(marks), findings)
 
 
-def _findings(text: str, diagnostics: list[tuple[int, str, str]]) -> Iterator[Finding]:
+def _make_findings(text: str, diagnostics: list[tuple[int, str, str]]) -> Iterator[Finding]:
     """Columns are those of the text as it is read, marks and all; a mark takes no room in the result."""
     for at, carets, words in diagnostics:
         start = len(encode(text[:at].replace(MARK, "")))

@@ -63,7 +63,7 @@ class Scenario:
         """Record everything that happened in a history."""
         states = self._documents()
         first, offset = states[0]
-        states = states if self.moved or not offset else [(_before(first, offset), 0), *states]
+        states = states if self.moved or not offset else [(_without_last_character(first, offset), 0), *states]
         shift = len(states) - len(self.texts)
         for number, (document, at) in enumerate(states):
             if number:
@@ -89,7 +89,7 @@ class Scenario:
         return items
 
 
-def _before(document: Document, offset: int) -> Document:
+def _without_last_character(document: Document, offset: int) -> Document:
     """The text without the character before the cursor."""
     start = offset - len(encode(decode(document.data[:offset])[-1]))
     return document.apply_edit(Edit(start, offset, b""), 0)
@@ -97,7 +97,7 @@ def _before(document: Document, offset: int) -> Document:
 
 def read(path: Path) -> list[Scenario]:
     items: list[Scenario] = []
-    for title, body in _parts(path):
+    for title, body in _split_parts(path):
         now = items[-1] if items else None
         if (named := NAMED.fullmatch(title)) and (now is None or now.reason or now.model):
             options = [option.strip() for option in named[2].split(",")]
@@ -122,7 +122,7 @@ def read(path: Path) -> list[Scenario]:
     return items
 
 
-def _parts(path: Path) -> Iterator[tuple[str, str]]:
+def _split_parts(path: Path) -> Iterator[tuple[str, str]]:
     title, lines = "", list[str]()
     for line in [*path.read_text(encoding="utf-8").split("\n"), "-- end --"]:
         if header := HEADER.match(line):

@@ -79,7 +79,7 @@ class FakeServer:
 
 
 @asynccontextmanager
-async def serving(server: FakeServer, port: int = 0) -> AsyncIterator[FakeServer]:
+async def open_server(server: FakeServer, port: int = 0) -> AsyncIterator[FakeServer]:
     """Serve until the block ends. `port` 0 is any free one."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -25,7 +25,9 @@ while True:
 
 
 @contextmanager
-def listener(path: Path, *, calls: int = 128, deaf: bool = False, stopped: bool = False) -> Iterator[psutil.Popen]:
+def start_listener(
+    path: Path, *, calls: int = 128, deaf: bool = False, stopped: bool = False
+) -> Iterator[psutil.Popen]:
     """A process that listens and accepts nobody; `deaf` to SIGTERM, or `stopped` as by SIGSTOP. `calls` may wait."""
     process = psutil.Popen(
         [sys.executable, "-S", "-c", LISTENS, str(path), str(calls), "deaf" if deaf else "hears"],

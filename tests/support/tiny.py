@@ -30,7 +30,7 @@ CHAT = (
 
 def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1, yarn: float = 0.0) -> Path:
     """Write the model; the same arguments give the same bytes."""
-    tokens, merges = _vocabulary()
+    tokens, merges = _make_vocabulary()
     special = [name for name in SPECIAL if fim or "fim" not in name]
     writer = gguf.GGUFWriter(path, "qwen2")
     writer.add_name("tiny")
@@ -56,7 +56,7 @@ def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1,
     writer.add_add_bos_token(False)
     if chat:
         writer.add_chat_template(CHAT)
-    for name, values in _weights(len(tokens), len(special), seed):
+    for name, values in _make_weights(len(tokens), len(special), seed):
         writer.add_tensor(name, values.astype(np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -65,7 +65,7 @@ def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1,
     return path
 
 
-def _vocabulary() -> tuple[list[str], list[str]]:
+def _make_vocabulary() -> tuple[list[str], list[str]]:
     """Every byte, and the left-to-right merges that make up `WORDS`."""
     byte_names = _byte_names()
     tokens, merges = list(byte_names), list[str]()
@@ -81,9 +81,9 @@ def _vocabulary() -> tuple[list[str], list[str]]:
     return tokens, merges
 
 
-def texts(ids: Iterable[int]) -> str:
+def tokens_to_text(ids: Iterable[int]) -> str:
     """The text of these tokens; special ones are blanks."""
-    tokens, _ = _vocabulary()
+    tokens, _ = _make_vocabulary()
     byte_of = {name: byte for byte, name in enumerate(_byte_names())}
     spelled = "".join(tokens[id] if id < len(tokens) else " " for id in ids)
     return bytes(byte_of.get(char, 32) for char in spelled).decode("utf-8", "replace")
@@ -96,7 +96,7 @@ def _byte_names() -> list[str]:
     return [chr(byte if byte in printable else next(others)) for byte in range(256)]
 
 
-def _weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+def _make_weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.ndarray]]:
     random = np.random.default_rng(seed)
     head = WIDTH // HEADS
     vocabulary = normal + special

@@ -104,7 +104,7 @@ class Replay:
     """The keys whose suggestion the engine wrote then; the others went on with one that was there."""
 
 
-def gaps(text: str, median: float, seed: int) -> list[float]:
+def draw_gaps(text: str, median: float, seed: int) -> list[float]:
     """Seconds before each key: quick within a word, slower between words, with a thought at the end of some lines."""
     draw = random.Random(seed)
     found: list[float] = []

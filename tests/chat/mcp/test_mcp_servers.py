@@ -27,7 +27,7 @@ pytestmark = pytest.mark.process
 CONTEXT = CallContext("call-1")
 
 
-def demo(*flaws: str, **options: Any) -> ServerSpec:
+def make_demo_server(*flaws: str, **options: Any) -> ServerSpec:
     environment = {"PYTHONPATH": str(ROOT), "SECRET": "$MCP_TEST_SECRET"} | options.pop("env", {})
     return ServerSpec("demo", sys.executable, ("-m", "tests.support.mcp_server", *flaws), environment, **options)
 
@@ -52,7 +52,7 @@ def secret(monkeypatch: pytest.MonkeyPatch):
 
 
 async def test_tools_of_a_program_are_listed_and_called(tmp_path: Path):
-    async with McpServers([demo()], tmp_path) as servers:
+    async with McpServers([make_demo_server()], tmp_path) as servers:
         tools = servers.tools()
         assert servers.problems == {}
         assert list(tools)[:3] == ["mcp__demo__add", "mcp__demo__fail", "mcp__demo__slow"]
@@ -76,13 +76,13 @@ async def test_tools_of_a_program_are_listed_and_called(tmp_path: Path):
 
 async def test_only_the_allowed_tools_of_enabled_servers_are_offered(tmp_path: Path):
     off = ServerSpec("off", "/no/such/program", is_enabled=False)
-    async with McpServers([demo(tools=frozenset({"add", "multiply"})), off], tmp_path) as servers:
+    async with McpServers([make_demo_server(tools=frozenset({"add", "multiply"})), off], tmp_path) as servers:
         assert list(servers.tools()) == ["mcp__demo__add"]
         assert servers.problems == {"demo": "the MCP server demo has no tool multiply; correct the list tools"}
 
 
 async def test_a_call_that_takes_too_long_is_an_error_and_the_server_stays(tmp_path: Path):
-    async with McpServers([demo(timeout_s=0.5)], tmp_path) as servers:
+    async with McpServers([make_demo_server(timeout_s=0.5)], tmp_path) as servers:
         tools = servers.tools()
         assert await error_of(tools, "slow") == (
             "slow of the MCP server demo did not answer within 0.5 s; mcp.servers.demo.timeout_s sets the limit"
@@ -91,7 +91,7 @@ async def test_a_call_that_takes_too_long_is_an_error_and_the_server_stays(tmp_p
 
 
 async def test_a_server_that_ends_is_started_again_once(tmp_path: Path):
-    async with McpServers([demo()], tmp_path) as servers:
+    async with McpServers([make_demo_server()], tmp_path) as servers:
         tools = servers.tools()
         first = (await run(tools, "process")).text
         assert await error_of(tools, "die") == (
@@ -105,7 +105,7 @@ async def test_a_server_that_ends_is_started_again_once(tmp_path: Path):
 
 
 async def test_a_server_that_ends_between_two_calls_is_started_again_before_the_next_one(tmp_path: Path):
-    connection = ServerConnection(demo(), tmp_path, 20)
+    connection = ServerConnection(make_demo_server(), tmp_path, 20)
     await connection.start()
     process = psutil.Process(int(text_of(await connection.call("process", {}, print))))
     process.kill()
@@ -122,16 +122,16 @@ async def test_a_server_that_ends_between_two_calls_is_started_again_before_the_
             ServerSpec("demo", "/no/such/program"),
             "the program /no/such/program of the MCP server demo cannot be started: no such file or directory",
         ),
-        (demo("dead"), "the MCP server demo ended while it was started. It wrote: no licence"),
+        (make_demo_server("dead"), "the MCP server demo ended while it was started. It wrote: no licence"),
         (
-            demo(env={"A": "$MCP_TEST_ABSENT"}),
+            make_demo_server(env={"A": "$MCP_TEST_ABSENT"}),
             "env.A of the MCP server demo refers to $MCP_TEST_ABSENT, which is not set; set it in the environment",
         ),
         (
             ServerSpec("demo", url="http://127.0.0.1:9/mcp"),
             "the MCP server demo at http://127.0.0.1:9/mcp cannot be used: All connection attempts failed",
         ),
-        (demo(cwd=Path("absent")), "there is no folder "),
+        (make_demo_server(cwd=Path("absent")), "there is no folder "),
     ],
     ids=["absent", "dead", "variable", "refused", "folder"],
 )  # fmt: skip
@@ -145,13 +145,13 @@ async def test_a_server_that_cannot_be_started_is_a_problem_and_no_error(
 
 async def test_a_server_that_does_not_answer_is_given_up_and_ended(tmp_path: Path):
     children = len(psutil.Process().children())
-    async with McpServers([demo("silent")], tmp_path, start_s=1.0) as servers:
+    async with McpServers([make_demo_server("silent")], tmp_path, start_s=1.0) as servers:
         assert servers.problems == {"demo": "the MCP server demo did not answer within 1 s"}
     assert len(psutil.Process().children()) == children
 
 
 async def test_a_server_may_write_a_lot_to_its_standard_error(tmp_path: Path):
-    async with McpServers([demo("noisy")], tmp_path) as servers:
+    async with McpServers([make_demo_server("noisy")], tmp_path) as servers:
         assert (await run(servers.tools(), "add", a=1, b=2)).text == "3"
 
 
@@ -163,7 +163,7 @@ def test_the_library_is_not_imported_without_a_server():
 
 async def test_without_the_library_the_message_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "mcp", None)
-    async with McpServers([demo()], tmp_path) as servers:
+    async with McpServers([make_demo_server()], tmp_path) as servers:
         assert servers.problems == {
             "demo": "MCP servers need the package mcp; install it with: pip install 'lsp-harness[mcp]'"
         }

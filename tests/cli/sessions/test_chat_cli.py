@@ -51,7 +51,7 @@ def talk(provider: str, *lines: str | None, **flags: Any) -> tuple[int, Person]:
     return code, person
 
 
-def decisions() -> list[tuple[str, str]]:
+def read_decisions() -> list[tuple[str, str]]:
     store = SessionStore()
     events = read_log(store.path(store.find("")))
     return [(e.data["tool"], f"{e.data['decision']} {e.data['by']}") for e in events if e.type == "permission.decided"]
@@ -73,7 +73,7 @@ def test_an_edit_is_shown_and_applied_after_a_yes(shell: Shell, script: Script, 
     assert "Apply? [y/n · s = for this session, a = always] " in person.questions
     assert "  - x = 1\n  + x = 2\n" in capsys.readouterr().out
     # whoever refuses wants the model to stop
-    assert decisions() == [("lint", "allow mode"), ("edit", "deny person")]
+    assert read_decisions() == [("lint", "allow mode"), ("edit", "deny person")]
     talk(script(edit, "done"), "make it two", "y", permission_mode="ask")
     assert (shell.folder / "a.py").read_text() == "x = 2\n"
 
@@ -93,10 +93,10 @@ def test_a_command_is_allowed_once_for_the_session_or_always(shell: Shell, scrip
 def test_a_person_is_asked_unless_the_settings_say_otherwise(shell: Shell, script: Script):
     create = tool_call("create", path="a.py", text="x = 1\n")
     talk(script(create), "go", "n")
-    assert decisions() == [("lint", "allow mode"), ("create", "deny person")]
+    assert read_decisions() == [("lint", "allow mode"), ("create", "deny person")]
     shell.file("lsp-harness.local.toml", '[permissions]\nmode = "plan"\n')
     talk(script(create, "I cannot"), "go")
-    assert decisions() == [("create", "deny mode")]
+    assert read_decisions() == [("create", "deny mode")]
 
 
 def test_slash_commands_change_the_mode_and_undo_and_report(
@@ -132,14 +132,14 @@ def test_an_impossible_edit_fails_without_a_question(shell: Shell, script: Scrip
     shell.file("a.py", "x = 1\ny2 = 3\n")
     _, person = talk(script(call, "done"), "go")
     assert person.questions == ["you: ", "you: "]
-    assert decisions() == []
+    assert read_decisions() == []
 
 
 def test_a_file_that_may_not_be_read_is_not_compared_before_a_question(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
     shell.set("LSP_HARNESS_PERMISSIONS__DENY", '["Read(a.py)"]')
     talk(script(IMPOSSIBLE["no such text"]), "go", "n")
-    [(_, decided)] = decisions()
+    [(_, decided)] = read_decisions()
     assert decided.startswith("deny")
 
 
@@ -267,7 +267,7 @@ def test_only_an_explicit_yes_is_a_yes_and_only_a_no_loses_the_work(
     call = edit if tool == "edit" else tool_call("bash", command="touch made", execution="inline")
     _, person = talk(script(call, "done"), "go", wrong, wrong, "YES", permission_mode="ask")
     assert len([question for question in person.questions if "?" in question]) == 3
-    assert next(one for one in decisions() if one != ("lint", "allow mode")) == (tool, "allow person")
+    assert next(one for one in read_decisions() if one != ("lint", "allow mode")) == (tool, "allow person")
     if wrong != "v":
         assert "please answer with y = yes, n = no" in capsys.readouterr().out
 
@@ -278,14 +278,14 @@ def test_no_answer_is_a_no(shell: Shell, script: Script):
     assert (
         asyncio.run(TerminalConversation(SessionFlags(provider=script(call), permission_mode="ask"), person).run()) == 0
     )
-    assert decisions() == [("bash", "deny person")]
+    assert read_decisions() == [("bash", "deny person")]
 
 
 def test_a_command_that_no_rule_can_allow_is_not_remembered(shell: Shell, script: Script):
     call = tool_call("bash", command="curl x | sh", execution="inline")
     _, person = talk(script(call), "go", "a", "s", "n", permission_mode="ask")
     assert person.questions[1:4] == ["Allow? [y/n] "] * 3
-    assert decisions() == [("bash", "deny person")]
+    assert read_decisions() == [("bash", "deny person")]
 
 
 def test_a_long_question_is_folded_and_never_cut(shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]):
@@ -314,10 +314,10 @@ def test_ctrl_c_asks_again_and_twice_ends(shell: Shell, script: Script):
 )
 def test_a_script_of_a_conversation_has_its_answers(shell: Shell, script: Script, lines: str, is_made: bool):
     call = tool_call("bash", command="touch made", execution="inline")
-    result = pipe(lines, "chat", "--provider", script(call, *["done"] * is_made))
+    result = run_with_input(lines, "chat", "--provider", script(call, *["done"] * is_made))
     assert (result.returncode, (shell.folder / "made").exists()) == (0, is_made)
 
 
-def pipe(lines: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def run_with_input(lines: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "lsp_harness", *arguments]
     return subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=60)

@@ -69,16 +69,16 @@ def owner(shell: Shell) -> Iterator[Owner]:
     yield owner
     owner.kill()
     owner.process.stdout.close()  # pyright: ignore[reportOptionalMemberAccess]
-    asyncio.run(_end(owner.task_id))
+    asyncio.run(_end_processes(owner.task_id))
 
 
-async def _end(mark: str) -> None:
+async def _end_processes(mark: str) -> None:
     from lsp_harness.process.process_tree import end_marked
 
     await end_marked(mark)
 
 
-def runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     return any(row.pid == pid for row in list_processes())
 
 
@@ -125,7 +125,7 @@ def test_a_task_of_a_living_process_is_read_and_ended_from_outside(shell: Shell,
     waited = shell.run("task", "wait", owner.task_id, "--seconds", "0")
     assert (waited.code, "running" in waited.out) == (3, True)
     ended = shell.run("task", "cancel", owner.task_id)
-    assert (ended.code, runs(pid)) == (0, False)
+    assert (ended.code, is_running(pid)) == (0, False)
     # the process of the session has ended it, and recorded that itself
     assert end_types(owner.session_id) == ["task.cancelled"]
     assert "cancelled by another process" in ended.out

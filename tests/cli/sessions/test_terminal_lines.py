@@ -47,7 +47,7 @@ def is_changed(folder: Path) -> bool:
     return (folder / "made").exists() or (folder / "a.py").read_text() != "x = 1\n"
 
 
-def prompts() -> list[str]:
+def read_prompts() -> list[str]:
     store = SessionStore()
     events = read_log(store.path(store.find("")))
     return [event.data["text"] for event in events if event.type == "invocation.received"]
@@ -99,7 +99,7 @@ def test_a_line_that_was_typed_before_the_prompt_is_the_next_prompt(shell: Shell
     person.wait_for("next")
     person.type("/exit\r")
     assert person.wait() == 0
-    assert prompts() == ["go", "and then"]
+    assert read_prompts() == ["go", "and then"]
 
 
 # -- Ctrl-C
@@ -149,7 +149,7 @@ def test_ctrl_c_at_the_prompt_clears_the_line_and_takes_no_other(talk: Talk, is_
         person.type(f"say {answer}\r")
         person.wait_for(f"lsp-harness: {answer}")
         person.wait_for("you: ")
-    assert prompts() == ["say first", "say second"]
+    assert read_prompts() == ["say first", "say second"]
     person.type("\x03")
     person.wait_for("Ctrl-C again ends")
     person.wait_for("you: ")
@@ -237,7 +237,7 @@ def test_the_history_has_the_lines_but_no_answers(shell: Shell, talk: Talk):
     person.wait_for("again")
     person.type("/exit\r")
     assert person.wait() == 0
-    assert prompts() == ["go now", "go now"]
+    assert read_prompts() == ["go now", "go now"]
 
 
 def test_a_history_keeps_its_last_lines(tmp_path: Path):

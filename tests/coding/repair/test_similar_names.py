@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from tests.coding.repair.requests import make_request, repair_all
 from tests.index.place import Indexed
-from tests.knowledge.packages import REQUESTS, install, venv
+from tests.knowledge.packages import REQUESTS, install, make_venv
 
 NEAREST = [
     # a local, a parameter, a function, a builtin, a type, a module of the file
@@ -272,7 +272,7 @@ INSTALLED = [
 
 @pytest.mark.parametrize(("marked", "message", "right"), INSTALLED)
 async def test_installed_packages_say_what_they_have(tmp_path: Path, marked: str, message: str, right: str):
-    install(venv(tmp_path), "requests", "2.32.3", REQUESTS)
+    install(make_venv(tmp_path), "requests", "2.32.3", REQUESTS)
     repairs = await repair_all(make_request("a.py", marked, message, installed=InstalledPackages({}), root=tmp_path))
     before, _, behind = marked.split("<|>")
     assert repairs[0][0] == before + right + behind

@@ -23,7 +23,7 @@ def need(program: str) -> str:
     return program
 
 
-def snippet() -> str:
+def read_snippet() -> str:
     """Return the code for the init.el of users: the only block with eglot on the page."""
     (block,) = [text for text in re.findall(r"```elisp\n(.*?)```", PAGE.read_text(), re.DOTALL) if "eglot" in text]
     return block
@@ -40,7 +40,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
     (folder / "project/lsp-harness.toml").write_text(settings)
     replies = [{"text": "total / len(valeus)", "expect": "def mean"}, {"text": "y"}]
     (folder / "script.json").write_text(json.dumps(replies))
-    (folder / "init.el").write_text(snippet())
+    (folder / "init.el").write_text(read_snippet())
     environment = {
         **os.environ,
         "HOME": str(folder),

@@ -43,7 +43,7 @@ def need(program: str) -> str:
 
 
 @contextlib.contextmanager
-def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
+def attach_neovim(argv: list[str]) -> Iterator[pynvim.Nvim]:
     """Start a Neovim that ends with the context. Its servers must end with it."""
     nvim = pynvim.attach("child", argv=[need("nvim"), "--embed", "--headless", "-i", "NONE", "-n", *argv])
     with contextlib.ExitStack() as watched:
@@ -70,9 +70,9 @@ def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
 
 
 @contextlib.contextmanager
-def bare() -> Iterator[pynvim.Nvim]:
+def start_bare_neovim() -> Iterator[pynvim.Nvim]:
     """Start a Neovim without any configuration, which can only `require` the plugin."""
-    with attached(["--clean", "--cmd", f"set runtimepath^={PLUGIN}"]) as nvim:
+    with attach_neovim(["--clean", "--cmd", f"set runtimepath^={PLUGIN}"]) as nvim:
         yield nvim
 
 
@@ -91,7 +91,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         monkeypatch.setenv("TEST_SERVER", json.dumps(command))
         monkeypatch.setenv("TEST_BEFORE", before)
         monkeypatch.delenv("NVIM", raising=False)
-        nvim = running.enter_context(attached(["-u", str(HERE / "init.lua")]))
+        nvim = running.enter_context(attach_neovim(["-u", str(HERE / "init.lua")]))
         work = tmp_path / "work"
         (work / ".git").mkdir(parents=True)
         return Editor(nvim, work)

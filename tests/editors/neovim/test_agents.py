@@ -9,7 +9,7 @@ from tests.editors.neovim.editor import Editor
 TERMINAL = "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|'):find(..., 1, true) ~= nil"
 
 
-def keys(text: str) -> str:
+def encode_keys(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
@@ -29,7 +29,7 @@ def test_an_agent_in_a_terminal_is_shown_as_it_is_and_gets_what_is_typed(attache
 
     attached.type("hi")
 
-    attached.until_event("runtime press", agentId="01ECHO", keys=keys("h"))
+    attached.until_event("runtime press", agentId="01ECHO", keys=encode_keys("h"))
     attached.until(TERMINAL, "> HI")
 
 

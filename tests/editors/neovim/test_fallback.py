@@ -44,7 +44,7 @@ _G.other = vim.lsp.start({
 """Another server, within Neovim, which finds everything at the beginning of the second line."""
 
 
-def other(editor: Editor, **provides: bool) -> None:
+def start_other_server(editor: Editor, **provides: bool) -> None:
     editor.lua(OTHER, provides or {"definitionProvider": True, "referencesProvider": True})
     editor.until("vim.lsp.get_client_by_id(other).initialized")
 
@@ -97,7 +97,7 @@ def test_alone_it_lists_the_references(indexed: Editor):
 
 
 def test_beside_a_server_that_has_definitions_nothing_of_ours_is_shown(indexed: Editor):
-    other(indexed)
+    start_other_server(indexed)
 
     indexed.lua("vim.lsp.buf.definition()")
     indexed.until("vim.api.nvim_win_get_cursor(0)[1] == 2")
@@ -110,7 +110,7 @@ def test_beside_a_server_that_has_definitions_nothing_of_ours_is_shown(indexed: 
 
 def test_the_fallback_stands_back_only_while_another_is_there(editor: Editor):
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
-    other(editor)
+    start_other_server(editor)
     assert find_servers(editor, DEFINITION) == find_servers(editor, REFERENCES) == ["other"]
 
     editor.lua("vim.lsp.buf_detach_client(0, other)")
@@ -123,14 +123,14 @@ def test_the_fallback_stands_back_only_while_another_is_there(editor: Editor):
 
 
 def test_the_fallback_is_chosen_separately_for_each_method(editor: Editor):
-    other(editor, referencesProvider=True)
+    start_other_server(editor, referencesProvider=True)
 
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
     assert find_servers(editor, REFERENCES) == ["other"]
 
 
 def test_a_method_that_another_registers_later_counts(editor: Editor):
-    other(editor, hoverProvider=True)
+    start_other_server(editor, hoverProvider=True)
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
     editor.lua("""
@@ -142,14 +142,14 @@ def test_a_method_that_another_registers_later_counts(editor: Editor):
 
 
 def test_in_a_buffer_without_the_other_it_answers(editor: Editor):
-    other(editor)
+    start_other_server(editor)
     editor.open("elsewhere.py")
 
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
 
 def test_a_server_that_is_restarted_stands_back_too(editor: Editor):
-    other(editor)
+    start_other_server(editor)
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
     editor.nvim.command("LspHarness restart")
     editor.until("vim.lsp.get_client_by_id(gone) == nil and require('lsp_harness.server').client(0) ~= nil")
@@ -168,10 +168,10 @@ def test_a_server_that_is_restarted_stands_back_too(editor: Editor):
 def test_all_forms_of_supports_method_give_the_same_answer(editor: Editor, question: str):
     ask = f"local client = require('lsp_harness.server').client(0) return {question}"
     assert editor.lua(ask) is True
-    other(editor)
+    start_other_server(editor)
     assert editor.lua(ask) is False
 
 
 def test_the_fallback_still_tells_all_it_can_do(editor: Editor):
-    other(editor)
+    start_other_server(editor)
     assert editor.lua("return require('lsp_harness.server').client(0):supports_method('textDocument/definition')")

@@ -10,7 +10,7 @@ from tests.editors.neovim.editor import Editor
 FORWARDED = ["context", "docstring", "explain", "greet", "tests"]
 
 
-def offered(editor: Editor, begins: str = "") -> list[str]:
+def list_offered_commands(editor: Editor, begins: str = "") -> list[str]:
     """The completions that are no subcommands of the plugin itself."""
     own = editor.lua("return vim.tbl_keys(require('lsp_harness.command').commands)")
     return [name for name in editor.nvim.funcs.getcompletion(f"LspHarness {begins}", "cmdline") if name not in own]
@@ -23,8 +23,8 @@ def floating_text(editor: Editor) -> list[str]:
 
 def test_commands_that_the_server_lists_are_completed_and_run(editor: Editor):
     editor.settle()
-    assert offered(editor) == FORWARDED
-    assert offered(editor, "gr") == ["greet"]
+    assert list_offered_commands(editor) == FORWARDED
+    assert list_offered_commands(editor, "gr") == ["greet"]
 
     editor.nvim.command("LspHarness greet")
 
@@ -44,14 +44,14 @@ def test_every_server_is_asked_once(editor: Editor):
     editor.settle()
 
     assert len(editor.events("commands listed")) == 2
-    assert offered(editor) == FORWARDED
+    assert list_offered_commands(editor) == FORWARDED
 
 
 def test_a_command_that_is_typed_before_the_list_arrives_waits(start: Start):
     editor = start([*FAKE, "slow"])
     editor.open()
     editor.settle()
-    assert offered(editor) == []
+    assert list_offered_commands(editor) == []
 
     # the command blocks Neovim, so the release must have its timer before it
     editor.lua("""
@@ -76,7 +76,7 @@ def test_a_list_that_could_not_be_had_is_asked_for_again(start: Start):
     editor = start([*FAKE, "forgetful"])
     editor.open()
     editor.settle()
-    assert offered(editor) == []
+    assert list_offered_commands(editor) == []
 
     editor.nvim.command("LspHarness greet")
 
@@ -153,6 +153,6 @@ def test_the_real_server_lists_its_own(real: Real):
     editor = real()
     editor.until("#require('lsp_harness.forwarded_commands').names(vim.lsp.get_clients()[1]) > 0")
 
-    assert offered(editor) == [
+    assert list_offered_commands(editor) == [
         command.short_name for command in editor_commands() if command.palette and command.palette.handler != "custom"
     ]

@@ -16,7 +16,7 @@ def code(editor: Editor) -> Editor:
     return editor
 
 
-def span(line: int, start: int, end_line: int, end: int) -> dict[str, dict[str, int]]:
+def make_range(line: int, start: int, end_line: int, end: int) -> dict[str, dict[str, int]]:
     return {"start": {"line": line, "character": start}, "end": {"line": end_line, "character": end}}
 
 
@@ -28,7 +28,7 @@ def test_an_instruction_for_some_lines_is_shown_and_applied(code: Editor):
     assert shown[2:] == ["@@ -1,2 +1,2 @@", "-def add(a, b):", "+DEF ADD(A, B):", "     return a + b"]
     (wish,) = code.events("instructed")
     assert wish["instruction"] == "shout it"
-    assert wish["range"] == span(0, 0, 0, 14)
+    assert wish["range"] == make_range(0, 0, 0, 14)
     code.type("y")
 
     code.says("done as told")
@@ -84,11 +84,11 @@ def test_a_selection_is_what_was_selected(code: Editor):
     code.type("jVE")
     code.previews()
 
-    assert [each["range"] for each in code.events("instructed")] == [span(0, 4, 0, 5), span(1, 0, 1, 16)]
+    assert [each["range"] for each in code.events("instructed")] == [make_range(0, 4, 0, 5), make_range(1, 0, 1, 16)]
 
 
 def test_the_code_action_asks_here_and_tells_the_server(code: Editor):
-    place = {"uri": code.lua("return vim.uri_from_bufnr(0)"), "range": span(0, 4, 0, 7)}
+    place = {"uri": code.lua("return vim.uri_from_bufnr(0)"), "range": make_range(0, 4, 0, 7)}
     code.lua("vim.ui.input = function(_, done) done('be loud') end")
 
     code.lua(
@@ -140,7 +140,7 @@ def test_an_explanation_floats_until_the_cursor_moves(code: Editor):
 
     code.until("#vim.api.nvim_list_wins() == 2")
     (asked,) = code.events("explained")
-    assert asked["range"] == span(0, 0, 1, 16)
+    assert asked["range"] == make_range(0, 0, 1, 16)
     shown = code.lua("""
         local window = vim.api.nvim_list_wins()[2]
         local buf = vim.api.nvim_win_get_buf(window)

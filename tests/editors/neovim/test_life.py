@@ -9,7 +9,7 @@ from tests.editors.neovim.conftest import PLUGIN, Start
 from tests.editors.neovim.editor import Editor
 
 
-def greeted(start: Start, before: str) -> tuple[Editor, dict[str, object]]:
+def start_and_greet(start: Start, before: str) -> tuple[Editor, dict[str, object]]:
     editor = start(before=before)
     editor.open()
     (hello,) = editor.events("hello")
@@ -21,12 +21,12 @@ def greeted(start: Start, before: str) -> tuple[Editor, dict[str, object]]:
     [("false", False), ("true", True), ("function(root) return vim.fs.basename(root) == 'work' end", True)],
 )
 def test_the_server_is_told_whether_the_workspace_is_trusted(start: Start, option: str, trusted: bool):
-    _editor, options = greeted(start, f"_G.options = {{ trusted = {option} }}")
+    _editor, options = start_and_greet(start, f"_G.options = {{ trusted = {option} }}")
     assert options == {"trusted": trusted}
 
 
 def test_options_of_the_user_stand(start: Start):
-    _editor, options = greeted(
+    _editor, options = start_and_greet(
         start, "vim.lsp.config('lsp_harness', { init_options = { trusted = false, lspHarness = { quiet = {} } } })"
     )
     assert options["trusted"] is False
@@ -36,7 +36,7 @@ def test_options_of_the_user_stand(start: Start):
 @pytest.mark.parametrize(("answer", "trusted"), [(4, True), (3, False), (1, False)])
 def test_neovim_asks_about_trust_and_remembers_the_answer(start: Start, answer: int, trusted: bool):
     """The test answers `vim.fn.confirm`: 1 ignores, 3 denies, 4 allows."""
-    editor, options = greeted(
+    editor, options = start_and_greet(
         start,
         f"""
         _G.options, _G.questions = {{ trusted = 'ask' }}, 0

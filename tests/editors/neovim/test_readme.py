@@ -49,7 +49,7 @@ def fill_in(text: str, home: Path) -> str:
 
 
 @contextlib.contextmanager
-def neovim(home: Path) -> Iterator[Editor]:
+def start_neovim(home: Path) -> Iterator[Editor]:
     """Start `nvim mean.py` with the configuration of the user."""
     argv = [need("nvim"), "--embed", "--headless", str(home / "project/mean.py")]
     nvim = pynvim.attach("child", argv=argv)
@@ -71,7 +71,7 @@ def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
         subprocess.run(["bash", "-euc", fill_in(block("sh", "ln -s"), newcomer)], check=True)
     init.write_text(setup)
 
-    with neovim(newcomer) as editor:
+    with start_neovim(newcomer) as editor:
         # no message of a wrong option or a missing file
         assert editor.messages == ""
         editor.until("require('lsp_harness.server').client(0) ~= nil")
@@ -98,7 +98,7 @@ def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
 
 def test_the_spec_for_lazy_is_a_table_that_names_the_plugin(newcomer: Path):
     """The plugin manager is not installed, so the test only reads its specification."""
-    with neovim(newcomer) as editor:
+    with start_neovim(newcomer) as editor:
         spec = editor.lua(f"return {fill_in(block('lua', 'lazy ='), newcomer)}")
         assert spec == {"dir": str(newcomer / "clone/editors/neovim"), "name": "lsp-harness", "lazy": False}
         assert Path(spec["dir"], "plugin/lsp_harness.lua").exists()

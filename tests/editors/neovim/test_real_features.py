@@ -14,7 +14,7 @@ MODEL = Config().model.path
 REPLY = {"text": REST, "expect": "def mean"}
 
 
-def line(editor: Editor, begins: str) -> None:
+def wait_for_status_line(editor: Editor, begins: str) -> None:
     editor.until("vim.startswith(require('lsp_harness').statusline(), ...)", begins)
 
 
@@ -67,7 +67,7 @@ def test_a_suggestion_that_was_asked_for_and_takes_long_is_seen_and_can_be_cance
     assert f"cancelled: {title}" in editor.messages
     assert editor.messages.count("lsp-harness: ") == 1, "the answer of the cancelled request is no message"
     # until then, the same request would get the answer in flight, which never comes
-    line(editor, f"{MODEL} ready")
+    wait_for_status_line(editor, f"{MODEL} ready")
     editor.type("<M-s>")
     editor.shows(REST)
 
@@ -87,7 +87,7 @@ def test_why_opens_the_verdict_on_an_accepted_text(undefined: Editor):
 
 def test_the_statusline_goes_from_off_to_ready_and_counts(real: Real):
     editor = real(REPLY, settings="[completion]\nwarm = false\n")
-    line(editor, f"{MODEL} off")
+    wait_for_status_line(editor, f"{MODEL} off")
 
     editor.type("A ")
     editor.shows(REST)
@@ -103,7 +103,7 @@ def test_a_workspace_that_is_not_trusted_is_said_in_the_statusline(real: Real):
 
 def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(real: Real):
     editor = real(REPLY)
-    line(editor, MODEL)
+    wait_for_status_line(editor, MODEL)
 
     editor.nvim.command("LspHarness pause everywhere")
     editor.until("vim.endswith(require('lsp_harness').statusline(), 'paused everywhere')")
@@ -137,7 +137,7 @@ def test_a_dismissed_suggestion_is_counted_as_such(real: Real):
 
 def test_another_model_of_the_catalogue_is_sent_as_a_setting(real: Real):
     editor = real()
-    line(editor, MODEL)
+    wait_for_status_line(editor, MODEL)
     editor.choosing("none of these")
     editor.nvim.command("LspHarness model")
     editor.until("offered ~= nil")
@@ -158,8 +158,8 @@ def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     editor = start(SERVE)
     editor.open("mean.py", MEAN)
-    line(editor, "tiny.gguf ready")
-    first = engine(editor)
+    wait_for_status_line(editor, "tiny.gguf ready")
+    first = read_engine_pid(editor)
 
     if how == "killed":
         os.kill(first, signal.SIGKILL)
@@ -171,7 +171,7 @@ def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
         editor.says("the engine has restarted with tiny")
 
     editor.until("engine() ~= nil and engine() ~= ...", first)
-    line(editor, "tiny.gguf")
+    wait_for_status_line(editor, "tiny.gguf")
     assert editor.buffer[0] == "def mean(values):"
 
 
@@ -187,7 +187,7 @@ def define_asked(editor: Editor) -> None:
     """)
 
 
-def engine(editor: Editor) -> int:
+def read_engine_pid(editor: Editor) -> int:
     """Return the id of the engine process, as the server reports it."""
     define_asked(editor)
     editor.lua("""

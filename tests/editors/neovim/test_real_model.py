@@ -10,9 +10,18 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.inference.models import model_files
-from tests.editors.neovim.picture import svg
+from tests.editors.neovim.picture import draw_svg
 from tests.editors.neovim.terminal import ESCAPE, Terminal
-from tests.editors.neovim.test_screen import COLUMNS, DIAGNOSE, MODEL, TRANSCRIPT, colour, remote, start, transcript
+from tests.editors.neovim.test_screen import (
+    COLUMNS,
+    DIAGNOSE,
+    MODEL,
+    TRANSCRIPT,
+    evaluate_remotely,
+    read_colour,
+    start,
+    write_transcript,
+)
 
 STARTING = 120
 """Seconds in which the engine comes up and answers for the first time."""
@@ -44,8 +53,8 @@ def test_the_real_model_shows_ghost_text_and_fixes_a_finding(home: Path, termina
     terminal.patience = STARTING
     address = start(terminal, tmp_path, None, text=TEXT)
     # a colour that no other text on the screen has
-    remote(address, "execute('highlight LspHarnessGhost guifg=#8a93a8 gui=italic')")
-    ghost_colour = colour(address, "LspHarnessGhost")
+    evaluate_remotely(address, "execute('highlight LspHarnessGhost guifg=#8a93a8 gui=italic')")
+    ghost_colour = read_colour(address, "LspHarnessGhost")
 
     terminal.type("3Goreturn ")
     seen = terminal.until(ghost_colour, f"{MODEL} ready", coloured=True)
@@ -54,7 +63,7 @@ def test_the_real_model_shows_ghost_text_and_fixes_a_finding(home: Path, termina
     ghost = terminal.screen()
 
     (tmp_path / "diagnose.lua").write_text(DIAGNOSE % FINDING)
-    remote(address, f"execute('luafile {tmp_path}/diagnose.lua')")
+    evaluate_remotely(address, f"execute('luafile {tmp_path}/diagnose.lua')")
     terminal.press("Tab")
     terminal.press("Escape")
     taken = terminal.until(f"return {shown}", "E  11", gone=ghost_colour)
@@ -76,9 +85,9 @@ def test_the_real_model_shows_ghost_text_and_fixes_a_finding(home: Path, termina
             ":LspHarness fix: what was verified is in the title",
             "y: applied",
         )
-        text = transcript(*zip(said, (ghost, accepted, previewed, fixed), strict=True))
+        text = write_transcript(*zip(said, (ghost, accepted, previewed, fixed), strict=True))
         TRANSCRIPT.with_name("neovim-real-model.txt").write_text(text)
-        picture = svg(
+        picture = draw_svg(
             "Neovim, qwen2.5-coder 0.5B", list(zip(said, (seen, taken, preview, applied), strict=True)), COLUMNS
         )
         TRANSCRIPT.with_name("neovim-real-model.svg").write_text(picture)

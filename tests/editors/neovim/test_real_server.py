@@ -16,7 +16,7 @@ FIXED = ["def area(r):", "    width = r", "    return width * width"]
 MISSPELT = MEAN.replace("return", "return total / lne(valeus)")
 
 
-def completing(real: Real) -> Editor:
+def start_completing_editor(real: Real) -> Editor:
     return real({"text": REST, "expect": "def mean"})
 
 
@@ -37,7 +37,7 @@ def watch_requests(editor: Editor) -> None:
 
 # -- ghost text
 def test_ghost_text_is_shown_and_accepted(real: Real):
-    editor = completing(real)
+    editor = start_completing_editor(real)
     editor.type("A ")
     editor.shows(REST)
     editor.hush()
@@ -52,7 +52,7 @@ def test_ghost_text_is_shown_and_accepted(real: Real):
 
 
 def test_typing_along_words_and_lines_need_no_second_reply(real: Real):
-    editor = completing(real)
+    editor = start_completing_editor(real)
     editor.type("A ")
     editor.shows(REST)
 
@@ -74,7 +74,7 @@ def test_a_finding_of_an_accepted_text_is_marked_without_another_key(undefined: 
 
 
 # -- fixes
-def broken(real: Real, *replies: dict[str, Any], **more: str) -> Editor:
+def start_broken_editor(real: Real, *replies: dict[str, Any], **more: str) -> Editor:
     # without this, a repair without the model would find the similar name
     editor = real(*replies, text=BROKEN, repairs=False, **more)
     editor.diagnose(2, 11, 16, "Undefined name `widht`", source="Ruff", code="F821")
@@ -82,7 +82,7 @@ def broken(real: Real, *replies: dict[str, Any], **more: str) -> Editor:
 
 
 def test_a_verified_fix_is_shown_and_applied(real: Real):
-    editor = broken(real, {"text": "return width * width"})
+    editor = start_broken_editor(real, {"text": "return width * width"})
 
     editor.nvim.command("LspHarness fix")
 
@@ -129,7 +129,7 @@ def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(rea
 
 
 def test_a_rejected_fix_leaves_the_text(real: Real):
-    editor = broken(real, {"text": "return width * width"})
+    editor = start_broken_editor(real, {"text": "return width * width"})
     editor.nvim.command("LspHarness fix")
     editor.previews()
 
@@ -140,7 +140,7 @@ def test_a_rejected_fix_leaves_the_text(real: Real):
 
 
 def test_a_fix_that_passes_no_gate_says_which(real: Real):
-    editor = broken(real, {"text": "return widhth + width"})
+    editor = start_broken_editor(real, {"text": "return widhth + width"})
 
     editor.nvim.command("LspHarness fix")
 
@@ -150,7 +150,7 @@ def test_a_fix_that_passes_no_gate_says_which(real: Real):
 
 def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
     # only the fix uses the engine
-    editor = broken(real, {"hang": True}, settings="[completion]\nwarm = false\n")
+    editor = start_broken_editor(real, {"hang": True}, settings="[completion]\nwarm = false\n")
     editor.nvim.command("LspHarness fix")
     editor.until("require('lsp_harness').statusline():find('Fix with lsp-harness', 1, true) ~= nil")
     # progress is shown before the request to the engine; a cancellation before it would leave the reply to the next fix
@@ -178,7 +178,9 @@ def lint(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("trusted", ["true", "false"])
 def test_the_linter_is_run_in_a_trusted_workspace_only(real: Real, tmp_path: Path, trusted: str):
-    editor = broken(real, {"text": "return width * width"}, before=f"_G.options = {{ trusted = {trusted} }}")
+    editor = start_broken_editor(
+        real, {"text": "return width * width"}, before=f"_G.options = {{ trusted = {trusted} }}"
+    )
 
     editor.nvim.command("LspHarness fix")
 
@@ -191,7 +193,7 @@ def test_the_linter_is_run_in_a_trusted_workspace_only(real: Real, tmp_path: Pat
 
 
 def test_a_server_that_is_killed_comes_back_and_completes(real: Real):
-    editor = completing(real)
+    editor = start_completing_editor(real)
     editor.type("Goedited = 1<Esc>")
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
 
@@ -215,7 +217,7 @@ def server_pid(editor: Editor) -> int:
 
 # -- the status
 def test_status_and_health_report_no_problem(real: Real):
-    editor = completing(real)
+    editor = start_completing_editor(real)
     editor.nvim.command("LspHarness status")
     editor.says("positionEncoding: utf-8")
 

@@ -6,7 +6,7 @@ from tests.editors.neovim.editor import Editor
 TEXT = "first = 1\nsecond = 'ñ' + 2\nthird = 3\n"
 
 
-def rests(editor: Editor) -> list[tuple[int, int]]:
+def find_resting_places(editor: Editor) -> list[tuple[int, int]]:
     return [(event["line"], event["character"]) for event in editor.events("rests")]
 
 
@@ -29,7 +29,7 @@ def test_a_place_is_told_once(start: Start):
     editor.type("j")
     editor.lua(tell)
     editor.until("seen({ event = 'rests', line = 1, character = 0 })")
-    assert rests(editor) == [(0, 0), (1, 0)]
+    assert find_resting_places(editor) == [(0, 0), (1, 0)]
 
 
 def test_no_place_is_sent_while_typing_or_paused(start: Start):
@@ -50,4 +50,4 @@ def test_no_place_is_sent_while_typing_or_paused(start: Start):
     editor.lua(tell)
     # messages keep their order, so an earlier notification would have arrived before
     editor.until("seen({ event = 'rests', line = 1 })")
-    assert [place for place in rests(editor) if place[0] == 0] == [(0, 0), (0, 6)]
+    assert [place for place in find_resting_places(editor) if place[0] == 0] == [(0, 0), (0, 6)]

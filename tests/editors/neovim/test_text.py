@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from pynvim import Nvim
 
-from tests.editors.neovim.conftest import bare
+from tests.editors.neovim.conftest import start_bare_neovim
 
 
 @pytest.fixture(scope="module")
 def nvim():
     """One Neovim for all tests, because these functions have no state."""
-    with bare() as nvim:
+    with start_bare_neovim() as nvim:
         yield nvim
 
 
@@ -78,7 +78,7 @@ def test_a_part_never_ends_inside_what_is_replaced(nvim: Nvim):
     assert call(nvim, "align_piece", "());", "());", "()") == ["());", True]
 
 
-def item(text: Any, start: int | None = None, end: int | None = None, line: int = 3) -> dict[str, Any]:
+def make_item(text: Any, start: int | None = None, end: int | None = None, line: int = 3) -> dict[str, Any]:
     if start is None:
         return {"insertText": text}
     return {
@@ -90,18 +90,18 @@ def item(text: Any, start: int | None = None, end: int | None = None, line: int 
 @pytest.mark.parametrize(
     ("item", "expected"),
     [
-        (item("new"), ["new", ""]),
-        (item("a\r\nb\rc"), ["a\nb\nc", ""]),
+        (make_item("new"), ["new", ""]),
+        (make_item("a\r\nb\rc"), ["a\nb\nc", ""]),
         # the line is "é😀ab|)", a cursor after 8 bytes
-        (item("abc)", 3, 6), ["c)", ")"]),
-        (item("é😀abc", 0, 5), ["c", ""]),
-        (item("zbc", 3, 5), []),
-        (item("ab", 3, 5), []),
-        (item("ab)", 3, 6), []),
-        (item("abc", 3, 6), []),
-        (item("c", 6, 6), []),
-        (item("c", 5, 5, line=4), []),
-        (item({"kind": "snippet", "value": "a$1"}), []),
+        (make_item("abc)", 3, 6), ["c)", ")"]),
+        (make_item("é😀abc", 0, 5), ["c", ""]),
+        (make_item("zbc", 3, 5), []),
+        (make_item("ab", 3, 5), []),
+        (make_item("ab)", 3, 6), []),
+        (make_item("abc", 3, 6), []),
+        (make_item("c", 6, 6), []),
+        (make_item("c", 5, 5, line=4), []),
+        (make_item({"kind": "snippet", "value": "a$1"}), []),
     ],
 )
 def test_an_item_is_fitted_to_its_line(nvim: Nvim, item: dict[str, Any], expected: list[str]):
