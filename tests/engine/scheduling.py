@@ -78,7 +78,7 @@ async def all_of(scheduler: Scheduler, item: TokenRequest, priority: Priority = 
     return [str(chunk.stop) async for chunk in scheduler.submit(item, priority) if chunk.stop]
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     """Wait for a condition. The time limit of the test run ends the wait."""
     while not condition():  # noqa: ASYNC110 - there is no event
         await asyncio.sleep(0)

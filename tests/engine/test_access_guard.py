@@ -19,7 +19,7 @@ TOKEN = "a" * 40
 OWN = {"host": "127.0.0.1:8080", "authorization": f"Bearer {TOKEN}"}
 
 
-async def inside(scope: Any, receive: Any, send: Any) -> None:
+async def answer_everything(scope: Any, receive: Any, send: Any) -> None:
     """An application that answers everything."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"inside"})
@@ -42,7 +42,7 @@ async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any 
         "server": server,
         "headers": [(name.encode(), value.encode()) for name, value in headers],
     }
-    await AccessGuard(inside, TOKEN)(scope, receive, send)
+    await AccessGuard(answer_everything, TOKEN)(scope, receive, send)
     return items[0]["status"], dict(items[0]["headers"]), b"".join(part.get("body", b"") for part in items[1:]).decode()
 
 

@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_be_written_fails_no_request(
     assert machine.run(PROMPT, SHORT)[1].stop == "limit"
 
 
-def laid(root: Path, **ages: int) -> None:
+def write_aged_files(root: Path, **ages: int) -> None:
     """Files of ten bytes, `<folder>_<name>`, that were used so long ago."""
     for name, age in ages.items():
         folder, _, stem = name.partition("_")
@@ -178,26 +178,26 @@ def laid(root: Path, **ages: int) -> None:
         os.utime(file, (1_000_000 - age, 1_000_000 - age))
 
 
-def left(root: Path) -> list[str]:
+def list_cache_files(root: Path) -> list[str]:
     return sorted(str(file.relative_to(root)) for file in root.glob("*/*.kv"))
 
 
 def test_files_of_other_models_and_settings_count_too_and_the_oldest_goes_first(tmp_path: Path):
-    laid(tmp_path, mine_new=1, mine_old=4, other_new=2, other_old=3)
+    write_aged_files(tmp_path, mine_new=1, mine_old=4, other_new=2, other_old=3)
     assert sorted(file.name for file in prune_folders(tmp_path, 25)) == ["old.kv", "old.kv"]
-    assert left(tmp_path) == ["mine/new.kv", "other/new.kv"]
+    assert list_cache_files(tmp_path) == ["mine/new.kv", "other/new.kv"]
     assert prune_folders(tmp_path, 20) == []
 
 
 def test_a_limit_of_nothing_removes_everything_and_a_missing_folder_is_fine(tmp_path: Path):
-    laid(tmp_path, mine_new=1, other_old=3)
+    write_aged_files(tmp_path, mine_new=1, other_old=3)
     prune_folders(tmp_path, 0)
-    assert left(tmp_path) == []
+    assert list_cache_files(tmp_path) == []
     assert prune_folders(tmp_path / "absent", 0) == []
 
 
 def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench, tmp_path: Path):
-    laid(tmp_path, other_old=3)
+    write_aged_files(tmp_path, other_old=3)
     disk_cache = restart(machine, tmp_path / "kv", limit=2**30)
     machine.run(PROMPT, SHORT, owner=OPEN)
     keep(machine, disk_cache)
@@ -207,7 +207,7 @@ def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench,
     disk_cache = restart(machine, tmp_path / "kv", limit=size + 5)
     machine.run(PROMPT, SHORT, owner=OPEN)
     keep(machine, disk_cache)
-    assert left(tmp_path) == [f"kv/{own.name}"]
+    assert list_cache_files(tmp_path) == [f"kv/{own.name}"]
 
 
 def test_a_file_that_another_engine_removed_is_read_and_written_again(
@@ -220,7 +220,7 @@ def test_a_file_that_another_engine_removed_is_read_and_written_again(
     _, last = machine.run(PROMPT, SHORT, owner=OPEN)
     assert (last.usage.evaluated, again.restored_count) == (len(PROMPT), 0)
     assert keep(machine, again) == 1
-    assert len(left(tmp_path)) == 1
+    assert len(list_cache_files(tmp_path)) == 1
 
 
 def test_drafts_that_nobody_finishes_are_removed(tmp_path: Path):

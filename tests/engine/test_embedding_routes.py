@@ -26,14 +26,14 @@ def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
     embedder.close()
 
 
-def client(embedder: Embedder) -> httpx2.AsyncClient:
+def make_client(embedder: Embedder) -> httpx2.AsyncClient:
     transport = httpx2.ASGITransport(Starlette(routes=routes(embedder)))
     return httpx2.AsyncClient(transport=transport, base_url="http://engine")
 
 
 @pytest.fixture
 async def http(embedder: Embedder) -> AsyncIterator[httpx2.AsyncClient]:
-    async with client(embedder) as http:
+    async with make_client(embedder) as http:
         yield http
 
 
@@ -107,7 +107,7 @@ async def test_a_request_that_cannot_be_answered_is_refused(
 async def test_without_the_model_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
     embedder = Embedder("all-minilm-l6-v2", is_busy=lambda: False)
-    async with client(embedder) as http:
+    async with make_client(embedder) as http:
         for path, field in (("/embedding", "content"), ("/v1/embeddings", "input")):
             response = await http.post(path, json={field: "a"})
             assert response.status_code == 501
@@ -117,7 +117,7 @@ async def test_without_the_model_it_is_said_how_to_get_it(monkeypatch: pytest.Mo
 
 async def test_more_texts_than_may_wait_are_turned_away(embedder: Embedder):
     small = Embedder(embedder.name, is_busy=lambda: False, max_texts=1)
-    async with client(small) as http:
+    async with make_client(small) as http:
         response = await http.post("/embedding", json={"content": ["a", "b"]})
         assert (response.status_code, response.json()["error"]["type"]) == (503, "unavailable_error")
     small.close()
@@ -139,6 +139,6 @@ async def test_embedding_ends_when_the_client_disconnects(embedder: Embedder):
     await app(scope, receive, send)
 
     assert items[-1]["body"] == b"[]"
-    async with client(embedder) as http:
+    async with make_client(embedder) as http:
         await http.post("/embedding", json={"content": "next"})
     assert embedder.pending == 0

@@ -35,12 +35,12 @@ async def http(engine: EngineProcess) -> AsyncIterator[httpx2.AsyncClient]:
         yield http
 
 
-async def props(http: httpx2.AsyncClient) -> dict[str, Any]:
+async def read_props(http: httpx2.AsyncClient) -> dict[str, Any]:
     return (await http.get("/props")).json()
 
 
 async def test_texts_are_embedded_while_a_completion_streams(http: httpx2.AsyncClient):
-    assert (await props(http))["embedding"]["dimensions"] == 0
+    assert (await read_props(http))["embedding"]["dimensions"] == 0
     body = {"prompt": "def f", "n_predict": 400, "stream": True, "priority": "interactive"}
     async with http.stream("POST", "/completion", json=body) as stream:
         lines = stream.aiter_lines()
@@ -49,14 +49,14 @@ async def test_texts_are_embedded_while_a_completion_streams(http: httpx2.AsyncC
         assert [len(row["embedding"][0]) for row in urgent.json()] == [WIDTH] * 3
     background = await http.post("/v1/embeddings", json={"input": "read a file"})
     assert background.json()["data"][0]["embedding"] == urgent.json()[0]["embedding"][0]
-    assert (await props(http))["embedding"]["dimensions"] == WIDTH
+    assert (await read_props(http))["embedding"]["dimensions"] == WIDTH
 
 
 async def test_embedded_texts_are_counted(http: httpx2.AsyncClient):
-    before = (await props(http))["totals"]
+    before = (await read_props(http))["totals"]
     for _ in range(2):
         await http.post("/completion", json={"prompt": "count this prompt", "n_predict": 3})
-    totals = (await props(http))["totals"]
+    totals = (await read_props(http))["totals"]
     metrics = read((await http.get("/metrics")).text)
 
     assert totals["tokens_generated"] - before["tokens_generated"] == 6

@@ -33,7 +33,7 @@ class Letters:
         return self.words.get(token, chr(token)).encode()
 
 
-def ids(text: str) -> list[int]:
+def letters_as_tokens(text: str) -> list[int]:
     return [ord(letter) for letter in text]
 
 
@@ -53,7 +53,14 @@ def test_the_opening_token_of_a_model_comes_first():
 def test_suffix_first_lets_the_middle_continue_the_prefix():
     work = tokenize_infill(Letters(), INFILL, "suffix-first")
 
-    assert list(work.prompts[0].tokens) == [*ids("xaxb"), 1001, 1002, *ids("suf"), 1003, *ids("pre")]
+    assert list(work.prompts[0].tokens) == [
+        *letters_as_tokens("xaxb"),
+        1001,
+        1002,
+        *letters_as_tokens("suf"),
+        1003,
+        *letters_as_tokens("pre"),
+    ]
     assert (work.prompts[0].forced, work.sampling) == (b"", INFILL.sampling)
 
 
@@ -63,14 +70,21 @@ def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
     work = tokenize_infill(named, Infill(InfillContext("", "", extra)), "suffix-first")
 
     # one that begins with its name needs no other
-    head = [1004, *ids("a.py\nxa"), *ids("# b.py\nxb"), *ids("xc")]
+    head = [1004, *letters_as_tokens("a.py\nxa"), *letters_as_tokens("# b.py\nxb"), *letters_as_tokens("xc")]
     assert list(work.prompts[0].tokens)[: len(head)] == head
 
 
 def test_prefix_suffix_middle_is_what_most_models_were_trained_on():
     work = tokenize_infill(Letters(), INFILL, "prefix-suffix-middle")
 
-    assert list(work.prompts[0].tokens) == [*ids("xaxb"), 1001, *ids("pre"), 1002, *ids("suf"), 1003]
+    assert list(work.prompts[0].tokens) == [
+        *letters_as_tokens("xaxb"),
+        1001,
+        *letters_as_tokens("pre"),
+        1002,
+        *letters_as_tokens("suf"),
+        1003,
+    ]
 
 
 @pytest.mark.parametrize("order", ["suffix-first", "prefix-suffix-middle"])
@@ -138,8 +152,8 @@ def test_shorter_prompts_come_after_the_first_choice():
     work = tokenize_infill(Letters(), infill, "suffix-first")
 
     assert [list(prompt.tokens) for prompt in work.prompts[1:]] == [
-        [1001, 1002, *ids("s"), 1003, *ids("re")],
-        [1001, 1002, 1003, *ids("e")],
+        [1001, 1002, *letters_as_tokens("s"), 1003, *letters_as_tokens("re")],
+        [1001, 1002, 1003, *letters_as_tokens("e")],
     ]
     assert work.budget_ms == 50.0
 

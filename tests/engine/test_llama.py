@@ -48,7 +48,7 @@ def test_the_model_says_which_tokens_end_an_answer(llama: Llama):
     assert ends == [True, True, False, True]
 
 
-def agreeing(llama: Llama, start: bytes) -> set[int]:
+def find_agreeing_tokens(llama: Llama, start: bytes) -> set[int]:
     pieces = {token: llama.vocabulary.piece(token) for token in range(llama.n_vocab)}
     return {token for token, piece in pieces.items() if piece and (piece.startswith(start) or start.startswith(piece))}
 
@@ -75,7 +75,7 @@ def test_blanks_are_spelled_by_the_longest_token_that_fits(llama: Llama):
     )
 )
 def test_spelled_are_the_tokens_that_agree_with_a_text(llama: Llama, start: bytes):
-    agree = agreeing(llama, start)
+    agree = find_agreeing_tokens(llama, start)
     if start.isspace():
         # at most one is left to the word behind them, or no longer one fits
         fitting = {

@@ -11,7 +11,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from lsp_harness.config import paths
-from tests.support.engine import EngineProcess, served
+from tests.support.engine import EngineProcess, serve_engine
 
 N_CTX = 1280
 HI: Any = [{"role": "user", "content": "Hi"}]
@@ -20,7 +20,9 @@ PROMPT = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
 
 @pytest.fixture(scope="module")
 def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
-    with served(tiny_model, probed, "--n-ctx", str(N_CTX), "--name", "tiny", "--tcp", "0", "--kv-disk", "0") as engine:
+    with serve_engine(
+        tiny_model, probed, "--n-ctx", str(N_CTX), "--name", "tiny", "--tcp", "0", "--kv-disk", "0"
+    ) as engine:
         yield engine
 
 

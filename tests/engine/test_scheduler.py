@@ -12,7 +12,7 @@ from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE
-from .scheduling import Book, GatedLlama, all_of, make_request, until
+from .scheduling import Book, GatedLlama, all_of, make_request, wait_until
 
 
 async def test_chunks_come_in_order_and_the_end_is_told_once(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
@@ -31,7 +31,7 @@ async def test_an_interactive_request_overtakes_a_background_request_between_ste
     await gated_llama.at_work.wait()
     assert not scheduler.is_busy()
     others = [asyncio.create_task(all_of(scheduler, make_request(name), name)) for name in ("normal", "interactive")]
-    await until(lambda: scheduler.pending == 3)
+    await wait_until(lambda: scheduler.pending == 3)
     assert scheduler.is_busy()
     gated_llama.open.set()
 
@@ -49,7 +49,7 @@ async def test_less_urgent_requests_join_a_step_that_costs_no_more(gated_llama: 
     slow = asyncio.create_task(all_of(scheduler, make_request("slow", 5), "background"))
     await gated_llama.at_work.wait()
     quick = asyncio.create_task(all_of(scheduler, make_request("quick", 3), "interactive"))
-    await until(lambda: scheduler.pending == 2)
+    await wait_until(lambda: scheduler.pending == 2)
     gated_llama.open.set()
     await asyncio.gather(slow, quick)
     await asyncio.to_thread(scheduler.close)
@@ -66,7 +66,7 @@ async def test_requests_of_equal_priority_share_their_steps(scheduler: Scheduler
     first = asyncio.create_task(all_of(scheduler, make_request("a", 4)))
     await gated_llama.at_work.wait()
     others = [asyncio.create_task(all_of(scheduler, make_request(name, 4))) for name in "bc"]
-    await until(lambda: scheduler.pending == 3)
+    await wait_until(lambda: scheduler.pending == 3)
     gated_llama.open.set()
     await asyncio.gather(first, *others)
 
@@ -76,7 +76,7 @@ async def test_requests_of_equal_priority_share_their_steps(scheduler: Scheduler
 
 async def test_prompts_of_two_clients_are_read_in_turn(scheduler: Scheduler, gated_llama: GatedLlama):
     tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 0, prompt=100))) for name in "ab"]
-    await until(lambda: scheduler.pending == 2)
+    await wait_until(lambda: scheduler.pending == 2)
     gated_llama.open.set()
     await asyncio.gather(*tasks)
 
@@ -90,7 +90,7 @@ async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read
     slow = asyncio.create_task(all_of(scheduler, make_request("slow", 1, prompt=90), "background"))
     await gated_llama.at_work.wait()
     quick = asyncio.create_task(all_of(scheduler, make_request("quick", 1), "interactive"))
-    await until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
+    await wait_until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
     gated_llama.open.set()
 
     assert await quick == await slow == ["limit"]
@@ -114,7 +114,7 @@ async def test_tokens_that_are_spelled_ahead_are_given_up_for_the_interactive_to
     warm = asyncio.create_task(all_of(scheduler, ahead, "background"))
     await gated_llama.at_work.wait()
     quick = asyncio.create_task(all_of(scheduler, make_request("quick", 1), "interactive"))
-    await until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
+    await wait_until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
     gated_llama.open.set()
 
     assert await quick == await warm == ["limit"]
@@ -129,7 +129,7 @@ async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: 
         (Prompt([1, 2]), Prompt([*tokens, 7])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0
     )
     key = asyncio.create_task(all_of(scheduler, token_request, "interactive"))
-    await until(lambda: scheduler.pending == 2)
+    await wait_until(lambda: scheduler.pending == 2)
     assert not gated_llama.should_abort()
     gated_llama.open.set()
     await asyncio.gather(warm, key)
@@ -148,7 +148,7 @@ async def test_a_request_is_given_up_where_a_shorter_prompt_will_do_for_the_more
         (Prompt([*tokens, 7]), Prompt([1, 2])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0
     )
     key = asyncio.create_task(all_of(scheduler, token_request, "interactive"))
-    await until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
+    await wait_until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
     gated_llama.open.set()
     await asyncio.gather(warm, key)
 
@@ -162,7 +162,7 @@ async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
     slow = asyncio.create_task(all_of(scheduler, make_request("slow", 0, prompt=32), "background"))
     await gated_llama.at_work.wait()
     quick = asyncio.create_task(all_of(scheduler, make_request("quick", 1), "interactive"))
-    await until(lambda: scheduler.pending == 2)
+    await wait_until(lambda: scheduler.pending == 2)
     assert not gated_llama.should_abort()
     gated_llama.open.set()
     await asyncio.gather(slow, quick)
@@ -183,7 +183,7 @@ async def test_tokens_of_each_candidate_are_counted(scheduler: Scheduler, gated_
         (Prompt(tokens, b"abeinrst"),), Sampling(n_predict=1, n=2, lookup=False), Owner("a", "a")
     )
     usages = [chunk.usage async for chunk in scheduler.submit(token_request, "normal") if chunk.stop]
-    await until(lambda: bool(book.usages))
+    await wait_until(lambda: bool(book.usages))
     [usage] = book.usages
 
     assert min(usage.spelled for usage in usages) > 0
@@ -195,7 +195,7 @@ async def test_a_client_with_many_prompts_gets_no_more_steps_than_another(gated_
     tasks = [asyncio.create_task(all_of(scheduler, make_request("many", 1, prompt=n))) for n in (2, 3, 4, 5)]
     await gated_llama.at_work.wait()
     tasks.append(asyncio.create_task(all_of(scheduler, make_request("one", 1))))
-    await until(lambda: scheduler.pending == 5)
+    await wait_until(lambda: scheduler.pending == 5)
     gated_llama.open.set()
     await asyncio.gather(*tasks)
     await asyncio.to_thread(scheduler.close)

@@ -16,7 +16,7 @@ from lsp_harness.errors import EngineError, EngineRefused, EngineUnavailable
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE
-from .scheduling import Book, GatedLlama, all_of, make_request, until
+from .scheduling import Book, GatedLlama, all_of, make_request, wait_until
 
 
 async def test_a_request_is_counted_and_its_place_is_free_before_the_answer_is_whole(
@@ -48,10 +48,10 @@ async def test_leaving_the_answer_stops_the_work_at_its_next_step(
     async with aclosing(cast("Any", scheduler.submit(make_request("long", 900), "normal"))) as chunks:
         await anext(chunks)
         gated_llama.open.clear()
-        await until(lambda: gated_llama.waits)
+        await wait_until(lambda: gated_llama.waits)
     assert gated_llama.should_abort(), "an evaluation under way is told too"
     gated_llama.open.set()
-    await until(lambda: scheduler.pending == 0)
+    await wait_until(lambda: scheduler.pending == 0)
 
     assert book.ends[0][:2] == ("normal", "cancelled")
     assert book.ends[0][2] < 900
@@ -61,12 +61,12 @@ async def test_a_request_that_left_before_its_turn_is_never_served(scheduler: Sc
     first = asyncio.create_task(all_of(scheduler, make_request("first"), "interactive"))
     await gated_llama.at_work.wait()
     second = asyncio.create_task(all_of(scheduler, make_request("second")))
-    await until(lambda: scheduler.pending == 2)
+    await wait_until(lambda: scheduler.pending == 2)
     second.cancel()
     await asyncio.wait({second})
     gated_llama.open.set()
     await first
-    await until(lambda: scheduler.pending == 0)
+    await wait_until(lambda: scheduler.pending == 0)
 
     assert {name for step in gated_llama.log for name in step} == {"first"}
 
@@ -87,7 +87,7 @@ async def test_one_candidate_is_cancelled_by_its_number(scheduler: Scheduler, ga
 async def test_a_request_is_cancelled_by_its_name(scheduler: Scheduler, gated_llama: GatedLlama):
     tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 5, n=2))) for name in ("one", "two")]
     await gated_llama.at_work.wait()
-    await until(lambda: scheduler.pending == 2)
+    await wait_until(lambda: scheduler.pending == 2)
     assert scheduler.cancel("two", "two", None)
     gated_llama.open.set()
 
@@ -108,7 +108,7 @@ async def test_a_broken_request_does_not_end_the_others(scheduler: Scheduler, ga
     with pytest.raises(EngineRefused, match="context_length"):
         await all_of(scheduler, make_request("refused", 5000))
     assert await all_of(scheduler, make_request("a")) == ["limit"]
-    await until(lambda: scheduler.pending == 0)
+    await wait_until(lambda: scheduler.pending == 0)
     assert [outcome for _, outcome, _ in book.ends] == ["failed", "failed", "refused", "limit"]
 
 
@@ -132,7 +132,7 @@ async def test_a_sequence_aside_survives_a_broken_step_of_another_request(gated_
     assert any(slot.is_staging for slot in gated_llama.kv.slots)
     gated_llama.broken = "broken"
     broken = asyncio.create_task(all_of(scheduler, make_request("broken")))
-    await until(lambda: scheduler.pending == 2)
+    await wait_until(lambda: scheduler.pending == 2)
     gated_llama.open.set()
     with pytest.raises(EngineError, match="this request: oh"):
         await broken
@@ -159,9 +159,9 @@ async def test_closing_ends_what_runs_and_what_waits(gated_llama: GatedLlama):
     scheduler = Scheduler(ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE)))
     tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 900))) for name in ("running", "waiting")]
     await gated_llama.at_work.wait()
-    await until(lambda: scheduler.pending == 2)
+    await wait_until(lambda: scheduler.pending == 2)
     closing = asyncio.create_task(asyncio.to_thread(scheduler.close))
-    await until(lambda: gated_llama.should_abort())
+    await wait_until(lambda: gated_llama.should_abort())
     gated_llama.open.set()
     await closing
 
@@ -177,12 +177,12 @@ async def test_the_time_without_a_sign_of_the_thread_is_reported(scheduler: Sche
     first = asyncio.create_task(all_of(scheduler, make_request("first")))
     await gated_llama.at_work.wait()
     before = scheduler.silent_s
-    await until(lambda: scheduler.silent_s > before > 0)
+    await wait_until(lambda: scheduler.silent_s > before > 0)
     # as on a CPU, where each operation is a sign
     gated_llama.abortable = True
     longest = scheduler.silent_s
-    await until(lambda: scheduler.silent_s < longest)
+    await wait_until(lambda: scheduler.silent_s < longest)
     gated_llama.open.set()
     await first
-    await until(lambda: scheduler.pending == 0)
+    await wait_until(lambda: scheduler.pending == 0)
     assert scheduler.silent_s == 0

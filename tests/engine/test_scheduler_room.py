@@ -15,24 +15,24 @@ from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.errors import EngineBusy
 
 from .conftest import CURVE
-from .scheduling import GatedLlama, all_of, make_request, until
+from .scheduling import GatedLlama, all_of, make_request, wait_until
 
 
 async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gated_llama: GatedLlama):
     tasks = [asyncio.create_task(all_of(scheduler, make_request(name))) for name in "abc"]
-    await until(lambda: scheduler.pending == 3)
+    await wait_until(lambda: scheduler.pending == 3)
 
     for priority in ("normal", "background"):
         with pytest.raises(EngineBusy, match="3 requests"):
             await all_of(scheduler, make_request("d"), priority)
     # less urgent ones keep nobody out
     tasks += [asyncio.create_task(all_of(scheduler, make_request(name), "interactive")) for name in "def"]
-    await until(lambda: scheduler.pending == 6)
+    await wait_until(lambda: scheduler.pending == 6)
     with pytest.raises(EngineBusy, match="3 requests"):
         await all_of(scheduler, make_request("g"), "interactive")
     gated_llama.open.set()
     await asyncio.gather(*tasks)
-    await until(lambda: scheduler.pending == 0)
+    await wait_until(lambda: scheduler.pending == 0)
     assert await all_of(scheduler, make_request("d")) == ["limit"]
 
 
@@ -44,7 +44,7 @@ async def test_a_request_that_takes_all_the_room_keeps_nobody_from_typing(gated_
     many = asyncio.create_task(all_of(scheduler, make_request("many", 5, n=4)))
     await gated_llama.at_work.wait()
     typing = asyncio.create_task(all_of(scheduler, make_request("typing", 3), "interactive"))
-    await until(lambda: scheduler.pending == 3)
+    await wait_until(lambda: scheduler.pending == 3)
     gated_llama.open.set()
 
     assert await typing == ["limit"]
@@ -66,9 +66,9 @@ async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(ga
     chat = asyncio.create_task(all_of(scheduler, make_request("chat", gated_llama.kv.context_length - 1)))
     await gated_llama.at_work.wait()
     large = asyncio.create_task(all_of(scheduler, make_request("large", 400), "interactive"))
-    await until(lambda: scheduler.pending == 2)
+    await wait_until(lambda: scheduler.pending == 2)
     small = asyncio.create_task(all_of(scheduler, make_request("small", 3), "interactive"))
-    await until(lambda: scheduler.pending == 3)
+    await wait_until(lambda: scheduler.pending == 3)
     gated_llama.open.set()
 
     assert await small == ["limit"]
@@ -102,7 +102,7 @@ async def test_a_request_that_came_while_another_found_no_room_is_tried_at_once(
     gated_llama.open.set()
     await asyncio.to_thread(is_waiting.wait)
     key = asyncio.create_task(all_of(scheduler, make_request("key", 3), "interactive"))
-    await until(lambda: scheduler.pending == 3)
+    await wait_until(lambda: scheduler.pending == 3)
     arrived.set()
 
     assert await key == ["limit"]
@@ -133,7 +133,7 @@ async def test_when_nobody_asks_room_is_made_for_what_is_parked(gated_llama: Gat
     )
     for name in ("a", "b b", "c c c"):
         await all_of(scheduler, make_request(name, prompt=100))
-    await until(lambda: len(host_cache.sequences) == 2)
+    await wait_until(lambda: len(host_cache.sequences) == 2)
     await asyncio.to_thread(scheduler.close)
 
     assert [slot.client for slot in gated_llama.kv.sequences] == ["c c c"]

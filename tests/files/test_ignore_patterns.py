@@ -11,7 +11,7 @@ from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.ignore_patterns import remove_backtracking
 
 
-def regex(pattern: str) -> re.Pattern[str]:
+def read_expression(pattern: str) -> re.Pattern[str]:
     made = GitIgnoreSpecPattern(pattern).regex
     assert made is not None
     return made
@@ -20,11 +20,11 @@ def regex(pattern: str) -> re.Pattern[str]:
 PARTS = ["a", "b", "*", "?", "[ab]", "[!a]", "[^b]", "\\*", "**", "a", "*"]
 
 
-def component(rng: random.Random) -> str:
+def draw_component(rng: random.Random) -> str:
     return rng.choice(["**", "*", "**", "".join(rng.choices(PARTS, k=rng.randint(1, 5)))])
 
 
-def path(rng: random.Random) -> str:
+def draw_path(rng: random.Random) -> str:
     return "/".join("".join(rng.choices("ab*", k=rng.randint(1, 5))) for _ in range(rng.randint(1, 6)))
 
 
@@ -32,12 +32,12 @@ def test_matches_of_patterns_are_what_they_were():
     rng = random.Random(1)
     matched = 0
     for _ in range(1_500):
-        pattern = "/" * rng.randint(0, 1) + "/".join(component(rng) for _ in range(rng.randint(1, 6)))
+        pattern = "/" * rng.randint(0, 1) + "/".join(draw_component(rng) for _ in range(rng.randint(1, 6)))
         pattern += "/" * rng.randint(0, 1)
-        made = regex(pattern).pattern
+        made = read_expression(pattern).pattern
         # to pathspec a slash is one of the characters that a class says it is not
         slow, quick = re.compile(re.sub(r"\[\^([ab])\]", r"[^\1/]", made)), re.compile(remove_backtracking(made))
-        for name in (path(rng) + "/" * rng.randint(0, 1) for _ in range(10)):
+        for name in (draw_path(rng) + "/" * rng.randint(0, 1) for _ in range(10)):
             slow_match, quick_match = slow.search(name), quick.search(name)
             assert (slow_match is None) is (quick_match is None), (pattern, name)
             if slow_match and quick_match:
@@ -48,10 +48,10 @@ def test_matches_of_patterns_are_what_they_were():
 
 
 def test_a_pattern_becomes_the_expected_expression():
-    assert remove_backtracking(regex("*a*b?*.py").pattern) == snapshot(
+    assert remove_backtracking(read_expression("*a*b?*.py").pattern) == snapshot(
         "^(?:.+/)?(?>[^/]*?a)(?>[^/]*?b[^/])[^/]*\\.py(?:(?P<ps_d>/)|$)"
     )
-    assert remove_backtracking(regex("x/**/a*b*/c/**/d").pattern) == snapshot(
+    assert remove_backtracking(read_expression("x/**/a*b*/c/**/d").pattern) == snapshot(
         "^x(?>(?:/[^/]+)*?/a(?>[^/]*?b)[^/]*/c(?=/))(?:/.+)?/d(?:(?P<ps_d>/)|$)"
     )
 

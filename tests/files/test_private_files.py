@@ -91,25 +91,25 @@ FREE = [
 ]
 
 
-def uri(form: str, root: Path) -> str:
+def format_uri(form: str, root: Path) -> str:
     return form.format(w=quote_from_bytes(os.fsencode(root)), up=quote_from_bytes(os.fsencode(root.parent)))
 
 
 @pytest.mark.parametrize("opened", ["w", "link"])
 @pytest.mark.parametrize("form", IGNORED)
 def test_an_ignored_file_is_ignored_by_every_uri_of_it(root: Path, form: str, opened: str):
-    assert PrivateFiles([root.parent / opened]).reason(uri(form, root)).startswith("ignored by ")
+    assert PrivateFiles([root.parent / opened]).reason(format_uri(form, root)).startswith("ignored by ")
 
 
 @pytest.mark.parametrize("form", SECRET)
 def test_a_secret_is_one_by_every_uri_of_it(root: Path, form: str):
-    assert PrivateFiles([root]).reason(uri(form, root)) == "a file for secrets, by its name"
+    assert PrivateFiles([root]).reason(format_uri(form, root)) == "a file for secrets, by its name"
 
 
 @pytest.mark.parametrize("opened", ["w", "link"])
 @pytest.mark.parametrize("form", FREE)
 def test_other_files_are_not(root: Path, form: str, opened: str):
-    assert PrivateFiles([root.parent / opened]).reason(uri(form, root)) == ""
+    assert PrivateFiles([root.parent / opened]).reason(format_uri(form, root)) == ""
 
 
 def test_a_folder_that_is_opened_by_a_link_is_meant_although_it_is_ignored(tmp_path: Path):

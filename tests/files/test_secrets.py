@@ -18,7 +18,7 @@ from lsp_harness.files.secrets import find_secrets, is_secret_path, may_contain_
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-from tests.context.counting import words
+from tests.context.counting import count_words
 from tests.support import markup
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -112,7 +112,9 @@ def test_a_private_key_is_all_its_lines_even_without_an_end() -> None:
 async def prompt_of(source: str) -> str:
     src = markup.parse(source)
     return (
-        await build_infill_prompt(Cursor(src.document, parse(src.document), src.cursor, "a.py"), Completion(), words)
+        await build_infill_prompt(
+            Cursor(src.document, parse(src.document), src.cursor, "a.py"), Completion(), count_words
+        )
     ).render()
 
 
@@ -136,7 +138,7 @@ async def test_a_line_with_a_secret_is_not_sent_to_the_model() -> None:
         await prompt_of(f"a = '{TOKEN}'<|>\n")
     src = markup.parse(f"a = '{TOKEN}'<|>\n")
     with pytest.raises(NoAnswer):
-        await build_prompt_ladder(Cursor(src.document, None, src.cursor, "a.py"), Completion(), 50, words)
+        await build_prompt_ladder(Cursor(src.document, None, src.cursor, "a.py"), Completion(), 50, count_words)
 
 
 def test_in_a_message_an_ellipsis_stands_for_a_secret() -> None:

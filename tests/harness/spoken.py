@@ -12,18 +12,18 @@ from tests.support import markup
 AREA = "import math\n\n\ndef <|>area(r):\n    return 3 * r ** 2\n"
 
 
-def fenced(code: str) -> str:
+def fence_code(code: str) -> str:
     return f"```python\n{code}\n```"
 
 
-def opened(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, Span]:
+def open_selection(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, Span]:
     """The marked selection, or the cursor."""
     src = markup.parse(text, b.folder / name)
     b.harness.open(src.document)
     return b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[-1])
 
 
-def after(made: DocumentEdit) -> str:
+def text_after_edit(made: DocumentEdit) -> str:
     return decode(apply(made.document.data, made.proposal.edits))
 
 

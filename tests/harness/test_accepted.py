@@ -14,7 +14,7 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.verify.ruff_linter import Ruff, RuffReport
 from tests.harness.bench import QUICK, Bench, BlockedRuff, Make, accept
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support import markup
 from tests.support.verification import wait_until_verified
 
@@ -55,7 +55,7 @@ async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> No
 
 
 async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make) -> None:
-    b = bench("raduis ** 2", "return radius ** 2", config=settings(QUICK, generation={"candidates": 1}))
+    b = bench("raduis ** 2", "return radius ** 2", config=make_settings(QUICK, generation={"candidates": 1}))
     src = b.open("def area(radius):\n    return <|>\n", "src/a.py")
     await accept(b, src)
     await b.next()
@@ -108,7 +108,7 @@ async def test_findings_from_before_are_not_held_against_the_completion(bench: M
     assert b.published == []
 
 
-async def verifying(bench: Make) -> tuple[Bench, markup.Source, BlockedRuff]:
+async def start_blocked_verification(bench: Make) -> tuple[Bench, markup.Source, BlockedRuff]:
     """An accepted completion whose verification waits to be let go."""
     ruff = BlockedRuff()
     b = bench("pi * r ** 2", verifier=Verifier(CheckTools(ruff)))
@@ -119,7 +119,7 @@ async def verifying(bench: Make) -> tuple[Bench, markup.Source, BlockedRuff]:
 
 
 async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) -> None:
-    b, src, ruff = await verifying(bench)
+    b, src, ruff = await start_blocked_verification(bench)
     for _ in range(7):
         b.type(src, "\n", 0)
     ruff.go.set()
@@ -129,7 +129,7 @@ async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) 
 
 
 async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> None:
-    b, src, ruff = await verifying(bench)
+    b, src, ruff = await start_blocked_verification(bench)
     # behind the watch's back, so that nothing cancels what is under way
     b.harness.documents.get(src.document.uri).edit(Edit(0, 0, b"\n"), 3)
     ruff.go.set()
@@ -193,7 +193,7 @@ async def test_closing_clears_what_was_published(bench: Make) -> None:
 
 
 async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
-    b, src, ruff = await verifying(bench)
+    b, src, ruff = await start_blocked_verification(bench)
     b.harness.close(src.document.uri)
     ruff.go.set()
     await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
@@ -201,7 +201,7 @@ async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> No
 
 
 async def test_with_the_gates_switched_off_nothing_is_held_against_anybody(bench: Make) -> None:
-    off = settings(QUICK, verification={"lint": False})
+    off = make_settings(QUICK, verification={"lint": False})
     b = bench("pi * r ** 2", config=off)
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)

@@ -10,7 +10,7 @@ from lsp_harness.process.background_permit import CHECKS_REASON, OFF_REASON, RET
 from lsp_harness.process.machine_load import MachineLoad
 from tests.completion.test_working_ahead import FAR
 from tests.harness.bench import QUICK, Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 BUSY = "other programs use 2.0 of 2 cores"
 PLACE = FAR + "def area(r):\n    return <|>\n"
@@ -41,51 +41,51 @@ class Load(MachineLoad):
         self.awake.set()
 
 
-def use(b: Bench, load: Load) -> None:
+def use_machine_load(b: Bench, load: Load) -> None:
     """Let the harness of a bench work on a machine with this load."""
     permit = b.harness.services.background
     permit.load, permit.sleep = load, load.sleep
 
 
-def evaluated(b: Bench) -> list[str]:
+def evaluated_prefixes(b: Bench) -> list[str]:
     return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
 
 
 async def test_under_load_only_the_short_prompt_is_evaluated_until_the_load_ends(bench: Make) -> None:
     b, load = bench(config=QUICK, works_ahead=True), Load()
-    use(b, load)
+    use_machine_load(b, load)
     src = b.open(PLACE)
     b.harness.completions.warm(src.document.uri, src.cursor)
     await load.asleep.wait()
-    [short] = evaluated(b)
+    [short] = evaluated_prefixes(b)
     status = (await b.harness.status())["background"]
     assert status == {"when": "yield", "why": BUSY, "waiting": 1}
     b.engine.begun_ahead.clear()
     load.relieve()
     await b.engine.begun_ahead.wait()
-    assert [len(prefix) > len(short) for prefix in evaluated(b)] == [False, True]
+    assert [len(prefix) > len(short) for prefix in evaluated_prefixes(b)] == [False, True]
     assert load.slept_s == [RETRY_S]
     assert (await b.harness.status())["background"] == {"when": "yield", "why": None, "waiting": 0}
 
 
 async def test_a_request_of_the_user_never_waits(bench: Make) -> None:
     b, load = bench("3 * r", {"text": " + 1", "background": True}, config=QUICK, works_ahead=True), Load()
-    use(b, load)
+    use_machine_load(b, load)
     src = b.open(PLACE)
     snapshot = b.harness.snapshot(src.document.uri)
     assert [found.text for found in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
     # what follows the suggestion is not
     await load.asleep.wait()
-    assert evaluated(b) == []
+    assert evaluated_prefixes(b) == []
     load.relieve()
     await b.engine.ended_ahead.wait()
-    assert len(evaluated(b)) == 1
+    assert len(evaluated_prefixes(b)) == 1
 
 
 @pytest.mark.parametrize(("when", "count"), [("always", 2), ("never", 0)])
 async def test_the_setting_decides_whether_the_load_matters(bench: Make, when: str, count: int) -> None:
-    b, load = bench(config=settings(QUICK, background={"when": when}), works_ahead=True), Load()
-    use(b, load)
+    b, load = bench(config=make_settings(QUICK, background={"when": when}), works_ahead=True), Load()
+    use_machine_load(b, load)
     src = b.open(PLACE)
     b.harness.completions.warm(src.document.uri, src.cursor)
     if count:
@@ -95,14 +95,14 @@ async def test_the_setting_decides_whether_the_load_matters(bench: Make, when: s
         await state.prefetch.wait_until_idle()
     else:
         await asyncio.sleep(0)
-    assert (len(evaluated(b)), load.slept_s) == (count, [])
+    assert (len(evaluated_prefixes(b)), load.slept_s) == (count, [])
     why = (await b.harness.status())["background"]["why"]
     assert why == (OFF_REASON if when == "never" else None)
 
 
 async def test_a_remote_engine_costs_this_machine_nothing(bench: Make) -> None:
-    b, load = bench(config=settings(QUICK, engine={"url": "http://h"}), works_ahead=True), Load()
-    use(b, load)
+    b, load = bench(config=make_settings(QUICK, engine={"url": "http://h"}), works_ahead=True), Load()
+    use_machine_load(b, load)
     assert (await b.harness.status())["background"]["why"] is None
 
 

@@ -1,11 +1,11 @@
 """How many suggestions a user gets who asks for them."""
 
 from tests.harness.bench import Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support import markup
 
 RETURN = "def area(r):\n    return <|>\n"
-THREE = settings(completion={"alternatives": 3, "speculate": False})
+THREE = make_settings(completion={"alternatives": 3, "speculate": False})
 
 
 async def ask(b: Bench, src: markup.Source, at: int) -> list[str]:

@@ -60,12 +60,12 @@ async def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 async def updated(folder: FolderIndex, text: str) -> None:
     folder.news.clear()  # type: ignore[attr-defined]
     (folder.root / "a.py").write_text(text)
-    while not [one async for one in _names(folder) if one in text.split("def ")[-1]]:
+    while not [one async for one in _read_names(folder) if one in text.split("def ")[-1]]:
         await folder.news.wait()  # type: ignore[attr-defined]
         folder.news.clear()  # type: ignore[attr-defined]
 
 
-async def _names(folder: FolderIndex):
+async def _read_names(folder: FolderIndex):
     for (name,) in await folder.run("", lambda view: view.reader.rows("SELECT name FROM symbols"), []):
         yield name
 

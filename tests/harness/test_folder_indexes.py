@@ -16,12 +16,12 @@ from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.wire.event import Event
 from tests.harness.bench import QUICK, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 pytestmark = pytest.mark.process
 
 
-def engine() -> ScriptedEngine:
+def make_engine() -> ScriptedEngine:
     return ScriptedEngine([])
 
 
@@ -61,7 +61,7 @@ async def read_names(indexes: FolderIndexes) -> list[str]:
 
 async def test_each_folder_has_its_own_index(roots: list[Path]):
     ears = Ears()
-    indexes = FolderIndexes(ears, engine, Index)
+    indexes = FolderIndexes(ears, make_engine, Index)
     assert indexes.state() == "off"
     indexes.keep(roots, follow=True)
     assert indexes.state() == "waiting"
@@ -97,7 +97,7 @@ async def test_files_that_were_indexed_are_recorded_in_the_session_log(bench: Ma
 
 
 async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
-    indexes = FolderIndexes(Ears(), engine, Index)
+    indexes = FolderIndexes(Ears(), make_engine, Index)
     indexes.keep([roots[0] / "absent"], follow=True)
     assert indexes.folders == []
     await indexes.aclose()
@@ -105,7 +105,7 @@ async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
 
 async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[Path]):
     ears = Ears()
-    indexes = FolderIndexes(ears, engine, Index)
+    indexes = FolderIndexes(ears, make_engine, Index)
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
     assert await read_names(indexes) == ["in_a"]
@@ -125,7 +125,7 @@ async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[
 
 async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots: list[Path]):
     ears = Ears()
-    indexes = FolderIndexes(ears, engine, Index)
+    indexes = FolderIndexes(ears, make_engine, Index)
     indexes.keep(roots[:1], follow=False)
     await ears.until(lambda: indexes.state() == "ready")
     (roots[0] / "x.py").write_text("def later(): ...\n")
@@ -151,7 +151,7 @@ async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
     monkeypatch.setattr(
         IndexKeeper, "report_changes", lambda self, paths: told.append((self._place.root.name, [*paths]))
     )
-    indexes = FolderIndexes(Ears(), engine, Index)
+    indexes = FolderIndexes(Ears(), make_engine, Index)
     (roots[0] / "inner").mkdir()
     indexes.keep([*roots, roots[0] / "inner"], follow=follow)
     for file in (roots[0] / "inner/y.py", roots[1] / "x.py", roots[1].parent / "elsewhere.py"):
@@ -164,7 +164,7 @@ async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
 async def test_a_front_end_indexes_where_it_stays_is_trusted_and_should(bench, roots: list[Path]):
     wanted = [(True, True, True), (False, True, True), (True, False, True), (True, True, False)]
     for eager, trusted, enabled in wanted:
-        config = settings(QUICK, index={"enabled": enabled})
+        config = make_settings(QUICK, index={"enabled": enabled})
         harness = bench(config=config, works_ahead=eager, is_trusted=trusted).harness
         harness.workspace.set_roots(roots[:1])
         harness.keep_indexes()
@@ -180,7 +180,7 @@ async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
     monkeypatch.setattr(
         "lsp_harness.inference.embedding_recipe.resolve_model", lambda name, kind: asked.append(name) or Path("none")
     )
-    indexes = FolderIndexes(ears, engine, lambda: Index(embedding_pooling=pooling[0]))
+    indexes = FolderIndexes(ears, make_engine, lambda: Index(embedding_pooling=pooling[0]))
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
 

@@ -17,11 +17,11 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.snapshot import Snapshot
 from tests.harness.bench import QUICK, Bench, Make
-from tests.harness.tools import Script, settings
+from tests.harness.tools import Script, make_settings
 
 
 async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench: Make) -> None:
-    b = bench("3 * r", config=settings(completion={"enabled": False, "alternatives": 1}))
+    b = bench("3 * r", config=make_settings(completion={"enabled": False, "alternatives": 1}))
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
     assert await b.harness.completions.complete(snapshot, src.cursor) == []
@@ -47,7 +47,7 @@ async def test_new_settings_count_from_the_next_request(bench: Make) -> None:
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri
     await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
-    b.harness.configure(settings(QUICK, completion={"max_tokens": 5}))
+    b.harness.configure(make_settings(QUICK, completion={"max_tokens": 5}))
     cursor = b.type(src, "0 + ", src.cursor)
     await b.harness.completions.complete(b.harness.snapshot(uri), cursor)
     made = [request.sampling.n_predict for request in b.engine.foreground_requests]
@@ -71,7 +71,7 @@ async def test_another_model_starts_another_engine_and_both_are_closed(bench: Ma
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri
     await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
-    other = settings(QUICK, model={"path": "other", "context_length": 4096, "n_gpu_layers": 0})
+    other = make_settings(QUICK, model={"path": "other", "context_length": 4096, "n_gpu_layers": 0})
     b.harness.configure(other)
     [suggestion] = await b.harness.completions.complete(b.harness.snapshot(uri), b.type(src, "1 + ", src.cursor))
     assert suggestion.text == "4 * r"
@@ -90,9 +90,9 @@ async def test_another_embedding_model_starts_another_engine_but_another_prefix_
     harness = Harness(QUICK, make)
     wanted = [{}, {"embedding_model": "other"}, {"embedding_pooling": "cls"}]
     for index in (*wanted, {"embedding_pooling": "cls", "embedding_document_prefix": "code: "}):
-        harness.configure(settings(QUICK, index=index))
+        harness.configure(make_settings(QUICK, index=index))
         await harness.services.engines.current.count([])
-    assert [config.index for config in configs] == [settings(QUICK, index=index).index for index in wanted]
+    assert [config.index for config in configs] == [make_settings(QUICK, index=index).index for index in wanted]
     await harness.aclose()
 
 

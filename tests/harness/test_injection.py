@@ -20,8 +20,8 @@ from lsp_harness.verify.check import Check, CheckContext, CheckTools, DocumentCh
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.spoken import fenced, no_report
-from tests.harness.tools import Script, edits
+from tests.harness.spoken import fence_code, no_report
+from tests.harness.tools import Script, make_edit_settings
 from tests.index.place import Indexed
 
 AREA = "def area(r):\n    return \n"
@@ -52,7 +52,11 @@ class CountingLinter(Ruff):
 
 
 async def test_an_engine_an_index_a_linter_a_check_and_a_clock_are_constructor_arguments(tmp_path: Path):
-    engine, linter, timers = Script(fenced("def area(r):\n    return 4 * r"), "3 * r"), CountingLinter(), list[float]()
+    engine, linter, timers = (
+        Script(fence_code("def area(r):\n    return 4 * r"), "3 * r"),
+        CountingLinter(),
+        list[float](),
+    )
 
     def create_checks(settings: Verification, context: CheckContext) -> list[Check]:
         return [RejectingCheck()]
@@ -60,7 +64,7 @@ async def test_an_engine_an_index_a_linter_a_check_and_a_clock_are_constructor_a
     files = {"tax.py": "def area_with_tax(price):\n    return price * 1.2\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
         harness = Harness(
-            edits(1),
+            make_edit_settings(1),
             lambda config: engine,
             Workspace([tmp_path]),
             index=ReadyIndex(indexed.query),

@@ -10,8 +10,8 @@ from lsp_harness.events.session_events import InvocationReceived
 from lsp_harness.kernel.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from tests.harness.bench import AREA, Make, fixed
-from tests.harness.tools import checked, turn_context
+from tests.harness.bench import AREA, Make, propose_fix
+from tests.harness.tools import read_checked_log, turn_context
 from tests.support import markup
 from tests.support.verification import wait_until_verified
 
@@ -50,7 +50,7 @@ async def test_no_text_of_a_private_file_reaches_the_model_or_the_log(
     offers = await b.harness.fixes.offer(snapshot, src.findings)
     assert [offer for offer in offers if offer.source == "model"] == []
     with pytest.raises(NoAnswer, match=why):
-        await fixed(b, src)
+        await propose_fix(b, src)
     assert b.engine.foreground_requests == b.engine.background_requests == []
     assert b.engine.counted == []
     assert not b.harness.services.session.log.path.exists()
@@ -62,7 +62,7 @@ async def test_the_linters_own_fix_of_an_ignored_file_is_not_in_the_log(bench: M
     heard: list[str] = []
     b.harness.services.session.log.listeners.append(lambda event: heard.append(event.type))
     src = b.open(UNUSED)
-    proposal = await fixed(b, src, FixOffer("", "linter", src.finding))
+    proposal = await propose_fix(b, src, FixOffer("", "linter", src.finding))
     assert proposal.summary.startswith("the linter's own fix")
     # and what is held against it afterwards is not there either
     b.type(src, "def (\n", 0)
@@ -158,5 +158,5 @@ async def test_code_of_a_file_that_is_ignored_by_now_is_in_no_prompt(bench: Make
 async def test_a_file_that_is_not_kept_is_in_the_log(bench: Make) -> None:
     b = bench()
     src = b.open(UNUSED)
-    await fixed(b, src, FixOffer("", "linter", src.finding))
-    assert checked(b.harness.services.session.log.path)
+    await propose_fix(b, src, FixOffer("", "linter", src.finding))
+    assert read_checked_log(b.harness.services.session.log.path)

@@ -32,7 +32,7 @@ async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[S
         b.harness.workspace.set_roots([b.folder / opened])
         benches.append(b)
         b.harness.keep_indexes()
-        await indexed(b)
+        await wait_for_index_runs(b)
         return b
 
     yield start
@@ -40,7 +40,7 @@ async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[S
         await b.harness.services.index.folder_indexes.aclose()
 
 
-async def indexed(b: Bench, times: int = 1) -> None:
+async def wait_for_index_runs(b: Bench, times: int = 1) -> None:
     """Until the index was ready so many times."""
     ready = asyncio.Event()
     [folder] = b.harness.services.index.folder_indexes.folders
@@ -50,7 +50,7 @@ async def indexed(b: Bench, times: int = 1) -> None:
         await ready.wait()
 
 
-def uri(b: Bench, name: str) -> str:
+def uri_of(b: Bench, name: str) -> str:
     return (b.folder / name).as_uri()
 
 
@@ -66,9 +66,9 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
 
     [definition] = await b.harness.symbols.definition(snapshot, MAIN.index("Till"))
     # under the name that the folder is open by
-    assert (definition.uri, definition.line) == (uri(b, f"{opened}/app/till.py"), 0)
+    assert (definition.uri, definition.line) == (uri_of(b, f"{opened}/app/till.py"), 0)
     [symbol] = await b.harness.symbols.search("Till")
-    assert symbol.uri == uri(b, f"{opened}/app/till.py")
+    assert symbol.uri == uri_of(b, f"{opened}/app/till.py")
 
     # what is open has the name that the client gave it, to the byte
     till = f"FILE://{b.folder}/{named}/app/%74ill.py"
@@ -95,23 +95,23 @@ async def test_a_file_that_is_written_by_whatever_name_is_read_again(
     told: list[str] = []
     [folder] = b.harness.services.index.folder_indexes.folders
     monkeypatch.setattr(folder, "report_change", told.append)
-    b.harness.record_save(uri(b, f"{named}/app/till.py"))
-    b.harness.record_save(uri(b, f"{named}/gone.py"))
-    b.harness.record_save(uri(b, "elsewhere.py"))
+    b.harness.record_save(uri_of(b, f"{named}/app/till.py"))
+    b.harness.record_save(uri_of(b, f"{named}/gone.py"))
+    b.harness.record_save(uri_of(b, "elsewhere.py"))
     assert told == ["app/till.py", "gone.py"]
 
 
 async def test_rules_above_the_folder_that_are_written_are_read_again(start: Start):
     b = await start("link")
-    main = b.harness.workspace.snapshot(Document.from_text(uri(b, "real/app/main.py"), MAIN, language="python"))
+    main = b.harness.workspace.snapshot(Document.from_text(uri_of(b, "real/app/main.py"), MAIN, language="python"))
     assert await b.harness.symbols.definition(main, MAIN.index("Till"))
     (b.folder / ".git" / "info").mkdir(parents=True)
     for name, rules in ((".gitignore", "till.py\n"), (".gitignore", ""), (".git/info/exclude", "till.py\n")):
         (b.folder / name).write_text(rules)
         [folder] = b.harness.services.index.folder_indexes.folders
         updates = folder.update_count
-        b.harness.record_save(uri(b, name))
-        await indexed(b, updates + 1)
+        b.harness.record_save(uri_of(b, name))
+        await wait_for_index_runs(b, updates + 1)
         assert bool(await b.harness.symbols.search("Till")) is not bool(rules)
 
 
@@ -121,11 +121,11 @@ async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
     (b.folder / "real" / "tests" / "test_a.py").touch()
     (b.folder / "link").symlink_to("real")
     b.harness.workspace.set_roots([b.folder / "link"])
-    snapshot = b.harness.workspace.snapshot(Document.from_text(uri(b, "real/a.py"), ""))
+    snapshot = b.harness.workspace.snapshot(Document.from_text(uri_of(b, "real/a.py"), ""))
     assert snapshot.root
     assert snapshot.file
     file = find_test_file(snapshot.root, snapshot.file)
     assert file == b.folder / "link/tests/test_a.py"
-    opened = Document.from_text(uri(b, "real/tests/test_a.py"), "x = 1\n", language="python")
+    opened = Document.from_text(uri_of(b, "real/tests/test_a.py"), "x = 1\n", language="python")
     b.harness.open(opened)
     assert open_test_file(b.harness.documents, file) == (opened, False)

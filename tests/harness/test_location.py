@@ -17,8 +17,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from tests.harness.bench import Bench, Make
-from tests.harness.spoken import fenced, no_report
-from tests.harness.tools import settings
+from tests.harness.spoken import fence_code, no_report
+from tests.harness.tools import make_settings
 
 pytestmark = pytest.mark.process
 
@@ -34,7 +34,7 @@ def staying(bench: Make) -> Staying:
     """A harness that stays, over a folder that is indexed."""
 
     async def make(*replies: Any, **sections: Any) -> Bench:
-        b, ready = bench(*replies, config=settings(**{**ONE, **sections}), works_ahead=True), asyncio.Event()
+        b, ready = bench(*replies, config=make_settings(**{**ONE, **sections}), works_ahead=True), asyncio.Event()
         b.folder /= "ws"
         b.folder.mkdir()
         (b.folder / "shop.py").write_text(SHOP)
@@ -53,7 +53,7 @@ async def test_the_code_of_an_instruction_is_found_and_edited_without_a_place(
 ):
     # vectors that are made in the background would bring the other function into the prompt, if they are made in time
     monkeypatch.setattr(Engines, "is_own", False)
-    b = await staying(fenced("def tax_of(price):\n    return -(-price // 5)"))
+    b = await staying(fence_code("def tax_of(price):\n    return -(-price // 5)"))
 
     document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, ""), no_report)
 
@@ -75,7 +75,7 @@ async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying:
 
 
 async def test_an_open_text_is_edited_as_it_is(staying: Staying):
-    b = await staying(fenced("def tax_of(price):\n    return 1"))
+    b = await staying(fence_code("def tax_of(price):\n    return 1"))
     document = Document.from_text(
         (b.folder / "shop.py").as_uri(), "import math\n\n\n" + SHOP, language="python", version=3
     )

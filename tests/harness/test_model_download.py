@@ -17,7 +17,7 @@ pytestmark = pytest.mark.process
 NAME = "qwen2.5-coder-0.5b-instruct"
 
 
-def says(*lines: str, then: str = "") -> list[str]:
+def make_printing_command(*lines: str, then: str = "") -> list[str]:
     """A process that prints these lines."""
     return [sys.executable, "-c", "\n".join([*(f"print({line!r}, flush=True)" for line in lines), then])]
 
@@ -28,7 +28,7 @@ async def test_output_of_the_download_becomes_progress_and_the_result():
     answer = await download_model(
         NAME,
         progresses.append,
-        says(
+        make_printing_command(
             '{"note": "from the hub"}',
             '{"step": "downloading"}',
             '{"done": 1048576, "total": 4194304}',
@@ -48,9 +48,9 @@ async def test_output_of_the_download_becomes_progress_and_the_result():
 
 async def test_a_failed_download_is_told():
     with pytest.raises(PullFailed, match="no source served it"):
-        await download_model(NAME, lambda progress: None, says('{"error": "no source served it"}'))
+        await download_model(NAME, lambda progress: None, make_printing_command('{"error": "no source served it"}'))
     with pytest.raises(PullFailed, match="without a result"):
-        await download_model(NAME, lambda progress: None, says())
+        await download_model(NAME, lambda progress: None, make_printing_command())
     with pytest.raises(UnknownModel):
         await download_model("--help", lambda progress: None)
 
@@ -61,7 +61,9 @@ async def test_cancelled_it_leaves_no_process_behind():
     waits = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"
     tells = "; print('{\"step\": \"' + str(p.pid) + '\"}', flush=True); p.wait()"
 
-    work = asyncio.create_task(download_model(NAME, lambda p: pids.set_result(p.message), says(then=waits + tells)))
+    work = asyncio.create_task(
+        download_model(NAME, lambda p: pids.set_result(p.message), make_printing_command(then=waits + tells))
+    )
     child = psutil.Process(int(await pids))
     work.cancel()
 

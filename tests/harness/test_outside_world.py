@@ -20,10 +20,10 @@ from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench, Make
 from tests.harness.test_prepared_fixes import Hand
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.verification import wait_until_verified
 
-ON_SAVE = settings(QUICK, verification={"on_save": True, "debounce_ms": 0, "on_open": False})
+ON_SAVE = make_settings(QUICK, verification={"on_save": True, "debounce_ms": 0, "on_open": False})
 
 
 class Suites:
@@ -186,7 +186,7 @@ async def test_an_index_of_a_part_of_the_folder_is_not_asked_for_tests(bench: Ma
 
 
 async def test_without_an_index_nobody_says_that_there_are_no_tests(bench: Make) -> None:
-    b = bench(config=settings(ON_SAVE, index={"enabled": False}))
+    b = bench(config=make_settings(ON_SAVE, index={"enabled": False}))
     with pytest.raises(IndexIncomplete, match="the settings switch the index off") as raised:
         await b.harness.services._find_affected_tests(b.folder, "a.py")
     assert not raised.value.is_temporary
@@ -198,7 +198,7 @@ class Opened:
 
     def __init__(self, bench: Make, **verification: Any) -> None:
         self.hand = Hand()
-        config = settings(QUICK, verification=verification)
+        config = make_settings(QUICK, verification=verification)
         verifier = Verifier(CheckTools(Ruff()))
         self.b: Bench = bench(config=config, clock=self.hand.clock, works_ahead=True, verifier=verifier)
         self.told = 0

@@ -18,12 +18,12 @@ from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.snapshot import Snapshot
 from tests.harness.bench import AREA, GOOD, QUICK, Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support import markup
 
-ALWAYS = settings(QUICK, background={"when": "always", "prepare_fixes": 1500})
-BY_REPAIR = settings(ALWAYS, generation={"repairs": True})
-BY_MODEL = settings(ALWAYS, generation={"candidates": 1, "max_retries": 0})
+ALWAYS = make_settings(QUICK, background={"when": "always", "prepare_fixes": 1500})
+BY_REPAIR = make_settings(ALWAYS, generation={"repairs": True})
+BY_MODEL = make_settings(ALWAYS, generation={"candidates": 1, "max_retries": 0})
 FIXED = "def area(r):\n    width = r\n    return 3 * width ** 2\n"
 
 
@@ -194,7 +194,7 @@ async def test_the_model_is_asked_in_the_background_and_its_tokens_count(bench: 
 
 async def test_no_more_tokens_are_used_than_the_settings_allow_in_a_minute(bench: Make) -> None:
     reply = {"text": "no", "background": True}
-    table = Table(bench, reply, reply, config=settings(BY_MODEL, background={"fix_tokens": 3}))
+    table = Table(bench, reply, reply, config=make_settings(BY_MODEL, background={"fix_tokens": 3}))
     await table.start_engine()
     for seconds, requests in ((2, 1), (2, 1), (60, 2)):
         table.b.type(table.src, "\n", table.snapshot().document.data.index(b"def"))
@@ -208,8 +208,8 @@ async def test_no_more_tokens_are_used_than_the_settings_allow_in_a_minute(bench
 @pytest.mark.parametrize("reason", ["off", "never", "untrusted", "private", "other document", "leaves"])
 async def test_no_fix_is_prepared_if_the_settings_or_the_file_forbid_it(bench: Make, reason: str) -> None:
     config = {
-        "off": settings(BY_REPAIR, background={"prepare_fixes": 0}),
-        "never": settings(BY_REPAIR, background={"when": "never"}),
+        "off": make_settings(BY_REPAIR, background={"prepare_fixes": 0}),
+        "never": make_settings(BY_REPAIR, background={"when": "never"}),
     }.get(reason, BY_REPAIR)
     table = Table(bench, config=config, is_trusted=reason != "untrusted")
     if reason == "private":
@@ -299,13 +299,13 @@ async def test_other_settings_drop_what_was_ready(bench: Make) -> None:
     table = Table(bench)
     table.report()
     assert await table.wait()
-    table.b.harness.configure(settings(BY_REPAIR, edits={"confirm": "always"}))
+    table.b.harness.configure(make_settings(BY_REPAIR, edits={"confirm": "always"}))
     assert table.prepared.find(table.snapshot(), table.src.finding) is None
     assert table.counts == {"prepared": 1, "dropped": 1}
 
 
 async def test_an_edit_that_the_permissions_forbid_is_not_offered(bench: Make) -> None:
-    table = Table(bench, config=settings(BY_REPAIR, permissions={"mode": "deny"}))
+    table = Table(bench, config=make_settings(BY_REPAIR, permissions={"mode": "deny"}))
     table.report()
     assert await table.wait() is None
     assert table.counts == {}
@@ -314,7 +314,7 @@ async def test_an_edit_that_the_permissions_forbid_is_not_offered(bench: Make) -
 async def test_a_review_of_a_prepared_fix_is_work_of_the_background_too(bench: Make) -> None:
     replies = [{"text": text, "background": True} for text in (GOOD, "YES")]
     verifier = Verifier(CheckTools(Ruff(), reviewer=Reviewer(lambda: table.b.engine)))
-    config = settings(BY_MODEL, verification={"diff_review": "veto"})
+    config = make_settings(BY_MODEL, verification={"diff_review": "veto"})
     table = Table(bench, *replies, config=config, verifier=verifier)
     await table.start_engine()
     table.report()

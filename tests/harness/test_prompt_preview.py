@@ -11,7 +11,7 @@ from lsp_harness.context.source_registry import COMPLETION_SOURCES, INSTRUCTION_
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.text.position import Span
 from tests.harness.bench import Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 TEXT = "import math\n\n\ndef area(r):\n    return <|>math.pi * r ** 2\n"
 
@@ -73,7 +73,7 @@ async def test_text_that_is_kept_from_the_model_is_not_shown_as_if_it_were_seen(
 
 
 async def test_parts_that_the_context_has_no_room_for_are_said(bench: Make):
-    b = bench(config=settings(context={"related_budget": 0}))
+    b = bench(config=make_settings(context={"related_budget": 0}))
     preview = await b.harness.preview()
     src = b.open(TEXT)
     snapshot = b.harness.snapshot(src.document.uri)

@@ -5,7 +5,7 @@ from typing import Any
 
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import QUICK, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support import markup
 
 TOTAL = "total = <|>\n"
@@ -35,7 +35,7 @@ async def test_after_a_deletion_nothing_comes_by_itself_until_something_is_typed
 
 
 async def test_an_explicit_request_is_answered_where_suggestions_are_suppressed(bench: Make) -> None:
-    b = bench("m in the comment", config=settings(QUICK, completion={"alternatives": 1}))
+    b = bench("m in the comment", config=make_settings(QUICK, completion={"alternatives": 1}))
     src = b.open("# su<|>\n")
     assert await complete(b, src, src.cursor) is None
     assert await complete(b, src, src.cursor, automatic=False) == "m in the comment"

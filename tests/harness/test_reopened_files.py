@@ -77,7 +77,7 @@ class Session:
 
 
 @asynccontextmanager
-async def session(config: Config, folder: Path) -> AsyncIterator[Session]:
+async def open_session(config: Config, folder: Path) -> AsyncIterator[Session]:
     """Begin a session. At its end the engine ends too, and writes its prompts to disk."""
     session = Session(config, folder)
     yield session
@@ -87,7 +87,7 @@ async def session(config: Config, folder: Path) -> AsyncIterator[Session]:
 
 async def work_on_hot_file(config: Config, folder: Path) -> int:
     """Be the first session: rest in the hot file. Return the number of tokens that were evaluated."""
-    async with session(config, folder) as first:
+    async with open_session(config, folder) as first:
         src = first.open(HOT, "hot.py")
         (folder / "hot.py").write_bytes(src.document.data)
         await first.warm(src, src.cursor)
@@ -101,7 +101,7 @@ async def test_the_prompt_of_a_hot_file_comes_from_disk_when_it_is_opened(
     engine_config: Config, tmp_path: Path
 ) -> None:
     before = await work_on_hot_file(engine_config, tmp_path)
-    async with session(engine_config, tmp_path) as second:
+    async with open_session(engine_config, tmp_path) as second:
         src = second.open(HOT, "hot.py")
         await second.warm(src)
         evaluated, reused = await second.count_tokens()
@@ -114,7 +114,7 @@ async def test_the_prompt_of_a_hot_file_comes_from_disk_when_it_is_opened(
 async def test_a_hot_file_is_ready_before_it_is_opened(engine_config: Config, tmp_path: Path) -> None:
     without_disk = replace(engine_config, engine=replace(engine_config.engine, kv_disk_mb=0))
     before = await work_on_hot_file(without_disk, tmp_path)
-    async with session(without_disk, tmp_path) as second:
+    async with open_session(without_disk, tmp_path) as second:
         await second.warm(second.open(COLD, "cold.py"))
         await second.prepare_hot_files()
         prepared, _ = await second.count_tokens()

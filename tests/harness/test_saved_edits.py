@@ -17,11 +17,11 @@ from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.project_suites import create_suites
 from tests.support.verification import wait_until_verified
 
-ON_SAVE = settings(QUICK, verification={"on_save": True})
+ON_SAVE = make_settings(QUICK, verification={"on_save": True})
 
 
 class WordCheck(DocumentCheck):

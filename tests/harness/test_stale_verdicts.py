@@ -36,12 +36,14 @@ from lsp_harness.verify.types.type_checker import Program, TypeChecker
 from lsp_harness.workspace.folder_stamps import ChangedFile, ChangeKind
 from tests.harness.bench import Make
 from tests.harness.test_prepared_fixes import Hand
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 ROUNDS = 1_000
 NAMES = ("one", "two", "three", "four")
 NEED = re.compile(r"need\((\w+), (\d)\)")
-CONFIG = settings(verification={"on_save": True, "debounce_ms": 300, "on_open": False}, background={"prepare_fixes": 0})
+CONFIG = make_settings(
+    verification={"on_save": True, "debounce_ms": 300, "on_open": False}, background={"prepare_fixes": 0}
+)
 
 
 def find_module(folder: Path, name: str) -> Path | None:
@@ -49,7 +51,7 @@ def find_module(folder: Path, name: str) -> Path | None:
     return next((file for place in (folder, folder / "pack") if (file := place / f"{name}.py").is_file()), None)
 
 
-def unmet(text: str, read: Callable[[str], str | None]) -> list[str]:
+def find_unmet_needs(text: str, read: Callable[[str], str | None]) -> list[str]:
     """Return the needs of a text that the modules do not meet. A module has one number in it."""
     return [name for name, number in NEED.findall(text) if read(name) != number]
 
@@ -89,7 +91,7 @@ class DiskSuites:
             go = asyncio.Event()
             self.waiting.append(go)
             await go.wait()
-        return unmet(document.text, read_disk(self._folder))
+        return find_unmet_needs(document.text, read_disk(self._folder))
 
     def record_file_change(self, file: Path | None = None) -> None:
         self._baselines.clear()
@@ -125,7 +127,9 @@ class DeafConversation(CheckerConversation):
         # of two files with one name, that in the folder itself counts; other folders are none of the program's
         places = [self._folder / "pack", self._folder]
         texts = {file.stem: text for place in places for file, text in self._known.items() if file.parent == place}
-        return tuple(Finding(0, 0, f"`{name}` is missing", "ty", "need") for name in unmet(document.text, texts.get))
+        return tuple(
+            Finding(0, 0, f"`{name}` is missing", "ty", "need") for name in find_unmet_needs(document.text, texts.get)
+        )
 
     def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         for change in changes:
@@ -274,11 +278,11 @@ class World:
         published = self.harness.verification.findings(text)
         if published.outdated_by:
             return
-        missing = unmet(text.text, read_disk(self.folder))
+        missing = find_unmet_needs(text.text, read_disk(self.folder))
         for outcome in published.outcomes:
             if outcome.check == "tests":
                 base = self.texts[outcome.reason]
-                right = judge(unmet(base.text, read_disk(self.folder)), missing, base)
+                right = judge(find_unmet_needs(base.text, read_disk(self.folder)), missing, base)
                 if (outcome.status, outcome.findings) != (right.status, right.findings):
                     self.wrong.append(
                         f"{moment}: {outcome.status} and not {right.status}, {describe_verdict(published)}"

@@ -9,7 +9,7 @@ from lsp_harness.harness.engines import ObservedEngine
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from tests.harness.bench import Bench, Make, accept
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 
 class Moody(ScriptedEngine):
@@ -51,14 +51,14 @@ async def test_the_engine_is_as_its_requests_tell():
 
 @pytest.mark.parametrize("named", [{"url": "http://h"}, {"model": "ollama/m"}, {"script": "replies.json"}])
 async def test_an_engine_that_is_not_ours_is_not_restarted(bench: Make, named: dict[str, str]):
-    b = bench(config=settings(engine=named))
+    b = bench(config=make_settings(engine=named))
     with pytest.raises(ConfigError, match="lsp-harness cannot restart"):
         await b.harness.restart_engine()
     assert b.harness.state()["engine"] == "off"
 
 
 async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: Make):
-    b = bench("1 + 1", config=settings(completion={"alternatives": 1}))
+    b = bench("1 + 1", config=make_settings(completion={"alternatives": 1}))
     src = b.open("x = <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
 
@@ -131,7 +131,7 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
 @pytest.mark.parametrize(("url", "then"), [("http://127.0.0.1:8012", "scripted"), ("", "named in the settings")])
 async def test_the_model_of_a_foreign_server_is_reported_as_the_server_names_it(bench: Make, url: str, then: str):
     model = {"path": "named in the settings"}
-    b = bench("1 + 1", config=settings(completion={"alternatives": 1}, model=model, engine={"url": url}))
+    b = bench("1 + 1", config=make_settings(completion={"alternatives": 1}, model=model, engine={"url": url}))
     src, told = b.open("x = <|>\n"), list[object]()
     b.on_state(lambda: told.append(b.harness.state()["model"]))
 

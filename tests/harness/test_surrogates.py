@@ -4,23 +4,23 @@ import pytest
 
 from lsp_harness.kernel.results import Progress
 from tests.harness.bench import Bench, Make
-from tests.harness.test_edit_verbs import after, fenced, opened
-from tests.harness.tools import settings
+from tests.harness.test_edit_verbs import fence_code, open_selection, text_after_edit
+from tests.harness.tools import make_settings
 
 HALF, MARK = "\ud83d", "\ufffd"
-ONE = settings(generation={"candidates": 1, "max_retries": 0})
+ONE = make_settings(generation={"candidates": 1, "max_retries": 0})
 
 
 def no_report(progress: Progress) -> None: ...
 
 
 async def test_a_function_that_is_written_again_keeps_it(bench: Make):
-    b = bench(fenced(f'def area(r):\n    name = "{MARK}"\n    return name, 3 * r'), config=ONE)
-    where = opened(b, f'def <|>area(r):\n    name = "{HALF}"\n    return name, r\n')
+    b = bench(fence_code(f'def area(r):\n    name = "{MARK}"\n    return name, 3 * r'), config=ONE)
+    where = open_selection(b, f'def <|>area(r):\n    name = "{HALF}"\n    return name, r\n')
 
     made = await b.harness.edits.instruct(*where, "three times as much", no_report)
 
-    assert after(made) == f'def area(r):\n    name = "{HALF}"\n    return name, 3 * r\n'
+    assert text_after_edit(made) == f'def area(r):\n    name = "{HALF}"\n    return name, 3 * r\n'
 
 
 @pytest.mark.parametrize("text", [f'NAME = "{HALF}"\n\n\ndef area(r):\n    return zzqx * r\n'])

@@ -85,17 +85,17 @@ class Clock:
         return self.now
 
 
-def document(text: str) -> Document:
+def make_document(text: str) -> Document:
     return Document.from_text(URI, text, language="python", version=1)
 
 
-def edited(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
+def apply_and_follow(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
     after = before.apply_edit(edit, before.version + 1)
     parsed.follow(before, edit, after)
     return after
 
 
-def whole(before: Document, text: str) -> Edit:
+def replace_whole_text(before: Document, text: str) -> Edit:
     return Edit(0, len(before.data), text.encode())
 
 
@@ -114,7 +114,7 @@ async def test_a_costly_text_has_no_tree_and_says_why(tried: Trials):
     changes: list[str] = []
     service = SyntaxService(lambda: changes.append(parsed.missing_reason))
     parsed = DocumentSyntax(service)
-    text = document(f"{SIGNS}# hostile\n")
+    text = make_document(f"{SIGNS}# hostile\n")
     assert parsed.tree(text) is None
     assert await parsed.tree_when_ready(text) is None
     assert parsed.declarations(text) == []
@@ -131,9 +131,9 @@ async def test_a_text_that_becomes_smaller_has_a_tree_again_at_once(tried: Trial
     changes: list[int] = []
     service = SyntaxService(lambda: changes.append(1), clock=Clock())
     parsed = DocumentSyntax(service)
-    text = document(f"{SIGNS}# hostile\n")
+    text = make_document(f"{SIGNS}# hostile\n")
     assert await parsed.tree_when_ready(text) is None
-    text = edited(parsed, text, whole(text, PLAIN))
+    text = apply_and_follow(parsed, text, replace_whole_text(text, PLAIN))
     tree = await parsed.tree_when_ready(text)
     assert tree is not None
     assert tree.data == PLAIN.encode()
@@ -148,10 +148,10 @@ async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(t
     clock = Clock()
     service = SyntaxService(clock=clock)
     parsed = DocumentSyntax(service)
-    text = document(f"{SIGNS}# hostile\n")
+    text = make_document(f"{SIGNS}# hostile\n")
     assert await parsed.tree_when_ready(text) is None
     for pause in (FIRST_PAUSE_S, 2 * FIRST_PAUSE_S):
-        text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
+        text = apply_and_follow(parsed, text, Edit(0, 0, b"y = 1\n"))
         before = len(tried.tried)
         clock.now += pause - 0.5
         assert await parsed.tree_when_ready(text) is None
@@ -160,7 +160,7 @@ async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(t
         assert await parsed.tree_when_ready(text) is None
         assert len(tried.tried) == before + 1
     place = text.data.index(b"hostile")
-    text = edited(parsed, text, Edit(place, place + 7, b"calm"))
+    text = apply_and_follow(parsed, text, Edit(place, place + 7, b"calm"))
     clock.now += 4 * FIRST_PAUSE_S + 0.5
     assert await parsed.tree_when_ready(text) is not None
     assert parsed.missing_reason == ""
@@ -171,11 +171,11 @@ async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(t
 async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(tried: Trials):
     service = SyntaxService()
     parsed = DocumentSyntax(service)
-    text = document(SIGNS)
+    text = make_document(SIGNS)
     tried.go_on.clear()
     task = asyncio.create_task(parsed.tree_when_ready(text))
     await tried.begun.wait()
-    text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
+    text = apply_and_follow(parsed, text, Edit(0, 0, b"y = 1\n"))
     tried.go_on.set()
     with pytest.raises(RequestSuperseded):
         await task
@@ -189,7 +189,7 @@ async def test_a_closed_document_is_not_parsed_any_further(tried: Trials):
     service = SyntaxService()
     parsed = DocumentSyntax(service)
     tried.go_on.clear()
-    task = asyncio.create_task(parsed.tree_when_ready(document(SIGNS)))
+    task = asyncio.create_task(parsed.tree_when_ready(make_document(SIGNS)))
     await tried.begun.wait()
     parsed.close()
     assert await task is None
@@ -203,11 +203,11 @@ async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(trie
     recorded = Recorded()
     service = SyntaxService(new_allowance=recorded)
     parsed = DocumentSyntax(service)
-    text = document(PLAIN)
+    text = make_document(PLAIN)
     for n in range(4):
         assert await parsed.tree_when_ready(text) is not None
-        text = edited(parsed, text, Edit(0, 0, f"x{n} = 1\n".encode()))
-    text = edited(parsed, text, Edit(0, 0, SIGNS.encode()))
+        text = apply_and_follow(parsed, text, Edit(0, 0, f"x{n} = 1\n".encode()))
+    text = apply_and_follow(parsed, text, Edit(0, 0, SIGNS.encode()))
     assert await parsed.tree_when_ready(text) is not None
     here = threading.get_ident()
     assert {seconds for seconds, threads in recorded.made if here in threads} == {BUDGET.keystroke_s}
@@ -219,9 +219,9 @@ async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(trie
 async def test_a_key_that_takes_too_long_is_followed_in_the_thread(tried: Trials):
     service = SyntaxService(new_allowance=Recorded(False, True), clock=Clock())
     parsed = DocumentSyntax(service)
-    text = document(PLAIN)
+    text = make_document(PLAIN)
     assert await parsed.tree_when_ready(text) is not None
-    text = edited(parsed, text, Edit(0, 0, b"'"))
+    text = apply_and_follow(parsed, text, Edit(0, 0, b"'"))
     assert tried.tried == []
     tree = await parsed.tree_when_ready(text)
     assert tried.tried == [text.data]
@@ -234,7 +234,7 @@ async def test_a_key_that_takes_too_long_is_followed_in_the_thread(tried: Trials
 def test_without_an_event_loop_the_reason_is_known_too():
     service = SyntaxService(new_allowance=Recorded(True), clock=Clock())
     parsed = DocumentSyntax(service)
-    assert parsed.tree(document(PLAIN)) is None
+    assert parsed.tree(make_document(PLAIN)) is None
     assert parsed.missing_reason.startswith("parsing takes more than")
 
 
@@ -255,7 +255,7 @@ async def test_features_that_need_a_tree_are_off_and_on_again(bench: Make, tried
     assert await b.harness.fixes.offer(snapshot, [finding]) == []
     # ghost text needs no tree
     await b.harness.completions.complete(snapshot, src.cursor)
-    b.harness.change(uri, whole(snapshot.document, PLAIN), 2)
+    b.harness.change(uri, replace_whole_text(snapshot.document, PLAIN), 2)
     assert await b.harness.documents.tree_when_ready(b.harness.documents.get(uri).text) is not None
     assert (await b.harness.status())["unparsed"] == []
     await b.harness.aclose()

@@ -19,12 +19,12 @@ from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import Make
 from tests.harness.test_prepared_fixes import Hand
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 STEPS = 10_000
 WORDS = (b"wrong", b"worse")
 PIECES = (*WORDS, b"fine", b"good", b"\n")
-CONFIG = settings(verification={"on_save": True, "debounce_ms": 300}, background={"prepare_fixes": 0})
+CONFIG = make_settings(verification={"on_save": True, "debounce_ms": 300}, background={"prepare_fixes": 0})
 
 
 class LateCheck(DocumentCheck):

@@ -25,7 +25,7 @@ from lsp_harness.inference.request import Infill
 from lsp_harness.text.document import Document
 from tests.completion.test_working_ahead import FAR
 from tests.harness.bench import QUICK, Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support import markup
 
 PLACE = FAR + "def area(r):\n    return r * <|>\n" + FAR
@@ -76,7 +76,7 @@ async def settle(b: Bench, uri: str) -> None:
         await state.prefetch.wait_until_idle()
 
 
-def evaluated(b: Bench) -> list[str]:
+def evaluated_prefixes(b: Bench) -> list[str]:
     return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
 
 
@@ -86,7 +86,7 @@ async def reopen(bench: Make, text: str = PLACE, name: str = "a.py", **options: 
     src = b.open(text, name)
     b.harness.completions.warm(src.document.uri)
     await settle(b, src.document.uri)
-    return evaluated(b)
+    return evaluated_prefixes(b)
 
 
 # -- the last cursor
@@ -107,9 +107,9 @@ async def test_the_top_of_a_file_without_a_known_place_is_prepared(bench: Make) 
     [
         {"is_trusted": False},
         {"works_ahead": False},
-        {"config": settings(QUICK, background={"remember_places": False})},
-        {"config": settings(QUICK, background={"when": "never"})},
-        {"config": settings(QUICK, completion={"warm": False})},
+        {"config": make_settings(QUICK, background={"remember_places": False})},
+        {"config": make_settings(QUICK, background={"when": "never"})},
+        {"config": make_settings(QUICK, completion={"warm": False})},
     ],
 )
 async def test_no_place_is_recalled_if_the_settings_or_missing_trust_forbid_it(
@@ -120,7 +120,7 @@ async def test_no_place_is_recalled_if_the_settings_or_missing_trust_forbid_it(
 
 
 @pytest.mark.parametrize(
-    "options", [{"is_trusted": False}, {"config": settings(QUICK, background={"remember_places": False})}]
+    "options", [{"is_trusted": False}, {"config": make_settings(QUICK, background={"remember_places": False})}]
 )
 async def test_no_place_is_recorded_if_the_settings_or_missing_trust_forbid_it(
     bench: Make, options: dict[str, Any]
@@ -131,7 +131,7 @@ async def test_no_place_is_recorded_if_the_settings_or_missing_trust_forbid_it(
 
 async def test_a_remote_server_is_not_asked_for_a_guess(bench: Make) -> None:
     await visit(bench, PLACE)
-    assert await reopen(bench, config=settings(QUICK, engine={"url": "http://h"})) == [""]
+    assert await reopen(bench, config=make_settings(QUICK, engine={"url": "http://h"})) == [""]
 
 
 async def test_not_even_the_name_of_a_private_file_is_recorded(bench: Make) -> None:
@@ -222,13 +222,13 @@ async def test_the_evaluation_for_a_place_is_not_begun_again_when_the_editor_say
         b.harness.completions.warm(src.document.uri, src.cursor)
         await asyncio.sleep(0)
     assert not b.engine.ended_ahead.is_set()
-    assert len(evaluated(b)) == 1
+    assert len(evaluated_prefixes(b)) == 1
     await b.harness.aclose()
 
 
 async def test_a_request_at_the_place_does_not_end_its_evaluation(bench: Make) -> None:
     await visit(bench, PLACE)
-    b = bench("3", config=settings(QUICK, completion={"speculate": False}), works_ahead=True)
+    b = bench("3", config=make_settings(QUICK, completion={"speculate": False}), works_ahead=True)
     b.engine.held = True
     src = b.open(PLACE)
     b.harness.completions.warm(src.document.uri)
@@ -241,7 +241,7 @@ async def test_a_request_at_the_place_does_not_end_its_evaluation(bench: Make) -
 # -- the files that are opened most
 async def start(bench: Make, timer: Timer, *replies: Any, **tables: dict[str, Any]) -> Bench:
     """Return a session in which the engine runs and some file is open."""
-    b = bench(*replies, config=settings(QUICK, **tables), works_ahead=True, clock=timer.clock)
+    b = bench(*replies, config=make_settings(QUICK, **tables), works_ahead=True, clock=timer.clock)
     src = b.open("x = 1\n", "open.py")
     await b.harness.services.engines.current.props()
     b.harness.completions.warm(src.document.uri)
@@ -265,17 +265,17 @@ async def test_the_files_that_are_opened_most_are_prepared_while_nothing_happens
     for text, name in ((PLACE, "a.py"), (OTHER, "b.py"), (PLACE, "c.py")):
         save_file(b, text, name)
     timer.move(IDLE_S - 1)
-    assert evaluated(b) == []
+    assert evaluated_prefixes(b) == []
     timer.move(1)
     await hot_files(b).wait_until_idle()
-    first, second = evaluated(b)
+    first, second = evaluated_prefixes(b)
     assert (first.count("area"), second.count("volume")) == (1, 1)
     assert all(request.owner.persist for request in b.engine.background_requests)
     # they are prepared once
     hot_files(b).postpone()
     timer.move(IDLE_S)
     await hot_files(b).wait_until_idle()
-    assert len(evaluated(b)) == 2
+    assert len(evaluated_prefixes(b)) == 2
     await b.harness.aclose()
 
 
@@ -289,13 +289,13 @@ async def test_while_the_engine_is_busy_this_work_waits(bench: Make) -> None:
     b.harness.completions.warm(src.document.uri, src.cursor)
     await b.engine.begun_ahead.wait()
     timer.move(IDLE_S)
-    assert [prefix for prefix in evaluated(b) if "area" in prefix] == []
+    assert [prefix for prefix in evaluated_prefixes(b) if "area" in prefix] == []
     b.harness.close(src.document.uri)
     await b.engine.ended_ahead.wait()
     b.engine.held = False
     timer.move(IDLE_S)
     await hot_files(b).wait_until_idle()
-    assert len([prefix for prefix in evaluated(b) if "area" in prefix]) == 1
+    assert len([prefix for prefix in evaluated_prefixes(b) if "area" in prefix]) == 1
     await b.harness.aclose()
 
 
@@ -345,7 +345,7 @@ async def test_settings_turn_this_work_off(bench: Make, tables: dict[str, dict[s
     save_file(b, PLACE, "a.py")
     timer.move(IDLE_S)
     await hot_files(b).wait_until_idle()
-    assert evaluated(b) == []
+    assert evaluated_prefixes(b) == []
     await b.harness.aclose()
 
 
@@ -366,16 +366,16 @@ async def test_ignored_secret_deleted_and_open_files_are_not_prepared(bench: Mak
             b.open(PLACE, "a.py")
     timer.move(IDLE_S)
     await hot_files(b).wait_until_idle()
-    assert evaluated(b) == []
+    assert evaluated_prefixes(b) == []
     await b.harness.aclose()
 
 
 async def test_an_engine_that_does_not_run_is_not_started_for_it(bench: Make) -> None:
     timer = Timer()
     await visit(bench, PLACE, "a.py")
-    b = bench(config=settings(QUICK, engine={"start_early": False}), works_ahead=True, clock=timer.clock)
+    b = bench(config=make_settings(QUICK, engine={"start_early": False}), works_ahead=True, clock=timer.clock)
     save_file(b, PLACE, "a.py")
     hot_files(b).postpone()
     timer.move(IDLE_S)
     await hot_files(b).wait_until_idle()
-    assert (b.engine.props_count, evaluated(b)) == (0, [])
+    assert (b.engine.props_count, evaluated_prefixes(b)) == (0, [])

@@ -78,7 +78,7 @@ class Script(ScriptedEngine):
         )
 
 
-def settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:
+def make_settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:
     """Settings with some keys changed. Without a `base` a fix asks the model at once."""
     config = base or Config()
     if base is None:
@@ -86,9 +86,9 @@ def settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:
     return replace(config, **{table: replace(getattr(config, table), **keys) for table, keys in tables.items()})
 
 
-def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
+def make_edit_settings(candidates: int, retries: int = 0, **more: Any) -> Config:
     """Settings for a number of candidates, all of them of the model."""
-    config = settings(**more)
+    config = make_settings(**more)
     return replace(
         config, generation=replace(config.generation, candidates=candidates, max_retries=retries, repairs=False)
     )
@@ -104,7 +104,7 @@ def turn_context(b: Any, snapshot: Snapshot) -> TurnContext:
     return b.harness.turns.create_context(work, b.harness.services.session.log.turn())
 
 
-def checked(log: Path) -> list[Event]:
+def read_checked_log(log: Path) -> list[Event]:
     """The events of a log, after what must hold for every log was looked at."""
     events = list(read_log(log))
     assert [event.seq for event in events] == list(range(len(events)))
@@ -150,7 +150,7 @@ def require_verified_proposals(events: Iterable[Event]) -> int:
     return count
 
 
-def states(events: list[Event]) -> list[str]:
+def entered_states(events: list[Event]) -> list[str]:
     return [event.data["state"] for event in events if event.type == "state.entered"]
 
 
@@ -158,7 +158,7 @@ def of_type(events: list[Event], kind: str) -> list[dict[str, Any]]:
     return [event.data for event in events if event.type == kind]
 
 
-def winner(events: list[Event]) -> int:
+def proposed_candidate(events: list[Event]) -> int:
     """The number of the candidate that was proposed."""
     [proposed] = of_type(events, "edit.proposed")
     return next(data["candidate"] for data in of_type(events, "verify.completed") if data["hash"] == proposed["hash"])

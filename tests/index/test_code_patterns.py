@@ -132,7 +132,9 @@ def find_pattern(indexed: Indexed, name: str) -> Pattern:
     return result
 
 
-def wanted(path: str, before: str, name: str, head: str, text: str, kind: str = "function") -> ExampleRequest:
+def make_example_request(
+    path: str, before: str, name: str, head: str, text: str, kind: str = "function"
+) -> ExampleRequest:
     its = find_shape(
         DeclarationHead({"py": "python", "ts": "typescript", "go": "go"}[path[-2:]], path, kind, name, (), before, head)
     )
@@ -140,14 +142,16 @@ def wanted(path: str, before: str, name: str, head: str, text: str, kind: str = 
     return ExampleRequest(path, its, name, f"{before}{name}{head}{text}", frozenset({name}))
 
 
-def handler(path: str, name: str, body: str) -> ExampleRequest:
-    return wanted(path, '@app.get("/x/{id}")\nasync def ', name, "(id: int, db: Session = Depends(get_db)):", body)
+def make_handler_request(path: str, name: str, body: str) -> ExampleRequest:
+    return make_example_request(
+        path, '@app.get("/x/{id}")\nasync def ', name, "(id: int, db: Session = Depends(get_db)):", body
+    )
 
 
 READ = '\n    thing = db.thing(id)\n    if thing is None:\n        raise HTTPException(404, "no such thing")\n'
 
 
-def names(examples: list[Example]) -> list[str]:
+def names_of_examples(examples: list[Example]) -> list[str]:
     return [f"{result.symbol.path} {result.symbol.qualified}" for result in examples]
 
 
@@ -185,8 +189,8 @@ def test_the_representative_is_most_like_the_others(indexed: Indexed):
 
 
 def test_an_example_is_whole_and_the_likest(indexed: Indexed):
-    [first, second] = find_examples(indexed.reader, handler("api/things.py", "read_thing", READ), 2)
-    assert names([first, second]) == ["api/users.py read_user", "api/items.py read_item"]
+    [first, second] = find_examples(indexed.reader, make_handler_request("api/things.py", "read_thing", READ), 2)
+    assert names_of_examples([first, second]) == ["api/users.py read_user", "api/items.py read_item"]
     # with the comment above it
     assert first.text.startswith('# one of them\n@app.get("/users/{id}")\nasync def read_user(')
     assert second.text == ITEMS[ITEMS.index('@router.get("/items/{id}")') : ITEMS.index("\n\n@limited")]
@@ -194,12 +198,12 @@ def test_an_example_is_whole_and_the_likest(indexed: Indexed):
 
 
 def test_neither_itself_nor_its_copies_are_examples(indexed: Indexed):
-    examples = find_examples(indexed.reader, handler("api/users.py", "read_user", READ), 9)
-    assert "api/users.py read_user" not in names(examples)
-    assert "api/items.py read_item" in names(examples)
+    examples = find_examples(indexed.reader, make_handler_request("api/users.py", "read_user", READ), 9)
+    assert "api/users.py read_user" not in names_of_examples(examples)
+    assert "api/items.py read_item" in names_of_examples(examples)
     start, end = ITEMS.index("(id: int"), ITEMS.index("\n\n\n@limited")
-    copied = wanted("far.py", '@router.get("/items/{id}")\nasync def ', "read_item", "", ITEMS[start:end])
-    assert "api/items.py read_item" not in names(find_examples(indexed.reader, copied, 9))
+    copied = make_example_request("far.py", '@router.get("/items/{id}")\nasync def ', "read_item", "", ITEMS[start:end])
+    assert "api/items.py read_item" not in names_of_examples(find_examples(indexed.reader, copied, 9))
 
 
 def test_code_that_is_called_alike_and_says_something_else_is_no_example(tmp_path: Path):
@@ -208,35 +212,45 @@ def test_code_that_is_called_alike_and_says_something_else_is_no_example(tmp_pat
     }
     like = {f"like_{n}.py": f"def make_{n}_total(order):\n    return sum(order.{n}s)\n" for n in "de"}
     with closing(Indexed(tmp_path, files | like)) as indexed:
-        it = wanted("x.py", "def ", "make_big_total", "(order):", "\n    return sum(order.prices)\n")
-        assert names(find_examples(indexed.reader, it, 9)) == ["like_d.py make_d_total", "like_e.py make_e_total"]
+        it = make_example_request("x.py", "def ", "make_big_total", "(order):", "\n    return sum(order.prices)\n")
+        assert names_of_examples(find_examples(indexed.reader, it, 9)) == [
+            "like_d.py make_d_total",
+            "like_e.py make_e_total",
+        ]
 
 
 def test_two_alike_are_no_pattern(tmp_path: Path):
     files = {"a.py": ITEMS.replace("@limited(10)\n", "").replace("@router.delete", "@deleting")}
     with closing(Indexed(tmp_path, files)) as indexed:
         assert find_patterns(indexed.reader, 9) == []
-        assert find_examples(indexed.reader, handler("b.py", "read_thing", READ), 9) == []
+        assert find_examples(indexed.reader, make_handler_request("b.py", "read_thing", READ), 9) == []
 
 
 def test_a_class_is_shown_with_its_methods(indexed: Indexed):
     before, body = "@dataclass\nclass ", ':\n    """Of a shop."""\n\n    name: str\n    size: int\n'
-    [result] = find_examples(indexed.reader, wanted("shop/more.py", before, "Price", ":", body, "class"), 1)
+    [result] = find_examples(
+        indexed.reader, make_example_request("shop/more.py", before, "Price", ":", body, "class"), 1
+    )
     assert result.text == MODELS[MODELS.index("@dataclass\nclass Item") : MODELS.index("\n\n@dataclass(frozen=True)")]
 
 
 def test_tests_are_examples_of_tests_only(indexed: Indexed):
     text = "\n    assert client.get('/d').status == 200\n"
-    examples = find_examples(indexed.reader, wanted("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1)
-    assert names(examples) == ["tests/test_api.py test_a_is_read"]
-    assert find_examples(indexed.reader, wanted("d.py", "def ", "test_d_is_read", "(client):", text), 1) == []
+    examples = find_examples(
+        indexed.reader, make_example_request("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1
+    )
+    assert names_of_examples(examples) == ["tests/test_api.py test_a_is_read"]
+    assert (
+        find_examples(indexed.reader, make_example_request("d.py", "def ", "test_d_is_read", "(client):", text), 1)
+        == []
+    )
 
 
 def test_examples_are_found_in_other_languages(indexed: Indexed):
     text = " => {\n  res.json(await users.find(req.params.id));\n}"
-    it = wanted("web/x.ts", "export const ", "findUser", " = async (req: Request, res: Response)", text)
-    assert names(find_examples(indexed.reader, it, 1)) == ["web/users.ts getUser"]
-    it = wanted(
+    it = make_example_request("web/x.ts", "export const ", "findUser", " = async (req: Request, res: Response)", text)
+    assert names_of_examples(find_examples(indexed.reader, it, 1)) == ["web/users.ts getUser"]
+    it = make_example_request(
         "go/x.go",
         "func (s *Server) ",
         "FindUser",
@@ -258,7 +272,9 @@ def test_code_that_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         "short.py": head.format("short") + READ + "    return ThingOut.of(thing, db.owner(thing), now())\n",
     }
     with closing(Indexed(tmp_path, files)) as indexed:
-        assert names(find_examples(indexed.reader, handler("x.py", "read_thing", READ), 9)) == ["short.py read_short"]
+        assert names_of_examples(
+            find_examples(indexed.reader, make_handler_request("x.py", "read_thing", READ), 9)
+        ) == ["short.py read_short"]
         [result] = find_patterns(indexed.reader, 9)
         assert result.representative.name == "read_short"
         assert key not in "".join(indexed.view.texts.read_with_comments(it) for it in result.members)
@@ -332,7 +348,7 @@ def test_members_are_disjoint_and_no_more_are_found_than_were_asked_for(
         assert len(members) == len(set(members)) <= len(made)
         assert all(len(item.members) >= 3 and item.representative in item.members for item in everything)
         assert find_patterns(indexed.reader, most) == everything[:most]
-        it = wanted("f0.py", "@app.get('/')\ndef ", "get_0", "(x):", "\n    return x.get + 0\n")
+        it = make_example_request("f0.py", "@app.get('/')\ndef ", "get_0", "(x):", "\n    return x.get + 0\n")
         examples = find_examples(indexed.reader, it, most)
         assert len(examples) <= most
         assert all((item.symbol.path, item.symbol.name) != ("f0.py", "get_0") for item in examples)

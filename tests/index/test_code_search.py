@@ -163,14 +163,16 @@ def indexed_carts(tmp_path: Path):
         yield result
 
 
-def why(hits: list[Hit]) -> dict[str, set[str]]:
+def reasons_by_symbol(hits: list[Hit]) -> dict[str, set[str]]:
     """By which ways each symbol was found."""
     return {hit.symbol: {reason.rpartition(" ")[0] for reason in hit.reasons} for hit in hits if hit.symbol}
 
 
 def test_code_that_has_to_do_with_a_place_but_not_itself(indexed_carts: Indexed):
     source = CART_FILES["shop/cart.py"]
-    result = why(indexed_carts.search.search(SearchRequest(FilePosition("shop/cart.py", source.index("return tax")))))
+    result = reasons_by_symbol(
+        indexed_carts.search.search(SearchRequest(FilePosition("shop/cart.py", source.index("return tax"))))
+    )
     assert "Cart.total" not in result
     assert {"used there", "imports"} <= result["tax"]
     assert {"uses it", "words", "imports"} <= result["pay"]
@@ -192,7 +194,7 @@ def test_a_place_between_declarations_is_that_of_what_is_above(indexed_carts: In
 def test_a_symbol_with_what_it_uses_and_what_uses_it(indexed_carts: Indexed):
     hits = indexed_carts.search.search(SearchRequest(SymbolName("Cart")))
     assert (hits[0].symbol, hits[0].reasons[0]) == ("Cart", "named 1")
-    result = why(hits)
+    result = reasons_by_symbol(hits)
     assert "used there" in result["Base"]
     assert "uses it" in result["pay"]
     assert "uses it" not in result["total_of"]

@@ -42,7 +42,7 @@ class Front:
             await self._news.wait()
 
 
-def state(name: str) -> Callable[[dict[str, object]], bool]:
+def is_in_state(name: str) -> Callable[[dict[str, object]], bool]:
     return lambda said: said["state"] == name
 
 
@@ -55,7 +55,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IndexPlace:
 
 
 @asynccontextmanager
-async def front(where: IndexPlace) -> AsyncIterator[Front]:
+async def open_front(where: IndexPlace) -> AsyncIterator[Front]:
     result = Front(where)
     try:
         yield result
@@ -63,13 +63,13 @@ async def front(where: IndexPlace) -> AsyncIterator[Front]:
         await result.keeper.close()
 
 
-def indexers(where: IndexPlace) -> list[int]:
+def find_index_processes(where: IndexPlace) -> list[int]:
     """Processes that were given this database."""
     mine = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
     return [child.pid for child in mine if str(where.database) in child.cmdline()]
 
 
-def names(where: IndexPlace) -> list[str]:
+def read_indexed_names(where: IndexPlace) -> list[str]:
     reader = DatabaseReader(where.database)
     try:
         return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
@@ -78,15 +78,15 @@ def names(where: IndexPlace) -> list[str]:
 
 
 async def test_the_index_follows_the_files(where: IndexPlace):
-    async with front(where) as result:
-        assert (await result.hears(state("ready")))["parsed"] == 1
-        assert names(where) == ["first"]
+    async with open_front(where) as result:
+        assert (await result.hears(is_in_state("ready")))["parsed"] == 1
+        assert read_indexed_names(where) == ["first"]
         (where.root / "b.py").write_text("def second(): pass\n")
         await result.hears(lambda said: said.get("parsed") == 1)
-        assert names(where) == ["first", "second"]
+        assert read_indexed_names(where) == ["first", "second"]
         (where.root / "a.py").unlink()
-        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["second"])
-    assert indexers(where) == []
+        await result.hears(lambda said: said["state"] == "ready" and read_indexed_names(where) == ["second"])
+    assert find_index_processes(where) == []
     assert not is_locked(where.lock)
 
 
@@ -96,80 +96,82 @@ async def test_a_file_whose_name_is_no_text_does_not_end_it(where: IndexPlace):
         odd.touch()
     except OSError:
         pytest.skip("no file can have such a name here")
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        [pid] = indexers(where)
+    async with open_front(where) as result:
+        await result.hears(is_in_state("ready"))
+        [pid] = find_index_processes(where)
         # who is told of this one watches
         (where.root / "b.py").write_text("def second(): pass\n")
-        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second"])
+        await result.hears(lambda said: said["state"] == "ready" and read_indexed_names(where) == ["first", "second"])
         odd.write_text("def odd(): pass\n")
         (where.root / "c.py").write_text("def third(): pass\n")
-        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second", "third"])
-        assert indexers(where) == [pid]
+        await result.hears(
+            lambda said: said["state"] == "ready" and read_indexed_names(where) == ["first", "second", "third"]
+        )
+        assert find_index_processes(where) == [pid]
 
 
 async def test_two_front_ends_have_one_process_between_them(where: IndexPlace):
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        async with front(where) as other:
-            assert len(indexers(where)) == 1
+    async with open_front(where) as result:
+        await result.hears(is_in_state("ready"))
+        async with open_front(where) as other:
+            assert len(find_index_processes(where)) == 1
             await result.keeper.close()
-            assert (await other.hears(state("ready")))["parsed"] == 0
-            assert len(indexers(where)) == 1
+            assert (await other.hears(is_in_state("ready")))["parsed"] == 0
+            assert len(find_index_processes(where)) == 1
             (where.root / "a.py").write_text("def changed(): pass\n")
-            await other.hears(lambda said: said["state"] == "ready" and names(where) == ["changed"])
+            await other.hears(lambda said: said["state"] == "ready" and read_indexed_names(where) == ["changed"])
 
 
 async def test_a_killed_index_process_is_replaced(where: IndexPlace):
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        [pid] = indexers(where)
+    async with open_front(where) as result:
+        await result.hears(is_in_state("ready"))
+        [pid] = find_index_processes(where)
         os.kill(pid, signal.SIGKILL)
-        assert (await result.hears(state("ended")))["code"] == -signal.SIGKILL
+        assert (await result.hears(is_in_state("ended")))["code"] == -signal.SIGKILL
         (where.root / "a.py").write_text("def later(): pass\n")
-        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["later"])
+        await result.hears(lambda said: said["state"] == "ready" and read_indexed_names(where) == ["later"])
 
 
 async def test_an_index_process_that_made_progress_is_replaced_soon(where: IndexPlace, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(index_keeper, "FIRST_DELAY_S", 3600.0)
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_S", 3600.0)
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_AFTER_PROGRESS_S", 0.01)
-    async with front(where) as result:
+    async with open_front(where) as result:
         for _ in range(3):
-            await result.hears(state("ready"))
-            [pid] = indexers(where)
+            await result.hears(is_in_state("ready"))
+            [pid] = find_index_processes(where)
             os.kill(pid, signal.SIGKILL)
-            await result.hears(state("ended"))
-        assert (await result.hears(state("ready")))["parsed"] == 0
+            await result.hears(is_in_state("ended"))
+        assert (await result.hears(is_in_state("ready")))["parsed"] == 0
 
 
 async def test_a_damaged_database_is_made_anew(where: IndexPlace):
-    async with front(where) as result:
-        await result.hears(state("ready"))
+    async with open_front(where) as result:
+        await result.hears(is_in_state("ready"))
     for suffix in ("-wal", "-shm"):
         Path(f"{where.database}{suffix}").unlink(missing_ok=True)
     where.database.write_bytes(b"no database" * 1000)
-    async with front(where) as result:
-        assert (await result.hears(state("ready")))["parsed"] == 1
-        assert names(where) == ["first"]
+    async with open_front(where) as result:
+        assert (await result.hears(is_in_state("ready")))["parsed"] == 1
+        assert read_indexed_names(where) == ["first"]
 
 
 async def test_a_process_that_is_stuck_is_ended_and_another_one_started(
     where: IndexPlace, monkeypatch: pytest.MonkeyPatch
 ):
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        first = indexers(where)
+    async with open_front(where) as result:
+        await result.hears(is_in_state("ready"))
+        first = find_index_processes(where)
     monkeypatch.setattr(index_keeper, "POLL_INTERVAL_S", 0.05)
     monkeypatch.setattr(index_keeper, "SILENCE_LIMIT_S", 0.5)
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        [stopped] = indexers(where)
+    async with open_front(where) as result:
+        await result.hears(is_in_state("ready"))
+        [stopped] = find_index_processes(where)
         os.kill(stopped, signal.SIGSTOP)
 
-        outcome = await result.hears(state("paused"))
+        outcome = await result.hears(is_in_state("paused"))
 
         assert outcome["why"] == "the index process does not respond; it is stopped and started again"
-        await result.hears(state("ready"))
-        [other] = indexers(where)
+        await result.hears(is_in_state("ready"))
+        [other] = find_index_processes(where)
         assert other not in (stopped, *first)

@@ -18,7 +18,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "root"
 
 
-def _full(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
+def _make_folders_full(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
     write = file_writing.write_all
 
     def full(descriptor: int, data: bytes) -> None:
@@ -30,7 +30,7 @@ def _full(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
 
 
 def test_an_index_is_made_among_temporary_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _full(monkeypatch, tmp_path / "home")
+    _make_folders_full(monkeypatch, tmp_path / "home")
     where = prepare_place(root)
     assert where.folder.is_relative_to(tmp_path / f"lsp-harness-{os.getuid()}" / "index")
     assert prepare_place(root) == where
@@ -40,14 +40,14 @@ def test_an_existing_index_stays_in_its_place(root: Path, monkeypatch: pytest.Mo
     where = prepare_place(root)
     where.database.touch()
     (where.folder / "root").unlink()
-    _full(monkeypatch, where.folder)
+    _make_folders_full(monkeypatch, where.folder)
     assert prepare_place(root) == where
 
 
 def test_an_error_says_what_to_do_if_no_index_can_be_written(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _full(monkeypatch, tmp_path)
+    _make_folders_full(monkeypatch, tmp_path)
     with pytest.raises(
         (ConfigError, StoreError), match=r"cannot be written \(No space left on device\).*LSP_HARNESS_HOME"
     ):

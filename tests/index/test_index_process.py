@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def names(database: Path) -> list[str]:
+def read_indexed_names(database: Path) -> list[str]:
     with closing(DatabaseReader(database)) as reader:
         return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
 
@@ -80,14 +80,14 @@ def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, stat
             if self.waits == 2:
                 (root / "a.py").write_text("def second(): ...\n")
             if self.waits == 1:
-                assert names(root.parent / "index.db") == ["first"]
+                assert read_indexed_names(root.parent / "index.db") == ["first"]
                 orders.rescan.set()
             return super().wait(timeout)
 
     orders.stopped = Changing(3)
     run_process(root, orders, follow=False)
     assert [result["parsed"] for result in state_log if result["state"] == "ready"] == [1, 1]
-    assert names(root.parent / "index.db") == ["second"]
+    assert read_indexed_names(root.parent / "index.db") == ["second"]
 
 
 def test_without_notifications_of_the_system_all_files_are_looked_at(
@@ -109,7 +109,7 @@ def test_without_notifications_of_the_system_all_files_are_looked_at(
     orders.stopped = Changing(1)
     run_process(root, orders, follow=True)
     assert [result["state"] for result in state_log if result["state"] != "scanning"] == ["ready", "polling", "ready"]
-    assert names(root.parent / "index.db") == ["first", "other"]
+    assert read_indexed_names(root.parent / "index.db") == ["first", "other"]
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -136,7 +136,7 @@ def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
     run_process(root, orders, follow=True)
     states = [result["state"] for result in state_log if result["state"] != "scanning"]
     assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
-    assert names(root.parent / "index.db") == ["after2", "first"]
+    assert read_indexed_names(root.parent / "index.db") == ["after2", "first"]
 
 
 def test_a_file_that_was_told_as_written_is_read_where_nobody_tells_of_changes(
@@ -153,16 +153,16 @@ def test_a_file_that_was_told_as_written_is_read_where_nobody_tells_of_changes(
         for file in ("a.py", "b.py"):
             (root / file).write_text("def later(): ...\n")
         yield ()
-        assert names(database) == ["first", "silent"]
+        assert read_indexed_names(database) == ["first", "silent"]
         orders.changed_paths.put("a.py")
         orders.changed_paths.put("node_modules/foreign.js")
         yield ()
-        assert names(database) == ["later", "silent"]
+        assert read_indexed_names(database) == ["later", "silent"]
         # one that is new may be a folder, so that everything is looked at
         (root / "new.py").write_text("def new(): ...\n")
         orders.changed_paths.put("new.py")
         yield ()
-        assert names(database) == ["later", "later", "new"]
+        assert read_indexed_names(database) == ["later", "later", "new"]
         (root / "new.py").unlink()
         orders.changed_paths.put("new.py")
         yield ()
@@ -170,7 +170,7 @@ def test_a_file_that_was_told_as_written_is_read_where_nobody_tells_of_changes(
 
     monkeypatch.setattr(watchfiles, "watch", deaf)
     run_process(root, orders, follow=True)
-    assert names(database) == ["later", "later"]
+    assert read_indexed_names(database) == ["later", "later"]
     done = [(result["parsed"], result["dropped"]) for result in state_log if result["state"] == "ready"]
     assert done == [(2, 0), (0, 0), (1, 0), (2, 0), (0, 1)]
 
@@ -192,7 +192,7 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, state_log: Stat
     run_process(root, orders, follow=False)
     assert [result["state"] for result in state_log if result["state"] != "scanning"] == ["paused", "ready"]
     assert "full" in str(state_log[0]["why"])
-    assert names(root.parent / "index.db") == ["first"]
+    assert read_indexed_names(root.parent / "index.db") == ["first"]
 
 
 def test_the_index_asks_whether_somebody_types_unless_somebody_waits_for_it(

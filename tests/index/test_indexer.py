@@ -198,7 +198,7 @@ def test_output_of_a_build_is_no_reason_to_look_at_everything(place: Place):
     assert place.symbols() == ["a.py a"]
 
 
-def targets(place: Place) -> list[str]:
+def read_import_targets(place: Place) -> list[str]:
     sql = (
         "SELECT a.path || ' > ' || b.path FROM targets JOIN files a ON a.id = targets.file JOIN files b ON b.id = "
         "target "
@@ -211,17 +211,17 @@ def test_imports_lead_to_files(place: Place):
     place.write("a.py", "import b\nfrom c import d\n")
     place.write("b.py", "import os\n")
     place.scan()
-    assert targets(place) == ["a.py > b.py"]
+    assert read_import_targets(place) == ["a.py > b.py"]
     # what meant nothing means something as soon as it is there, and nothing again when it is gone
     place.write("c/d.py", "import a\n")
     place.scan()
-    assert targets(place) == ["a.py > b.py", "a.py > c/d.py", "c/d.py > a.py"]
+    assert read_import_targets(place) == ["a.py > b.py", "a.py > c/d.py", "c/d.py > a.py"]
     (place.root / "b.py").unlink()
     place.scan()
-    assert targets(place) == ["a.py > c/d.py", "c/d.py > a.py"]
+    assert read_import_targets(place) == ["a.py > c/d.py", "c/d.py > a.py"]
     place.write("a.py", "x = 1\n")
     place.scan()
-    assert targets(place) == ["c/d.py > a.py"]
+    assert read_import_targets(place) == ["c/d.py > a.py"]
 
 
 @pytest.mark.parametrize(
@@ -239,13 +239,13 @@ def test_an_indexer_that_is_killed_after_files_are_gone_is_followed_by_one_that_
     for name in ("b.py", "src/b.py", "x/far/b.py", "y/far/b.py"):
         place.write(name, "x = 1\n")
     place.scan()
-    assert targets(place) == before
+    assert read_import_targets(place) == before
     (place.root / gone).unlink()
     IndexWriter(place.writer).remove([gone])
     with closing(DatabaseReader(place.writer.path)) as reader:
         assert not is_complete(reader)
         assert place.scan().dropped == 0
-        assert targets(place) == after
+        assert read_import_targets(place) == after
         assert is_complete(reader)
 
 
@@ -255,13 +255,13 @@ def test_the_meaning_of_a_namespace_follows_the_files_that_declare_it(place: Pla
     place.write("shop/Far.cs", "namespace Shop { namespace Money { class Far {} } namespace Other {} }\n")
     place.write("a.py", "Shop = 1\n")
     place.scan()
-    assert targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
+    assert read_import_targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
     place.write("shop/Far.cs", "namespace Shop { class Far {} }\n")
     place.update("shop/Far.cs")
-    assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
+    assert read_import_targets(place) == ["web/Page.cs > shop/Rate.cs"]
     place.write("shop/Far.cs", "namespace Shop.Money { class Further {} }\n")
     place.update("shop/Far.cs")
-    assert targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
+    assert read_import_targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
 
 
 class Watched(ImportLinks):
@@ -294,10 +294,10 @@ def test_the_meaning_of_a_namespace_for_others_is_never_away(place: Place, text:
     filling = IndexWriter(place.writer)
     filling.write(extract_file(WalkedFile(path, 1, len(item)), item.encode()) for path, item in files.items())
     filling.link_imports(ImportLinks(files))
-    assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
+    assert read_import_targets(place) == ["web/Page.cs > shop/Rate.cs"]
     filling.write([extract_file(WalkedFile("shop/Rate.cs", 2, len(text)), text.encode())])
     with closing(DatabaseReader(place.writer.path)) as reader:
         watched = Watched(files, reader)
         filling.link_imports(watched, ["shop/Rate.cs"])
     assert watched.asked == asked
-    assert targets(place) == (["web/Page.cs > shop/Rate.cs"] if "Money" in text else [])
+    assert read_import_targets(place) == (["web/Page.cs > shop/Rate.cs"] if "Money" in text else [])

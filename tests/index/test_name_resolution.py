@@ -79,7 +79,7 @@ def test_the_meaning_of_a_name(indexed: Indexed, path: str, place: str, expected
     assert resolve_meaning(indexed, path, place) == expected
 
 
-def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
+def find_reference_places(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
     items: list[str] = []
     for path, _, _ in find_files_with_name(indexed.reader, name):
         text, tree = text_of(path)
@@ -90,7 +90,7 @@ def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str
 
 
 def test_references_are_where_it_is_meant_and_not_where_it_is_called_so(indexed: Indexed):
-    assert references(indexed, ("shop/money.py", "convert"), "convert") == [
+    assert find_reference_places(indexed, ("shop/money.py", "convert"), "convert") == [
         "app.py:3",
         "app.py:14",
         "app.py:16",
@@ -98,11 +98,11 @@ def test_references_are_where_it_is_meant_and_not_where_it_is_called_so(indexed:
         "shop/cart.py:14",
         "shop/money.py:5",
     ]
-    assert references(indexed, ("other.py", "convert"), "convert") == ["other.py:1", "other.py:2"]
+    assert find_reference_places(indexed, ("other.py", "convert"), "convert") == ["other.py:1", "other.py:2"]
 
 
 def test_the_references_of_a_member_are_found(indexed: Indexed):
-    assert references(indexed, ("shop/cart.py", "Base.close"), "close") == [
+    assert find_reference_places(indexed, ("shop/cart.py", "Base.close"), "close") == [
         "app.py:8",
         "shop/cart.py:5",
         "shop/cart.py:13",
@@ -156,7 +156,7 @@ def indexed_types(tmp_path: Path):
         yield result
 
 
-def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
+def find_meant_lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
     """Where it is meant in `app.py`, and whether that is sure."""
     tree = tree_of("app.py", TYPED_FILES["app.py"])
     text = SourceText("app.py", "python", find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
@@ -165,7 +165,7 @@ def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, boo
 
 
 def test_a_member_is_that_of_the_type_that_is_written(indexed_types: Indexed):
-    assert lines(indexed_types, ("shop/till.py", "Till.total"), "total") == {
+    assert find_meant_lines(indexed_types, ("shop/till.py", "Till.total"), "total") == {
         "self.box.total()": True,
         "self.own.total()": True,
         "self.given.total()": True,
@@ -178,15 +178,15 @@ def test_a_member_is_that_of_the_type_that_is_written(indexed_types: Indexed):
         ".total()": True,
         "till.total()": True,
     }
-    assert set(lines(indexed_types, ("far.py", "Other.total"), "total").values()) == {False}
+    assert set(find_meant_lines(indexed_types, ("far.py", "Other.total"), "total").values()) == {False}
 
 
 def test_a_name_behind_a_bracket_or_bound_in_the_function_is_not_the_imported_one(indexed_types: Indexed):
-    assert lines(indexed_types, ("shop/till.py", "close"), "close") == {
+    assert find_meant_lines(indexed_types, ("shop/till.py", "close"), "close") == {
         "from shop.till import Till as Box, close, make": True,
         "close(4)": True,
     }
-    assert lines(indexed_types, ("shop/till.py", "Drawer.close"), "close") == {
+    assert find_meant_lines(indexed_types, ("shop/till.py", "Drawer.close"), "close") == {
         "make(2).drawer().close()": True,
         "rows[0].close()": False,
     }

@@ -18,13 +18,13 @@ from lsp_harness.index.builder.reader_processes import ReaderPool, ReadResult
 pytestmark = pytest.mark.process
 
 
-def files(root: Path, count: int) -> list[tuple[WalkedFile, bytes]]:
+def write_python_files(root: Path, count: int) -> list[tuple[WalkedFile, bytes]]:
     for n in range(count):
         (root / f"{n}.py").write_text(f"def f{n}(): pass\n")
     return [(WalkedFile(f"{n}.py", 1, 20), b"") for n in range(count)]
 
 
-def parsed(read: list[ReadResult]) -> set[str]:
+def parsed_paths(read: list[ReadResult]) -> set[str]:
     return {item.file.path for item in read if isinstance(item, Extract) and not item.skipped}
 
 
@@ -38,12 +38,12 @@ def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_all_files_are_read(pool: ReaderPool, tmp_path: Path):
-    wanted = files(tmp_path, 50)
-    assert parsed(list(pool.read(wanted))) == {item.path for item, _ in wanted}
+    wanted = write_python_files(tmp_path, 50)
+    assert parsed_paths(list(pool.read(wanted))) == {item.path for item, _ in wanted}
 
 
 def test_unchanged_and_missing_files_are_told(pool: ReaderPool, tmp_path: Path):
-    [(first, _), result] = files(tmp_path, 2)
+    [(first, _), result] = write_python_files(tmp_path, 2)
     (tmp_path / "1.py").unlink()
     assert list(pool.read([(first, content_digest(b"def f0(): pass\n"))])) == [first]
     assert list(pool.read([result])) == [SkippedFile("1.py", "no such file or directory")]
@@ -61,9 +61,9 @@ def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
 
     monkeypatch.setattr(reader_processes, "extract_file", breaks)
     monkeypatch.setattr(reader_processes, "CPU_LIMIT_S", 0)
-    wanted = files(tmp_path, 40)
+    wanted = write_python_files(tmp_path, 40)
     read = list(pool.read(wanted))
-    assert parsed(read) == {workspace_file.path for workspace_file, _ in wanted} - {"7.py"}
+    assert parsed_paths(read) == {workspace_file.path for workspace_file, _ in wanted} - {"7.py"}
     assert [item.skipped for item in read if isinstance(item, Extract) and item.file.path == "7.py"] == [
         "the parser crashed or did not end"
     ]
@@ -77,7 +77,7 @@ def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Pa
         return extract_file(workspace_file, data)
 
     monkeypatch.setattr(reader_processes, "extract_file", buggy)
-    wanted = files(tmp_path, 3)
+    wanted = write_python_files(tmp_path, 3)
     read = list(pool.read(wanted))
     assert [item.skipped for item in read if isinstance(item, Extract)] == ["", "it cannot be read: RecursionError", ""]
 
@@ -100,7 +100,7 @@ def read_and_wait(root: Path, count: int, typed: list[float]) -> tuple[set[str],
     ago = iter(typed)
     reader_pool = ReaderPool(root, 2, seconds_since_key=lambda: next(ago, math.inf), wait=waited.append)
     try:
-        return parsed(list(reader_pool.read(files(root, count)))), waited
+        return parsed_paths(list(reader_pool.read(write_python_files(root, count)))), waited
     finally:
         reader_pool.close()
 

@@ -19,7 +19,7 @@ E5 = ("query: ", "passage: ")
 BGE = ("Represent this sentence for searching relevant passages: ", "")
 
 
-def model(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
+def make_index_settings(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
     """The settings of a file with a model of that name."""
     convert(tiny_encoder(seed=seed), path, name=name, license="mit")
     return Index(embedding_model=str(path))
@@ -43,7 +43,7 @@ def model(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
     ],
 )
 def test_a_model_is_told_what_it_was_trained_with(tmp_path: Path, name: str, file: str, prefixes: tuple[str, str]):
-    recipe = make_recipe(model(tmp_path / f"{file}.gguf", name))
+    recipe = make_recipe(make_index_settings(tmp_path / f"{file}.gguf", name))
     assert (recipe.query_prefix, recipe.document_prefix) == prefixes
 
 
@@ -55,7 +55,7 @@ def test_a_model_of_the_catalogue_is_known_by_its_name(tmp_path: Path, monkeypat
 
 
 def test_the_settings_decide(tmp_path: Path):
-    settings = model(tmp_path / "nomic-embed-text.gguf")
+    settings = make_index_settings(tmp_path / "nomic-embed-text.gguf")
     recipe = make_recipe(
         replace(settings, embedding_query_prefix="find: ", embedding_document_prefix="", embedding_tokens=7)
     )
@@ -64,7 +64,7 @@ def test_the_settings_decide(tmp_path: Path):
 
 def test_the_key_changes_with_whatever_a_vector_depends_on(tmp_path: Path):
     path = tmp_path / "m.gguf"
-    settings = model(path)
+    settings = make_index_settings(path)
     first = make_recipe(settings)
     assert make_recipe(settings) == first
     assert model_name(first.name) == str(path)
@@ -72,20 +72,20 @@ def test_the_key_changes_with_whatever_a_vector_depends_on(tmp_path: Path):
         replace(settings, embedding_document_prefix="code: "),
         replace(settings, embedding_pooling="cls"),
         replace(settings, embedding_tokens=64),
-        model(tmp_path / "other.gguf", seed=2),
+        make_index_settings(tmp_path / "other.gguf", seed=2),
     ]
     assert len({first.name, *(make_recipe(other).name for other in others)}) == 5
     # what is kept does not depend on what stands before a query
     assert make_recipe(replace(settings, embedding_query_prefix="find: ")).name == first.name
     # another file in its place
-    model(path, seed=2)
+    make_index_settings(path, seed=2)
     second = make_recipe(settings)
     os.utime(path, ns=(1, 1))
     assert len({first.name, second.name, make_recipe(settings).name}) == 3
 
 
 def test_an_impossible_recipe_is_said_with_its_remedy(tmp_path: Path, tiny_model: Path):
-    settings = model(tmp_path / "m.gguf")
+    settings = make_index_settings(tmp_path / "m.gguf")
     with pytest.raises(ConfigError, match=r"index\.embedding_pooling must be one of auto, mean, cls, last, not 'max'"):
         make_recipe(replace(settings, embedding_pooling="max"))
     for tokens in (0, 511):

@@ -127,7 +127,7 @@ def test_without_a_maximum_of_its_own_the_callers_holds(acceptor: Acceptor):
     assert acceptor.accepts(from_json_schema({"minItems": 3}, max_items=2), "[1, 2, 3]")
 
 
-def nested(depth: int) -> dict[str, Any]:
+def make_nested_schema(depth: int) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "null"}
     for _ in range(depth):
         schema = {"items": schema}
@@ -180,7 +180,7 @@ def nested(depth: int) -> dict[str, Any]:
         ({"type": "integer", "maximum": 10**15}, "`maximum` must be a number of up to 15 digits"),
         ({"type": "number", "exclusiveMinimum": 0}, "`exclusiveMinimum` 0 of a number that need not be an integer"),
         ({"type": "number", "maximum": 0.5}, "`maximum` 0.5"),
-        (nested(100), "nested deeper than 64"),
+        (make_nested_schema(100), "nested deeper than 64"),
     ],
     ids=lambda value: json.dumps(value)[:50] if not isinstance(value, str) else "",
 )

@@ -16,12 +16,12 @@ from lsp_harness.inference.providers import targets
 from lsp_harness.inference.target import Provider, Target
 
 
-def named(env: dict[str, str] | None = None, **settings: Any) -> list[Target]:
+def read_targets(env: dict[str, str] | None = None, **settings: Any) -> list[Target]:
     return targets(Engine(**settings), env or {})
 
 
 def only_target(env: dict[str, str] | None = None, **settings: Any) -> Target:
-    [target] = named(env, **settings)
+    [target] = read_targets(env, **settings)
     return target
 
 
@@ -43,7 +43,7 @@ def test_an_address_is_a_url_or_a_socket(url: str, base: str, socket: str):
 
 
 def test_several_addresses_are_separated_by_commas():
-    assert [t.base for t in named(url="http://a:1, http://b:2,")] == ["http://a:1", "http://b:2"]
+    assert [t.base for t in read_targets(url="http://a:1, http://b:2,")] == ["http://a:1", "http://b:2"]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_key_does_not_show():
 )
 def test_settings_that_name_no_server_are_said(settings: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message) as caught:
-        named(**settings)
+        read_targets(**settings)
 
     assert "secret" not in caught.value.message
 

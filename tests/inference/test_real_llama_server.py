@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not BINARY, reason="LSP_HARNESS_LLAMA_SERVER nam
 
 
 @contextmanager
-def started(model: Path, folder: Path, *arguments: str) -> Iterator[str]:
+def start_llama_server(model: Path, folder: Path, *arguments: str) -> Iterator[str]:
     """The socket of a llama-server, once it is healthy."""
     place = folder / "llama.sock"
     command = [BINARY, "-m", str(model), "--host", str(place), "--no-repack", "--no-warmup", "--no-ui", "-t", "1"]
@@ -58,18 +58,18 @@ def started(model: Path, folder: Path, *arguments: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def socket(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with started(tiny_model, tmp_path_factory.mktemp("l")) as place:
+    with start_llama_server(tiny_model, tmp_path_factory.mktemp("l")) as place:
         yield place
 
 
-def settings(socket: str, **more: Any) -> Config:
+def make_config(socket: str, **more: Any) -> Config:
     return Config(engine=Engine(url=f"unix:{socket}", **more))
 
 
 @pytest.fixture
 async def client(socket: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EngineClient]:
     monkeypatch.setenv("LSP_HARNESS_API_KEY", KEY)
-    async with aclosing(EngineClient(settings(socket))) as engine_client:
+    async with aclosing(EngineClient(make_config(socket))) as engine_client:
         yield engine_client
 
 
@@ -77,7 +77,7 @@ async def answer(client: EngineClient, request: ModelRequest) -> list[Chunk]:
     return [chunk async for chunk in client.stream(request)]
 
 
-def text(chunks: list[Chunk], index: int = 0) -> str:
+def join_chunks(chunks: list[Chunk], index: int = 0) -> str:
     return "".join(chunk.text for chunk in chunks if chunk.index == index)
 
 
@@ -96,7 +96,7 @@ async def test_a_completion_is_repeatable_and_reuses_the_prompt(client: EngineCl
 
     assert (first[-1].stop, first[-1].usage.generated) == ("limit", 8)
     # greedy, and the prompt is still there
-    assert text(first) == text(second)
+    assert join_chunks(first) == join_chunks(second)
     assert second[-1].usage.reused > second[-1].usage.evaluated
 
 
@@ -104,7 +104,7 @@ async def test_a_completion_is_repeatable_and_reuses_the_prompt(client: EngineCl
 async def test_a_hole_is_filled_with_the_suffix_parameter_or_with_our_prompt(
     client: EngineClient, socket: str, fim: str
 ):
-    async with aclosing(EngineClient(settings(socket, fim=fim))) as engine_client:
+    async with aclosing(EngineClient(make_config(socket, fim=fim))) as engine_client:
         chunks = await answer(
             engine_client, Infill(InfillContext("def f():\n    ", "\n", (("a.py", "# a\n"),)), sampling=Sampling(6))
         )
@@ -118,14 +118,14 @@ async def test_a_request_can_have_several_candidates(client: EngineClient):
     capped = await answer(client, Continuation("def f", Sampling(n_predict=2, n=9)))
 
     assert sorted(chunk.index for chunk in chunks if chunk.stop) == [0, 1]
-    assert text(chunks, 0) != text(chunks, 1)
+    assert join_chunks(chunks, 0) != join_chunks(chunks, 1)
     assert sum(chunk.stop is not None for chunk in capped) == 3
 
 
 async def test_a_grammar_and_one_that_is_none(client: EngineClient):
     result = await answer(client, Continuation("a", Sampling(n_predict=9, grammar='root ::= "yes" | "no"')))
 
-    assert text(result) in ("yes", "no")
+    assert join_chunks(result) in ("yes", "no")
     with pytest.raises(EngineRefused, match="grammar"):
         await answer(client, Continuation("a", Sampling(grammar="root ::= (")))
 
@@ -139,10 +139,10 @@ async def test_tokens_have_log_probabilities(client: EngineClient):
 
 
 async def test_a_stop_text_ends_it(client: EngineClient):
-    letter = text(await answer(client, Continuation("def f", Sampling(n_predict=1))))
+    letter = join_chunks(await answer(client, Continuation("def f", Sampling(n_predict=1))))
     chunks = await answer(client, Continuation("def f", Sampling(n_predict=4, stop=(letter,))))
 
-    assert (text(chunks), chunks[-1].stop) == ("", "word")
+    assert (join_chunks(chunks), chunks[-1].stop) == ("", "word")
 
 
 async def test_a_prompt_is_only_warmed(client: EngineClient):
@@ -183,8 +183,8 @@ async def test_embeddings_of_a_server_that_makes_them(
     tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LSP_HARNESS_API_KEY", KEY)
-    with started(tiny_model, tmp_path, "--embeddings", "--pooling", "last") as place:
-        async with aclosing(EngineClient(settings(place))) as engine_client:
+    with start_llama_server(tiny_model, tmp_path, "--embeddings", "--pooling", "last") as place:
+        async with aclosing(EngineClient(make_config(place))) as engine_client:
             result, two, again = await engine_client.embed(["return", "print", "return"])
 
     assert result == pytest.approx(again, abs=1e-4)
@@ -193,7 +193,7 @@ async def test_embeddings_of_a_server_that_makes_them(
 
 
 async def test_the_same_server_answers_in_the_openai_dialect(client: EngineClient, socket: str):
-    async with aclosing(EngineClient(settings(socket, dialect="openai", fim="qwen2.5-coder"))) as engine_client:
+    async with aclosing(EngineClient(make_config(socket, dialect="openai", fim="qwen2.5-coder"))) as engine_client:
         completion = await answer(engine_client, Continuation("def f(value):\n    return", Sampling(n_predict=8)))
         conversation = await answer(engine_client, ChatRequest([("user", "a")], Sampling(n_predict=4)))
         filled = await answer(
@@ -206,6 +206,6 @@ async def test_the_same_server_answers_in_the_openai_dialect(client: EngineClien
 
 async def test_a_wrong_key_is_refused(socket: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_API_KEY", "another")
-    async with aclosing(EngineClient(settings(socket))) as engine_client:
+    async with aclosing(EngineClient(make_config(socket))) as engine_client:
         with pytest.raises(EngineRefused, match="refuses the key in LSP_HARNESS_API_KEY"):
             await engine_client.props()

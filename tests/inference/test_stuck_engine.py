@@ -20,7 +20,7 @@ from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.running_engines import end_engine_at, is_alive, is_listening, peer_pid, pid_file
 from lsp_harness.inference.supervisor import EngineSupervisor, engine_address
 from lsp_harness.process.termination import OpenProcess, start_time
-from tests.support.stuck import has_ended, listener, stop
+from tests.support.stuck import has_ended, start_listener, stop
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ async def test_an_engine_that_does_not_heed_sigterm_is_killed(
     place: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lsp_harness.inference.backends.local_engine.STUCK_GRACE_S", 0.01)
-    with listener(place, deaf=True) as process:
+    with start_listener(place, deaf=True) as process:
         with pytest.raises(EngineStuck, match="it was killed, as it did not end when it was asked to"):
             await client.count(["a"])
         assert has_ended(process.pid)
@@ -72,7 +72,7 @@ async def test_requests_that_wait_together_are_all_told_and_the_user_once(place:
     items: list[str] = []
     engine = ObservedEngine(EngineClient(impatient), lambda: None, items.append)
     async with aclosing(engine):
-        with listener(place, stopped=True):
+        with start_listener(place, stopped=True):
             answers = await asyncio.gather(*(engine.count([str(n)]) for n in range(5)), return_exceptions=True)
 
         messages = {answer.message for answer in answers if isinstance(answer, EngineStuck)}
@@ -93,7 +93,7 @@ async def test_no_setting_ends_an_engine_that_answers(home: Path, config: Config
 async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
     place: Path, client: EngineClient, caplog: pytest.LogCaptureFixture
 ):
-    with listener(place, stopped=True) as process:
+    with start_listener(place, stopped=True) as process:
         while not has_ended(process.pid):
             # each key gives up the request of the one before
             with suppress(TimeoutError, HarnessError):
@@ -103,7 +103,7 @@ async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
 
 
 async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: Path, client: EngineClient):
-    with listener(place, calls=0) as process, ExitStack() as calls:
+    with start_listener(place, calls=0) as process, ExitStack() as calls:
         pid_file(place).write_text(f"{process.pid} {start_time(process.pid)}\n")
         while True:
             call = calls.enter_context(socket.socket(socket.AF_UNIX))
@@ -123,7 +123,7 @@ async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: 
 
 
 async def test_a_start_finds_a_stuck_engine_and_takes_its_place(place: Path, impatient: Config):
-    with listener(place, stopped=True) as process:
+    with start_listener(place, stopped=True) as process:
         supervisor = EngineSupervisor(impatient)
         # a request has failed: what listens is not believed to answer
         supervisor.suspect_engine()
@@ -133,7 +133,7 @@ async def test_a_start_finds_a_stuck_engine_and_takes_its_place(place: Path, imp
 
 
 async def test_an_engine_that_took_the_place_of_another_is_left_alone(place: Path):
-    with listener(place) as process:
+    with start_listener(place) as process:
         assert await end_engine_at(place, grace_s=0, pid=process.pid + 1) is None
         assert process.is_running()
 
@@ -149,7 +149,7 @@ def test_a_record_of_another_process_counts_for_nothing(home: Path, written: str
 
 @pytest.mark.process
 async def test_a_signal_reaches_no_later_process_of_the_same_number(tmp_path: Path):
-    with listener(tmp_path / "s") as process:
+    with start_listener(tmp_path / "s") as process:
         opened = OpenProcess(process.pid)
         process.kill()
         process.wait(30)

@@ -35,7 +35,7 @@ class Failing(ScriptedEngine):
         yield
 
 
-async def usage(engine: EstimatingEngine) -> int:
+async def read_evaluated_tokens(engine: EstimatingEngine) -> int:
     async with aclosing(cast("Any", engine.stream(ASK))) as chunks:
         return sum([chunk.usage.evaluated async for chunk in chunks])
 
@@ -45,7 +45,7 @@ async def test_an_engine_that_answers_is_believed():
     await engine.probe(5)
     assert await engine.count(TEXTS) == [3, 0]
     assert (await engine.props()).n_ctx == 8192
-    assert await usage(engine) == 1
+    assert await read_evaluated_tokens(engine) == 1
     assert engine.reason == ""
 
 
@@ -56,13 +56,13 @@ async def test_an_engine_that_fails_is_estimated_from_then_on(error: Exception):
     assert await engine.count(TEXTS) == estimate_counts(TEXTS)
     assert engine.reason == "it is stuck"
     assert (await engine.props()).n_ctx == 100
-    assert await usage(engine) == 0
+    assert await read_evaluated_tokens(engine) == 0
     assert await engine.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 
 
 async def test_an_engine_that_fails_during_an_evaluation_is_estimated():
     engine = EstimatingEngine(Failing(EngineError("it went away"), well=9), 100)
-    assert await usage(engine) == 0
+    assert await read_evaluated_tokens(engine) == 0
     assert engine.reason == "it went away"
 
 
@@ -71,7 +71,7 @@ async def test_a_refused_text_is_an_error_and_no_silence():
     with pytest.raises(EngineRefused):
         await engine.count(TEXTS)
     with pytest.raises(EngineRefused):
-        await usage(engine)
+        await read_evaluated_tokens(engine)
 
 
 async def test_an_engine_that_never_answers_is_estimated_after_a_time_limit():

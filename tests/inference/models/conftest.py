@@ -17,7 +17,7 @@ from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard
 DATA = b"GGUF" + bytes(range(256)) * 800
 
 
-def card(*sources: object, data: bytes = DATA, size: int | None = None, sha256: str | None = None) -> ModelCard:
+def make_card(*sources: object, data: bytes = DATA, size: int | None = None, sha256: str | None = None) -> ModelCard:
     """A card for `data`, or for what it claims to be."""
     return ModelCard(
         name="tiny",
@@ -136,13 +136,13 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
             for member, data in content.items():
                 archive.writestr(member, data)
             archive.writestr(
-                f"{meta}/RECORD", "".join(_record(m, d) for m, d in content.items()) + f"{meta}/RECORD,,\n"
+                f"{meta}/RECORD", "".join(_record_line(m, d) for m, d in content.items()) + f"{meta}/RECORD,,\n"
             )
         return path
 
     return wheel
 
 
-def _record(member: str, data: bytes) -> str:
+def _record_line(member: str, data: bytes) -> str:
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     return f"{member},sha256={digest},{len(data)}\n"

