@@ -18,7 +18,7 @@ from lsp_harness.cli.command_table import ALL_GROUPS, app
 from lsp_harness.config.schema import Kind, item_keys, item_type, tables
 from lsp_harness.events.event_codec import EVENT_CLASSES
 from lsp_harness.server.commands.command_registry import command_names
-from tests.test_tidy import MODULES, ROOT, relative, tracked
+from tests.test_tidy import MODULES, ROOT, list_tracked_files, relative_name
 
 pytestmark = pytest.mark.process
 
@@ -73,17 +73,17 @@ def read_page(path: Path) -> Page:
     prose = FENCE.sub("", text)
     blocks = [body for _, body in FENCE.findall(text)]
     blocks += [dedent(block) for block in INDENTED_BLOCK.findall(prose)]
-    return Page(relative(path), text, blocks, SPAN.findall(INDENTED_BLOCK.sub("", prose)))
+    return Page(relative_name(path), text, blocks, SPAN.findall(INDENTED_BLOCK.sub("", prose)))
 
 
-def spans() -> Iterator[tuple[str, str]]:
+def read_spans() -> Iterator[tuple[str, str]]:
     """Yield each text in backticks, with its page."""
     for page in map(read_page, PAGES):
         for span in page.spans:
             yield page.name, span
 
 
-def code() -> Iterator[tuple[str, str]]:
+def read_code() -> Iterator[tuple[str, str]]:
     """Yield each block and each text in backticks, with its page."""
     for page in map(read_page, PAGES):
         for part in (*page.blocks, *page.spans):
@@ -94,14 +94,14 @@ def code() -> Iterator[tuple[str, str]]:
 def known_paths() -> frozenset[str]:
     """Return all files and folders of the repository, below the root and below each folder."""
     names: set[str] = set()
-    for file in (relative(path) for path in tracked()):
+    for file in (relative_name(path) for path in list_tracked_files()):
         parts = file.split("/")
         for end in range(1, len(parts) + 1):
             names.update("/".join(parts[start:end]) for start in range(end))
     return frozenset(names)
 
 
-def exists(path: str) -> bool:
+def path_exists(path: str) -> bool:
     if not re.search(r"[*<{]", path):
         return path in known_paths()
     pattern = re.compile(re.sub(r"\\\*+|<\w+>|\\\{\w+\\\}", "[^/]*", re.escape(path)))
@@ -116,11 +116,11 @@ def is_ours(path: str) -> bool:
 
 
 def test_each_mentioned_path_exists():
-    missing = [f"{page}: {span}" for page, span in spans() if FILE_PATH.fullmatch(span) and not exists(span)]
+    missing = [f"{page}: {span}" for page, span in read_spans() if FILE_PATH.fullmatch(span) and not path_exists(span)]
     missing += [
         f"{page}: {span}"
-        for page, span in spans()
-        if OTHER_PATH.fullmatch(span) and is_ours(span) and not exists(span.rstrip("/"))
+        for page, span in read_spans()
+        if OTHER_PATH.fullmatch(span) and is_ours(span) and not path_exists(span.rstrip("/"))
     ]
     missing = [line for line in missing if line.partition(": ")[2] not in FOREIGN_FILES | MADE_FILES]
     assert missing == []
@@ -140,13 +140,13 @@ def module_exists(name: str) -> bool:
 
 
 def test_each_mentioned_module_exists():
-    named = [(page, span) for page, span in spans() if MODULE.fullmatch(span)]
-    run = [(page, name) for page, part in code() for name in RUN_MODULE.findall(part)]
+    named = [(page, span) for page, span in read_spans() if MODULE.fullmatch(span)]
+    run = [(page, name) for page, part in read_code() for name in RUN_MODULE.findall(part)]
     assert sorted({f"{page}: {name}" for page, name in (*named, *run) if not module_exists(name)}) == []
 
 
 @cache
-def settings() -> dict[str, dict[str, tuple[Kind, Any]]]:
+def read_settings() -> dict[str, dict[str, tuple[Kind, Any]]]:
     return tables()
 
 
@@ -191,7 +191,7 @@ def split_command(line: str) -> list[str]:
 
 def test_each_mentioned_command_and_option_exists():
     faults: set[str] = set()
-    for page, part in code():
+    for page, part in read_code():
         lines = COMMAND_LINE.findall(part)
         first = part.partition(" ")[0]
         if "\n" not in part and " --" in part and first in COMMANDS:
@@ -206,7 +206,7 @@ def _fault_of(line: str) -> str:
 
 def test_each_mentioned_target_of_make_exists():
     targets = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    used = [(page, name) for page, part in code() if part.startswith("make ") for name in TARGET.findall(part)]
+    used = [(page, name) for page, part in read_code() if part.startswith("make ") for name in TARGET.findall(part)]
     assert [f"{page}: make {name}" for page, name in used if name not in targets] == []
 
 
@@ -216,17 +216,17 @@ def event_names() -> frozenset[str]:
 
 
 def test_each_mentioned_setting_and_event_exists():
-    keys = settings()
+    keys = read_settings()
     begun = {*keys, *(name.partition(".")[0] for name in event_names())}
     missing = [
         f"{page}: {span}"
-        for page, span in spans()
+        for page, span in read_spans()
         if (dotted := DOTTED.fullmatch(span))
         and dotted[1] in begun
         and dotted[2] not in keys.get(dotted[1], {})
         and span not in event_names() | FOREIGN_NAMES
     ]
-    shown = [f"{page}: {fault}" for page, part in code() for fault in find_unknown_keys(part)]
+    shown = [f"{page}: {fault}" for page, part in read_code() for fault in find_unknown_keys(part)]
     assert [*missing, *shown] == []
 
 
@@ -239,7 +239,7 @@ def find_unknown_keys(text: str) -> Iterator[str]:
     except tomllib.TOMLDecodeError:
         return
     for table, values in shown.items():
-        known = settings().get(table)
+        known = read_settings().get(table)
         if known is None or not isinstance(values, dict):
             continue
         for key, value in values.items():
@@ -259,7 +259,7 @@ def editor_names() -> frozenset[str]:
     """Return the commands of the server, and the settings and commands of the extension."""
     package = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))["contributes"]
     options = [name for part in package["configuration"] for name in part["properties"]]
-    ours = (f"lspHarness.{table}.{key}" for table, keys in settings().items() for key in keys)
+    ours = (f"lspHarness.{table}.{key}" for table, keys in read_settings().items() for key in keys)
     forwarded = {"lspHarness.forwardedCommands"}
     return frozenset({*command_names(), *options, *ours, *forwarded})
 
@@ -268,14 +268,14 @@ def editor_names() -> frozenset[str]:
 def all_sources() -> str:
     """Return the text of the package and of the scripts around it."""
     scripts = [*(ROOT / ".ci").glob("*.sh"), *(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
-    extensions = (path for path in tracked() if path.suffix in (".ts", ".lua") and "editors" in path.parts)
+    extensions = (path for path in list_tracked_files() if path.suffix in (".ts", ".lua") and "editors" in path.parts)
     return "\n".join(path.read_text(encoding="utf-8") for path in (*MODULES, *scripts, *extensions))
 
 
 def test_each_mentioned_name_of_the_protocol_exists():
     missing = [
         f"{page}: {span}"
-        for page, span in spans()
+        for page, span in read_spans()
         if (EDITOR_NAME.fullmatch(span) and span not in editor_names() and f'"{span}"' not in all_sources())
         or (NOTIFICATION.fullmatch(span) and span not in all_sources())
     ]
@@ -292,8 +292,8 @@ def test_each_name_in_the_code_of_the_architecture_page_exists():
 
 
 def test_each_mentioned_environment_variable_exists():
-    by_setting = {f"LSP_HARNESS_{table}__{key}".upper() for table, keys in settings().items() for key in keys}
-    used = {(page, name) for page, part in code() for name in VARIABLE.findall(part)}
+    by_setting = {f"LSP_HARNESS_{table}__{key}".upper() for table, keys in read_settings().items() for key in keys}
+    used = {(page, name) for page, part in read_code() for name in VARIABLE.findall(part)}
     unknown = ((page, name) for page, name in used if name not in by_setting and f'"{name}' not in all_sources())
     assert sorted(f"{page}: {name}" for page, name in unknown) == []
 
@@ -316,7 +316,7 @@ def find_broken_links(path: Path) -> Iterator[str]:
         name, _, anchor = link.partition("#")
         target = (path.parent / name).resolve() if name else path
         if not target.exists() or (anchor and anchor not in make_anchors(target.read_text(encoding="utf-8"))):
-            yield f"{relative(path)}: {link}"
+            yield f"{relative_name(path)}: {link}"
 
 
 def test_each_link_leads_to_a_page_and_a_heading():
@@ -329,5 +329,5 @@ def test_the_checks_of_the_pages_find_faults(tmp_path: Path):
     assert not find_command_fault(split_command(' "what is this?" --model x | cat --number'))
     assert list(find_unknown_keys("[edits]\nconfrm = 1\n")) == ["[edits] confrm"]
     assert not module_exists("lsp_harness.nowhere.module")
-    assert not exists("server/nowhere.py")
+    assert not path_exists("server/nowhere.py")
     assert make_anchors("# One `two`\n## A, b\n") == {"one-two", "a-b"}

@@ -31,7 +31,7 @@ def begin(folder: Path) -> SessionLog:
 
 
 @contextmanager
-def follower(state: Path, id: str) -> Iterator[Iterator[dict[str, object]]]:
+def follow_events(state: Path, id: str) -> Iterator[Iterator[dict[str, object]]]:
     """The events that `lsp-harness events --follow --json` shows in a process of its own."""
     command = [sys.executable, "-m", "lsp_harness", "events", id, "--follow", "--json"]
     environment = {**os.environ, "XDG_STATE_HOME": str(state), "PYTHONUNBUFFERED": "1"}
@@ -47,7 +47,7 @@ def follower(state: Path, id: str) -> Iterator[Iterator[dict[str, object]]]:
 
 def test_another_process_shows_each_event_once_while_the_log_is_written(tmp_path: Path) -> None:
     log = begin(tmp_path / "lsp-harness" / "sessions")
-    with follower(tmp_path, log.id) as shown:
+    with follow_events(tmp_path, log.id) as shown:
         assert next(shown)["seq"] == 0
         for number in range(EVENT_COUNT):
             log.append(CandidateRejected(number, "no " * 50))

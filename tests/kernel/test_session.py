@@ -86,7 +86,7 @@ def session(tmp_path: Path):
     session.log.close()
 
 
-def types(session: Session) -> list[str]:
+def list_event_types(session: Session) -> list[str]:
     return [event.type for event in read_log(session.log.path)]
 
 
@@ -100,7 +100,13 @@ def turn_ends(session: Session) -> list[tuple[int, str, str]]:
 
 async def test_a_turn_has_its_events_in_this_order(session: Session) -> None:
     stopped = await session.submit(Ingress("message", "hello", request_id="r1"), StepDriver(answer("hi")))
-    assert types(session) == ["session.started", "invocation.received", "turn.started", "step.started", "turn.stopped"]
+    assert list_event_types(session) == [
+        "session.started",
+        "invocation.received",
+        "turn.started",
+        "step.started",
+        "turn.stopped",
+    ]
     assert (stopped.reason, stopped.detail, stopped.text, stopped.request_id) == (
         "completed",
         "no_tool_calls",
@@ -114,7 +120,7 @@ async def fail(turn: Turn) -> ModelOutput:
     raise EngineError("the engine is away")
 
 
-def never(started: asyncio.Event) -> Callable[[Turn], Any]:
+def make_endless_call(started: asyncio.Event) -> Callable[[Turn], Any]:
     async def wait(turn: Turn) -> ModelOutput:
         turn.append(ToolStarted("c1", "bash"))
         started.set()
@@ -135,12 +141,12 @@ async def test_a_turn_can_end_for_each_reason(session: Session) -> None:
     with pytest.raises(EngineError):
         await session.submit(Ingress("message", "e"), StepDriver(fail))
     started = asyncio.Event()
-    running = asyncio.ensure_future(session.submit(Ingress("message", "f"), StepDriver(never(started))))
+    running = asyncio.ensure_future(session.submit(Ingress("message", "f"), StepDriver(make_endless_call(started))))
     await started.wait()
     assert session.requests.interrupt()
     assert (await running).reason == "interrupted"
     started = asyncio.Event()
-    running = asyncio.ensure_future(session.submit(Ingress("message", "g"), StepDriver(never(started))))
+    running = asyncio.ensure_future(session.submit(Ingress("message", "g"), StepDriver(make_endless_call(started))))
     await started.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -163,7 +169,7 @@ async def test_a_turn_can_end_for_each_reason(session: Session) -> None:
 
 async def test_the_time_of_a_turn_ends_what_it_waits_for(session: Session) -> None:
     session.limits = Limits(max_seconds=0.01)
-    stopped = await session.submit(Ingress("message", "a"), StepDriver(never(asyncio.Event())))
+    stopped = await session.submit(Ingress("message", "a"), StepDriver(make_endless_call(asyncio.Event())))
     assert (stopped.reason, stopped.detail) == ("budget_exceeded", "the turn took longer than 0.01 seconds")
     session.limits = Limits()
     assert (await session.submit(Ingress("message", "b"), StepDriver(answer()))).reason == "completed"
@@ -183,7 +189,7 @@ async def test_max_steps_is_the_number_of_model_calls(session: Session) -> None:
     session.limits = Limits(max_steps=3)
     driver = StepDriver(*[call] * 9)
     await session.submit(Ingress("message", "go on"), driver)
-    assert len(driver.prompts) == types(session).count("step.started") == 3
+    assert len(driver.prompts) == list_event_types(session).count("step.started") == 3
 
 
 async def test_turns_run_in_the_order_in_which_they_were_sent(session: Session) -> None:
@@ -248,7 +254,7 @@ async def test_a_background_task_that_ends_begins_a_turn(session: Session) -> No
     session.run_next = lambda ingress: session.submit(ingress, StepDriver(answer()))
     session.report_task_end("t1", "tests ended")
     await session.finish_waiting()
-    assert types(session)[:3] == ["session.started", "invocation.auto", "turn.started"]
+    assert list_event_types(session)[:3] == ["session.started", "invocation.auto", "turn.started"]
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -264,7 +270,7 @@ async def test_a_task_that_ends_after_the_last_step_begins_one_turn(session: Ses
     session.log.listeners.append(end_tasks)
     await session.submit(Ingress("message", "x"), StepDriver(answer()))
     await session.finish_waiting()
-    assert types(session).count("invocation.auto") == 1
+    assert list_event_types(session).count("invocation.auto") == 1
     assert session.is_idle
 
 
@@ -276,19 +282,19 @@ async def test_a_task_that_ends_before_a_later_step_begins_no_turn(session: Sess
     session.run_next = lambda ingress: session.submit(ingress, StepDriver(answer()))
     await session.submit(Ingress("message", "x"), StepDriver(end_task, answer()))
     await session.finish_waiting()
-    assert "invocation.auto" not in types(session)
+    assert "invocation.auto" not in list_event_types(session)
 
 
 async def test_no_turn_begins_by_itself_after_an_interrupt(session: Session) -> None:
     session.run_next = lambda ingress: session.submit(ingress, StepDriver(answer()))
     started = asyncio.Event()
-    running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(never(started))))
+    running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(make_endless_call(started))))
     await started.wait()
     session.report_task_end("t2", "more tests ended")
     session.requests.interrupt()
     await running
     await session.finish_waiting()
-    assert "invocation.auto" not in types(session)
+    assert "invocation.auto" not in list_event_types(session)
 
 
 async def test_a_turn_that_is_stopped_before_its_first_step_leaves_nothing(session: Session) -> None:
@@ -312,7 +318,7 @@ async def test_the_outcome_of_a_request_is_no_error_event(session: Session) -> N
 
     with pytest.raises(NoAnswer):
         await session.submit(Ingress("edit", "x"), StepDriver(refuse))
-    assert "error" not in types(session)
+    assert "error" not in list_event_types(session)
     assert turn_ends(session) == [(0, "error", "no candidate passed")]
 
 
@@ -326,7 +332,7 @@ async def test_a_turn_of_a_private_file_leaves_nothing_on_disk(session: Session)
 
 async def test_closing_ends_what_runs(session: Session) -> None:
     started = asyncio.Event()
-    running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(never(started))))
+    running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(make_endless_call(started))))
     await started.wait()
     await session.aclose()
     assert (await running).reason == "interrupted"

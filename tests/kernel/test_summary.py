@@ -23,7 +23,7 @@ from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.summary import MAX_ITEMS, MAX_LINES, Summary, summarize
 from lsp_harness.text.edit import diff
-from tests.context.counting import words as count
+from tests.context.counting import count_words as count
 
 BEFORE = b"import math\n\n\ndef area(r):\n    return 3 * r\n"
 AFTER = b"import math\n\n\ndef area(r):\n    return math.pi * r\n"
@@ -156,7 +156,7 @@ def test_a_failed_check_of_a_candidate_is_nobodys_failure(log: SessionLog):
     assert summary_of(log).open == ()
 
 
-def thirty(log: SessionLog) -> None:
+def write_thirty_turns(log: SessionLog) -> None:
     """Turns, each with a check in between."""
     for n in range(30):
         turn = propose(begin_turn(log, f"change number {n}: " + "very " * 20 + "much", f"module_{n % 7}.py"))
@@ -169,7 +169,7 @@ def thirty(log: SessionLog) -> None:
 
 
 async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
-    thirty(log)
+    write_thirty_turns(log)
     whole = summary_of(log)
     assert whole.turns == 40
     text = await whole.text(200, count)
@@ -208,7 +208,7 @@ def test_a_proposal_that_is_taken_after_many_checks_still_mends_its_file(log: Se
 
 
 def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
-    thirty(log)
+    write_thirty_turns(log)
     assert log.summary == summarize(read_log(log.path))
     goal = log.summary.goal
     log.turn(is_saved=False).append(InvocationReceived("fix", "of a secret file", ".env"))
@@ -247,7 +247,7 @@ async def test_thirty_turns_are_summarized_in_200_tokens_without_a_request_to_th
     async def tokens(texts: Sequence[str]) -> list[int]:
         return [len(llama.vocabulary.tokenize(text)) for text in texts]
 
-    thirty(log)
+    write_thirty_turns(log)
     written = log.path.read_bytes()
     text = await summary_of(log).text(200, tokens)
     [cost] = await tokens([text])

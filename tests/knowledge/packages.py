@@ -13,7 +13,7 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(text.encode() if isinstance(text, str) else text)
 
 
-def venv(root: Path, home: Path | None = None) -> Path:
+def make_venv(root: Path, home: Path | None = None) -> Path:
     """A virtual environment in a workspace folder; its `site-packages`."""
     write(root, {".venv/pyvenv.cfg": f"home = {home or root / 'nowhere'}/bin\nversion = 3.11.4\n"})
     site = root / SITE

@@ -21,7 +21,7 @@ MOD = (
 )
 
 
-def go(root: Path, module: str, name: str, **environ: str) -> DocFragment | None:
+def find_go_fragment(root: Path, module: str, name: str, **environ: str) -> DocFragment | None:
     return InstalledPackages(environ).find_documentation(root, "go", module, name)
 
 
@@ -33,7 +33,7 @@ def test_a_package_is_found_in_the_module_cache_of_go(tmp_path: Path, variable: 
     write(tmp_path / "c", {f"{inside}github.com/!corp/cobra@v1.2.3/cobra.go": COBRA})
     write(tmp_path / "c", {f"{inside}github.com/!corp/cobra@v1.2.3/doc/man.go": "package doc\nfunc Man(a int) {}\n"})
     environ = {variable: str(tmp_path / "c")}
-    result = go(root, "github.com/Corp/cobra", "Command", **environ)
+    result = find_go_fragment(root, "github.com/Corp/cobra", "Command", **environ)
     assert result == DocFragment(
         package="github.com/Corp/cobra",
         version="v1.2.3",
@@ -45,14 +45,14 @@ def test_a_package_is_found_in_the_module_cache_of_go(tmp_path: Path, variable: 
         file="github.com/!corp/cobra@v1.2.3/cobra.go",
         constructor="func NewCommand(use string) *Command",
     )
-    method = go(root, "github.com/Corp/cobra", "Command.Execute", **environ)
+    method = find_go_fragment(root, "github.com/Corp/cobra", "Command.Execute", **environ)
     assert method
     assert (method.signature, method.documentation) == (
         "func (c *Command) Execute(args ...string) error",
         "Execute runs it.",
     )
     assert method.usage == "Command.Execute(args ...string) error"
-    embedded = go(root, "github.com/Corp/cobra", "Command.Parse", **environ)
+    embedded = find_go_fragment(root, "github.com/Corp/cobra", "Command.Parse", **environ)
     assert embedded
     assert embedded.signature == "func (f *Flags) Parse(args []string) error"
     inner = InstalledPackages(environ).look_up(root, "go", "github.com/Corp/cobra/doc.Man")
@@ -73,11 +73,11 @@ def test_a_package_is_found_in_the_module_cache_of_go(tmp_path: Path, variable: 
 def test_vendored_and_replaced_modules_and_the_standard_library_are_found(tmp_path: Path):
     write(tmp_path, {"go.mod": MOD, "vendor/github.com/Corp/cobra/c.go": "package cobra\nfunc V() {}\n"})
     write(tmp_path / "local", {"l.go": "package local\nfunc L() {}\n"})
-    result = go(tmp_path, "github.com/Corp/cobra", "V", GOMODCACHE=str(tmp_path / "none"))
+    result = find_go_fragment(tmp_path, "github.com/Corp/cobra", "V", GOMODCACHE=str(tmp_path / "none"))
     assert result
     assert result.file == "github.com/Corp/cobra/c.go"
-    assert go(tmp_path, "example.org/local", "L", GOMODCACHE=str(tmp_path)) is None
-    assert go(tmp_path, "github.com/other/thing", "L", GOMODCACHE=str(tmp_path)) is None
+    assert find_go_fragment(tmp_path, "example.org/local", "L", GOMODCACHE=str(tmp_path)) is None
+    assert find_go_fragment(tmp_path, "github.com/other/thing", "L", GOMODCACHE=str(tmp_path)) is None
     write(
         tmp_path / "goroot",
         {
@@ -87,10 +87,10 @@ def test_vendored_and_replaced_modules_and_the_standard_library_are_found(tmp_pa
             ),
         },
     )
-    result = go(tmp_path, "strings", "Cut", GOROOT=str(tmp_path / "goroot"))
+    result = find_go_fragment(tmp_path, "strings", "Cut", GOROOT=str(tmp_path / "goroot"))
     assert result
     assert (result.release, result.signature) == ("Go 1.22.1", "func Cut(s, sep string)")
-    result = go(tmp_path, "strings", "Kind.Name", GOROOT=str(tmp_path / "goroot"))
+    result = find_go_fragment(tmp_path, "strings", "Kind.Name", GOROOT=str(tmp_path / "goroot"))
     assert result
     assert result.usage == "Kind.Name() string"
 

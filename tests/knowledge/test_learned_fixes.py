@@ -20,13 +20,13 @@ BARE = "Do not use bare `except`"
 CALLS = "This expression is not callable. Type 'Number' has no call signatures."
 
 
-def tree(text: str, name: str = "a.py") -> SyntaxTree:
+def parse_text(text: str, name: str = "a.py") -> SyntaxTree:
     parsed = parse(Document.from_text(f"file:///{name}", text, version=1))
     assert parsed
     return parsed
 
 
-def finding(text: str, at: str, message: str) -> Finding:
+def make_finding(text: str, at: str, message: str) -> Finding:
     start = text.encode().index(at.encode())
     return Finding(start, start + len(at.encode()), message, "Tool", "C1")
 
@@ -40,14 +40,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LearnedFixes:
 
 
 def learn(cache: LearnedFixes, old: str, at: str, message: str, new: str, name: str = "a.py") -> bool:
-    before = tree(old, name)
-    return cache.learn(create_report(finding(old, at, message), before), before, tree(new, name))
+    before = parse_text(old, name)
+    return cache.learn(create_report(make_finding(old, at, message), before), before, parse_text(new, name))
 
 
 def reuse(cache: LearnedFixes, text: str, at: str, message: str, name: str = "b.py") -> str:
     """The text after the best fix of the cache, or an empty text if it has none."""
-    parsed = tree(text, name)
-    offers = cache.find(create_report(finding(text, at, message), parsed), parsed)
+    parsed = parse_text(text, name)
+    offers = cache.find(create_report(make_finding(text, at, message), parsed), parsed)
     return apply(parsed.data, offers[0][1]).decode() if offers else ""
 
 

@@ -7,13 +7,13 @@ import pytest
 
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages
-from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+from tests.knowledge.packages import REQUESTS, SITE, install, make_venv, write
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = tmp_path / "project"
-    install(venv(root), "requests", "2.32.3", REQUESTS)
+    install(make_venv(root), "requests", "2.32.3", REQUESTS)
     return root
 
 
@@ -23,7 +23,7 @@ def read_fragment(root: Path, module: str, name: str = "", **environ: str) -> Do
     return documentation
 
 
-def missing(root: Path, module: str, name: str) -> AbsentName | None:
+def find_missing_name(root: Path, module: str, name: str) -> AbsentName | None:
     return InstalledPackages({}).find_absent(root, "python", module, name)
 
 
@@ -151,7 +151,7 @@ def test_the_standard_library_that_the_environment_was_made_from(root: Path, tmp
         home,
         {"lib/python3.11/os.py": "import posixpath as path\n", "lib/python3.11/posixpath.py": "def join(a, *p): ...\n"},
     )
-    venv(root, home)
+    make_venv(root, home)
     result = read_fragment(root, "os.path", "join")
     assert (result.release, result.signature, result.file) == ("Python 3.11.4", "def join(a, *p)", "posixpath.py")
     assert (result.module, result.name) == ("os", "path.join")
@@ -159,7 +159,7 @@ def test_the_standard_library_that_the_environment_was_made_from(root: Path, tmp
 
 @pytest.mark.parametrize("variable", ["VIRTUAL_ENV", "CONDA_PREFIX"])
 def test_an_environment_elsewhere_is_named_by_the_shell(tmp_path: Path, variable: str):
-    install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
+    install(make_venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     here = tmp_path / "here"
     here.mkdir()
     assert InstalledPackages({}).find_documentation(here, "python", "requests", "get") is None
@@ -167,7 +167,7 @@ def test_an_environment_elsewhere_is_named_by_the_shell(tmp_path: Path, variable
 
 
 def test_a_setting_wins_over_the_active_environment_and_that_over_the_folder(root: Path, tmp_path: Path):
-    install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
+    install(make_venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     environ = {"VIRTUAL_ENV": str(tmp_path / "other" / ".venv")}
     assert read_fragment(root, "requests", "get", **environ).version == "1.0"
     documentation = InstalledPackages(environ, python=".venv").find_documentation(root, "python", "requests", "get")
@@ -176,7 +176,7 @@ def test_a_setting_wins_over_the_active_environment_and_that_over_the_folder(roo
 
 
 def test_a_project_in_a_subfolder_has_its_own_environment(root: Path):
-    install(venv(root / "backend"), "requests", "1.0", REQUESTS)
+    install(make_venv(root / "backend"), "requests", "1.0", REQUESTS)
     packages = InstalledPackages({})
     found = packages.find_documentation(root, "python", "requests", "get", importer_folder=root / "backend/src")
     assert found
@@ -214,24 +214,24 @@ def test_an_upgrade_shows_without_a_restart(root: Path):
 
 # -- what is not there
 def test_a_name_that_a_module_has_not_and_what_is_like_it(root: Path):
-    result = missing(root, "requests", "fetch")
+    result = find_missing_name(root, "requests", "fetch")
     assert result
     assert (result.release, result.name, [item.usage for item in result.nearest]) == (
         "requests 2.32.3",
         "fetch",
         ["patch(url, data=None, **kwargs)"],
     )
-    result = missing(root, "requests", "Session.gett")
+    result = find_missing_name(root, "requests", "Session.gett")
     assert result
     assert [item.name for item in result.nearest] == ["Session.get"]
-    result = missing(root, "requests", "sesion.get.now")
+    result = find_missing_name(root, "requests", "sesion.get.now")
     assert result
     assert (result.name, [item.name for item in result.nearest]) == ("sesion", ["session", "sessions", "Session"])
 
 
 @pytest.mark.parametrize("name", ["get", "Session.resolve", "Session.adapter", "api.get", "sessions", "Response"])
 def test_a_name_that_is_there_is_not_missing(root: Path, name: str):
-    assert missing(root, "requests", name) is None
+    assert find_missing_name(root, "requests", name) is None
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_a_name_that_is_there_is_not_missing(root: Path, name: str):
 )
 def test_no_name_is_called_missing_in_a_module_with_dynamic_names(root: Path, text: str):
     install(root / SITE, "lazy", "1", {"lazy.py": f"def known(): ...\n{text}"})
-    assert missing(root, "lazy", "unknown") is None
+    assert find_missing_name(root, "lazy", "unknown") is None
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_no_name_is_called_missing_in_a_module_with_dynamic_names(root: Path, te
 )
 def test_no_name_is_called_missing_in_a_class_with_dynamic_names(root: Path, text: str):
     install(root / SITE, "lazy", "1", {"lazy.py": text})
-    assert missing(root, "lazy", "C.unknown") is None
+    assert find_missing_name(root, "lazy", "C.unknown") is None
 
 
 def test_a_package_that_is_not_installed_is_neither_known_nor_missing_and_the_places_are_said(root: Path):

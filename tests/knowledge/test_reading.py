@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages, package_languages
 from lsp_harness.knowledge.package_source import MAX_FILE_BYTES, Package, TextCache, read_contents
-from tests.knowledge.packages import SITE, install, venv, write
+from tests.knowledge.packages import SITE, install, make_venv, write
 
 FUNCTION = "def f(x): ...\n"
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    return venv(tmp_path)
+    return make_venv(tmp_path)
 
 
 def is_known(root: Path, module: str) -> bool:

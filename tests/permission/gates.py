@@ -17,7 +17,7 @@ from lsp_harness.wire.permission_mode import PermissionMode
 DENIED = ("rm *", "curl *", "wget *", "git push *", "ssh *", "dd *", "chmod *", "npm publish *")
 
 
-def rules(allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()) -> tuple[Rule, ...]:
+def make_rules(allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()) -> tuple[Rule, ...]:
     return (
         *(parse_rule(text, "allow") for text in allow),
         *(parse_rule(text, "ask") for text in ask),
@@ -29,12 +29,12 @@ def policy(root: Path, mode: PermissionMode = "ask", active: tuple[Rule, ...] = 
     return GatePolicy(mode=mode, rules=active, protected=ProtectedPaths((root,)), **more)
 
 
-def bash(command: str) -> Action:
+def bash_action(command: str) -> Action:
     return Action("bash", "execute", {"command": command}, command=command, call_id="c1", session_id="s1")
 
 
 def decide(root: Path, command: str, mode: PermissionMode = "plan") -> str:
-    found = Gate(policy(root, mode)).explain(bash(command)).decision
+    found = Gate(policy(root, mode)).explain(bash_action(command)).decision
     return found.verdict if found else "ask"
 
 

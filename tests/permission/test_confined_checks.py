@@ -17,8 +17,8 @@ from lsp_harness.process.sandbox.sandbox import Confinement, NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
-from tests.harness.tools import settings
-from tests.permission.gates import Recorder, ScriptedPerson, bash, policy, rules
+from tests.harness.tools import make_settings
+from tests.permission.gates import Recorder, ScriptedPerson, bash_action, make_rules, policy
 
 
 class Closed(Sandbox):
@@ -42,7 +42,7 @@ def check_in(choice: SandboxChoice, root: Path) -> Action:
     return Action(SUITE_TOOL, "execute", argv=("pytest", "test_a.py"), confinement=choice.confine(root))
 
 
-def preparing(decision: str, **more: Any) -> Hooks:
+def make_answering_hooks(decision: str, **more: Any) -> Hooks:
     def function(payload: Mapping[str, Any]) -> dict[str, Any]:
         return {"decision": decision, **more}
 
@@ -74,9 +74,9 @@ async def test_without_a_closed_sandbox_it_is_a_command_like_others(tmp_path: Pa
 @pytest.mark.parametrize("mode", ["ask", "bypassPermissions"])
 async def test_rules_win(tmp_path: Path, rule: str, mode: PermissionMode) -> None:
     action = check_in(SandboxChoice(Closed()), tmp_path)
-    decision = await Gate(policy(tmp_path, mode, rules((), (), [rule]))).check(action)
+    decision = await Gate(policy(tmp_path, mode, make_rules((), (), [rule]))).check(action)
     assert (decision.is_allowed, decision.by, decision.rule) == (False, "rule", rule)
-    decision = await Gate(policy(tmp_path, mode, rules((), [rule]))).check(action)
+    decision = await Gate(policy(tmp_path, mode, make_rules((), [rule]))).check(action)
     assert (decision.is_allowed, decision.by) == (False, "nobody")
     decision = await Gate(policy(tmp_path, mode, disallowed_tools=("Tests",))).check(action)
     assert (decision.is_allowed, decision.by) == (False, "tools")
@@ -85,16 +85,16 @@ async def test_rules_win(tmp_path: Path, rule: str, mode: PermissionMode) -> Non
 async def test_hooks_win_and_another_input_is_not_confined(tmp_path: Path) -> None:
     action = check_in(SandboxChoice(Closed()), tmp_path)
     for hooks, by in (
-        (preparing("deny"), "hook"),
-        (preparing("ask"), "nobody"),
-        (preparing("", updated_input={"command": "make all"}), "nobody"),
+        (make_answering_hooks("deny"), "hook"),
+        (make_answering_hooks("ask"), "nobody"),
+        (make_answering_hooks("", updated_input={"command": "make all"}), "nobody"),
     ):
         decision = await Gate(policy(tmp_path), hooks=hooks).check(action)
         assert (decision.is_allowed, decision.by) == (False, by)
 
 
 async def test_if_rules_may_be_missing_it_is_not_allowed(tmp_path: Path) -> None:
-    config = replace(settings(permissions={"mode": "trust"}), missing_rules=True)
+    config = replace(make_settings(permissions={"mode": "trust"}), missing_rules=True)
     active, _ = make_policy(config, [tmp_path])
     assert not active.is_complete
     assert not (await Gate(active).check(check_in(SandboxChoice(Closed()), tmp_path))).is_allowed
@@ -103,7 +103,7 @@ async def test_if_rules_may_be_missing_it_is_not_allowed(tmp_path: Path) -> None
 async def test_no_input_of_a_tool_makes_a_command_confined(tmp_path: Path) -> None:
     claims = {"confinement": {"sandbox": "bubblewrap", "folder": str(tmp_path)}, "is_confined": True, "tool": "tests"}
     for action in (
-        bash("pytest test_a.py"),
+        bash_action("pytest test_a.py"),
         Action("bash", "execute", {"command": "pytest", **claims}, command="pytest"),
         Action(SUITE_TOOL, "execute", claims, argv=("pytest",)),
         # not even a caller that takes the fields of an action from JSON
@@ -116,13 +116,15 @@ async def test_no_input_of_a_tool_makes_a_command_confined(tmp_path: Path) -> No
 async def test_without_a_person_the_same_settings_and_hooks_decide_and_nothing_is_recorded(tmp_path: Path) -> None:
     recorder, person = Recorder(), ScriptedPerson([Answer("session")])
     gate = Gate(policy(tmp_path), recorder, person=person)
-    assert not (await gate.unattended.check(bash("make all"))).is_allowed
+    assert not (await gate.unattended.check(bash_action("make all"))).is_allowed
     assert not person.questions
-    assert (await gate.check(bash("make all"))).is_allowed
+    assert (await gate.check(bash_action("make all"))).is_allowed
     recorder.events.clear()
     # an answer for the session counts there, too
-    assert (await gate.unattended.check(bash("make all"))).by == "rule"
+    assert (await gate.unattended.check(bash_action("make all"))).by == "rule"
     assert (
-        await Gate(policy(tmp_path, "trust"), recorder, preparing("deny")).unattended.check(bash("ls"))
+        await Gate(policy(tmp_path, "trust"), recorder, make_answering_hooks("deny")).unattended.check(
+            bash_action("ls")
+        )
     ).by == "hook"
     assert recorder.events == []

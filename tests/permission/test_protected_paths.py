@@ -11,7 +11,7 @@ from lsp_harness.permission.action import Action
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.protected_paths import ProtectedPaths
-from tests.permission.gates import bash, edit, policy, read, rules
+from tests.permission.gates import bash_action, edit, make_rules, policy, read
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def decide(root: Path, action: Action) -> str:
-    decision = await Gate(policy(root, "bypassPermissions", rules(["*"]))).check(action)
+    decision = await Gate(policy(root, "bypassPermissions", make_rules(["*"]))).check(action)
     return decision.by if not decision.is_allowed else "allowed"
 
 
@@ -181,7 +181,7 @@ async def test_every_path_of_an_action_is_checked(root: Path) -> None:
     ],
 )
 async def test_a_command_that_touches_a_protected_path_is_denied(root: Path, command: str) -> None:
-    assert await decide(root, bash(command)) == "protected"
+    assert await decide(root, bash_action(command)) == "protected"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ async def test_a_command_that_touches_a_protected_path_is_denied(root: Path, com
     ],
 )
 async def test_other_commands_are_not(root: Path, command: str) -> None:
-    assert await decide(root, bash(command)) == "allowed"
+    assert await decide(root, bash_action(command)) == "allowed"
 
 
 async def test_the_folder_of_a_command_counts(root: Path) -> None:
@@ -225,25 +225,30 @@ async def test_a_root_that_is_a_link_is_the_same_folder(root: Path) -> None:
     link = root.parent / "link"
     link.symlink_to(root)
     for base, name in ((link, root), (root, link)):
-        gate = Gate(policy(base, "ask", rules(["Edit(src/*)"])))
+        gate = Gate(policy(base, "ask", make_rules(["Edit(src/*)"])))
         assert (await gate.check(edit(name / "src" / "a.py"))).is_allowed
         assert (await gate.check(edit(name / ".git" / "x"))).by == "protected"
     assert os.path.samefile(link, root)
 
 
 async def test_a_read_outside_of_the_workspace_is_asked(root: Path) -> None:
-    for action in (read(root.parent / "outside"), bash("cat ../outside/x"), bash("cat to_outside/x"), bash("ls /etc")):
+    for action in (
+        read(root.parent / "outside"),
+        bash_action("cat ../outside/x"),
+        bash_action("cat to_outside/x"),
+        bash_action("ls /etc"),
+    ):
         assert (await Gate(policy(root, "ask")).check(action)).by == "nobody"
     for command in ("cd src && cat ../../x", "cd .. && cat x", "cd $X && ls", "cd && ls", "cd - && cat x"):
-        assert (await Gate(policy(root, "ask")).check(bash(command))).by == "nobody"
+        assert (await Gate(policy(root, "ask")).check(bash_action(command))).by == "nobody"
     for command in (
         "cd src && cat a.py",
         "grep /x src/a.py",
         "awk '/x/ {print}' src/a.py",
         "sed -n '/x/p' src/a.py",
     ):
-        assert (await Gate(policy(root, "ask")).check(bash(command))).by == "mode"
-    assert (await Gate(policy(root, "ask")).check(bash("cat $HOME/x"))).by == "nobody"
+        assert (await Gate(policy(root, "ask")).check(bash_action(command))).by == "mode"
+    assert (await Gate(policy(root, "ask")).check(bash_action("cat $HOME/x"))).by == "nobody"
 
 
 def test_a_file_with_other_names_is_protected_where_nobody_can_look_at_them(
@@ -262,14 +267,14 @@ def test_a_file_with_other_names_is_protected_where_nobody_can_look_at_them(
         (edit(Path(".vscode/tasks.json")), True),
         (edit(Path("packages/a/.IDEA/run.xml")), True),
         (edit(Path("src/.gdbinit")), True),
-        (bash("echo x > .husky/pre-commit"), True),
-        (bash("cp README.md .claude/settings.json"), True),
-        (bash("sed -i s/a/b/ src/sitecustomize.py"), True),
-        (bash("sort -o .gitattributes README.md"), True),
+        (bash_action("echo x > .husky/pre-commit"), True),
+        (bash_action("cp README.md .claude/settings.json"), True),
+        (bash_action("sed -i s/a/b/ src/sitecustomize.py"), True),
+        (bash_action("sort -o .gitattributes README.md"), True),
         (edit(Path("src/vscode.py")), False),
         (edit(Path("docs/husky")), False),
-        (bash("cp README.md docs/claude.md"), False),
-        (bash("cat .vscode/tasks.json"), False),
+        (bash_action("cp README.md docs/claude.md"), False),
+        (bash_action("cat .vscode/tasks.json"), False),
     ],
     ids=str,
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
-from tests.permission.gates import DENIED, bash, command_lines, policy, rules
+from tests.permission.gates import DENIED, bash_action, command_lines, make_rules, policy
 
 HOSTILE, HARMLESS = command_lines("hostile_commands.txt"), command_lines("harmless_commands.txt")
 ALLOWED = ("Bash(*)",)
@@ -36,27 +36,27 @@ def test_the_lists_are_as_long_as_they_should_be() -> None:
 def test_a_hostile_command_is_never_allowed(root: Path, command: str) -> None:
     denied = [f"Bash({pattern})" for pattern in DENIED]
     for mode in ("bypassPermissions", "trust", "auto"):
-        gate = Gate(policy(root, mode, rules(ALLOWED, (), denied)))
-        decision = gate.explain(bash(command)).decision
+        gate = Gate(policy(root, mode, make_rules(ALLOWED, (), denied)))
+        decision = gate.explain(bash_action(command)).decision
         assert decision is None or not decision.is_allowed
 
 
 @pytest.mark.parametrize("command", HARMLESS)
 def test_a_harmless_command_is_allowed(root: Path, command: str) -> None:
     denied = [f"Bash({pattern})" for pattern in DENIED]
-    gate = Gate(policy(root, "ask", rules([f"Bash({pattern})" for pattern in USABLE], (), denied)))
-    found = gate.explain(bash(command))
+    gate = Gate(policy(root, "ask", make_rules([f"Bash({pattern})" for pattern in USABLE], (), denied)))
+    found = gate.explain(bash_action(command))
     assert found.decision is not None, found.question
     assert found.decision.is_allowed, found.decision.reason
 
 
 @pytest.mark.parametrize("command", FETCHING)
 def test_code_from_the_network_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
-    assert Gate(policy(root, "auto", rules((), (), ()))).explain(bash(command)).decision is None
+    assert Gate(policy(root, "auto", make_rules((), (), ()))).explain(bash_action(command)).decision is None
 
 
 @pytest.mark.parametrize("command", ["npm run test", "npm init", "pnpm exec tsc", "go run ./cmd/x", "uv run pytest"])
 def test_code_of_the_project_is_allowed_in_the_mode_auto(root: Path, command: str) -> None:
-    found = Gate(policy(root, "auto", rules((), (), ()))).explain(bash(command)).decision
+    found = Gate(policy(root, "auto", make_rules((), (), ()))).explain(bash_action(command)).decision
     assert found is not None
     assert found.is_allowed

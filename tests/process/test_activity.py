@@ -25,7 +25,7 @@ class Clock:
         return self.now
 
 
-def started(script: str) -> Iterator[psutil.Popen]:
+def start_script(script: str) -> Iterator[psutil.Popen]:
     pipe = subprocess.PIPE
     process = psutil.Popen([sys.executable, "-S", "-c", script], stdin=pipe, stdout=pipe, start_new_session=True)
     assert process.stdin
@@ -42,12 +42,12 @@ def started(script: str) -> Iterator[psutil.Popen]:
 
 @pytest.fixture
 def spinning() -> Iterator[psutil.Popen]:
-    yield from started(SPINS)
+    yield from start_script(SPINS)
 
 
 @pytest.fixture
 def waiting() -> Iterator[psutil.Popen]:
-    yield from started(WAITS)
+    yield from start_script(WAITS)
 
 
 def test_a_process_that_uses_the_processor_is_not_stuck(spinning: psutil.Popen):

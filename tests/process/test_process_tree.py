@@ -28,7 +28,7 @@ ESCAPES = {
 }
 
 
-def marked(mark: str) -> list[int]:
+def find_marked_processes(mark: str) -> list[int]:
     return [row.pid for row in list_processes() if mark in environment_value(row.pid, MARK_VARIABLE).split(":")]
 
 
@@ -36,7 +36,7 @@ def marked(mark: str) -> list[int]:
 async def mark() -> AsyncIterator[str]:
     name = str(ULID())
     yield name
-    assert marked(name) == []
+    assert find_marked_processes(name) == []
 
 
 async def start(script: str, mark: str) -> ProcessTree:
@@ -110,7 +110,7 @@ async def test_processes_of_a_killed_process_of_ours_are_found_by_their_mark(mar
     tree = await start("(setsid sleep 1000 >/dev/null 2>&1 &); echo ready; exec sleep 1000", mark)
     os.kill(tree.pid, signal.SIGKILL)
     await tree.wait()
-    assert len(marked(mark)) == 1
+    assert len(find_marked_processes(mark)) == 1
 
     assert await end_marked(mark) == []
     tree.close()

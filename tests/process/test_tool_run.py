@@ -29,12 +29,12 @@ def escaped() -> Iterator[list[psutil.Process]]:
         process.kill()
 
 
-def family(pipe: Path, *, then: str = "wait", start: str = "sleep 1000") -> list[str]:
+def make_parent_command(pipe: Path, *, then: str = "wait", start: str = "sleep 1000") -> list[str]:
     """A tool that starts another process, tells both numbers, and goes on."""
     return ["sh", "-c", f"{start} & echo $$ $! > {pipe}; {then}"]
 
 
-async def pids(pipe: Path) -> list[psutil.Process]:
+async def find_family(pipe: Path) -> list[psutil.Process]:
     """The family, but for those who have ended already."""
     processes: list[psutil.Process] = []
     for pid in (await asyncio.to_thread(pipe.read_text)).split():
@@ -84,16 +84,16 @@ async def test_a_tool_that_is_not_there():
 
 
 async def test_too_slow_the_whole_family_is_killed(pipe: Path):
-    running = asyncio.create_task(tool_run.run_tool(family(pipe), limit_s=1))
-    processes = await pids(pipe)
+    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe), limit_s=1))
+    processes = await find_family(pipe)
 
     assert await running == (None, b"", b"")
     await wait_for_end(processes)
 
 
 async def test_cancelled_the_whole_family_is_killed(pipe: Path):
-    running = asyncio.create_task(tool_run.run_tool(family(pipe), limit_s=1000))
-    processes = await pids(pipe)
+    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe), limit_s=1000))
+    processes = await find_family(pipe)
     running.cancel()
     await asyncio.wait({running})
 
@@ -102,8 +102,8 @@ async def test_cancelled_the_whole_family_is_killed(pipe: Path):
 
 
 async def test_a_child_that_outlives_its_tool_is_killed_too(pipe: Path):
-    running = asyncio.create_task(tool_run.run_tool(family(pipe, then="exit 0"), limit_s=1))
-    processes = await pids(pipe)
+    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe, then="exit 0"), limit_s=1))
+    processes = await find_family(pipe)
 
     # it holds the pipes, so the tool has not ended before the time did
     assert (await running).exit_code is None
@@ -122,8 +122,8 @@ async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
 
 
 async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, escaped: list[psutil.Process]):
-    running = asyncio.create_task(tool_run.run_tool(family(pipe, start="setsid sleep 1000"), limit_s=1))
-    parent, child = await pids(pipe)
+    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe, start="setsid sleep 1000"), limit_s=1))
+    parent, child = await find_family(pipe)
     escaped.append(child)
 
     assert (await running).exit_code is None

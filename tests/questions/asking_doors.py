@@ -20,7 +20,7 @@ from lsp_harness.cli.sessions.session_flags import SessionFlags
 from tests.acp.conftest import Editor as AcpEditor
 from tests.api.conftest import open_servers
 from tests.questions.misleading_calls import CALLS
-from tests.support.lsp import Editor, capabilities, leave_all
+from tests.support.lsp import Editor, leave_all, read_capabilities
 from tests.support.scripted_session import call_text, write_script
 
 TEXT = "def add(a, b):\n    return a + b\n"
@@ -85,7 +85,7 @@ async def ask_over_lsp(folder: Path) -> list[str]:
         folders = [{"uri": root.as_uri(), "name": "work"}]
         await editor.initialize(
             "plain",
-            capabilities=capabilities("plain"),
+            capabilities=read_capabilities("plain"),
             workspaceFolders=folders,
             initializationOptions={"trusted": True},
         )

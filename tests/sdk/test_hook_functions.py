@@ -88,27 +88,27 @@ async def test_a_function_denies_and_another_one_changes_the_input(
     assert heard == ["sessionStart", "postToolUse", "turnStop", "sessionEnd"]
 
 
-def raising(facts: Facts) -> None:
+def raise_error(facts: Facts) -> None:
     raise ValueError("broken")
 
 
-async def sleeping(facts: Facts) -> None:
+async def wait_for_ever(facts: Facts) -> None:
     await asyncio.Event().wait()
 
 
-def five(facts: Facts) -> int:
+def return_five(facts: Facts) -> int:
     return 5
 
 
-def unsendable(facts: Facts) -> object:
+def return_unsendable(facts: Facts) -> object:
     return {"decision": object()}
 
 
 FAILURES: Mapping[Callable[[Facts], Any], str] = {
-    raising: "the hook raising failed: it failed: ValueError: broken",
-    sleeping: "within 0.2 s",
-    five: "the hook five failed: its answer is a int and no object",
-    unsendable: "it returned something that is not JSON",
+    raise_error: "the hook raising failed: it failed: ValueError: broken",
+    wait_for_ever: "within 0.2 s",
+    return_five: "the hook five failed: its answer is a int and no object",
+    return_unsendable: "it returned something that is not JSON",
 }
 
 

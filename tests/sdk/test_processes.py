@@ -31,14 +31,14 @@ STUBBORN = """
 """
 
 
-def runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 async def wait_until_ended(pid: int) -> None:
     """Wait for the end of a process that the system may still take apart."""
     async with asyncio.timeout(5):
-        while runs(pid):  # noqa: ASYNC110 - it is not our child
+        while is_running(pid):  # noqa: ASYNC110 - it is not our child
             await asyncio.sleep(0)
 
 
@@ -84,7 +84,7 @@ async def test_a_child_that_ignores_sigterm_is_ended_with_its_own_children(fake:
                     pids.append(int(event.content))
                     break
             [session] = live_sessions
-    assert not runs(session.leader)
+    assert not is_running(session.leader)
     await wait_until_ended(pids[0])
 
 
@@ -124,7 +124,7 @@ async def test_processes_that_a_session_leaves_behind_end_with_it(fake: FakeProg
     """)
     async with HarnessClient() as client:
         stop = await (await client.send("hi")).result()
-        assert runs(int(stop.text))
+        assert is_running(int(stop.text))
     await wait_until_ended(int(stop.text))
 
 
@@ -140,7 +140,7 @@ async def test_a_process_that_left_the_session_stays(fake: FakeProgram):
     """)
     async with HarnessClient() as client:
         stop = await (await client.send("hi")).result()
-    assert runs(int(stop.text))
+    assert is_running(int(stop.text))
     os.kill(int(stop.text), signal.SIGKILL)
 
 

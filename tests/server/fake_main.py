@@ -131,7 +131,7 @@ class FakeFixes(FixVerbs):
 
 class FakeVerification(VerificationVerbs):
     def findings(self, text: Document) -> PublishedFindings:
-        return _published(text, _typos(text))
+        return _make_published_findings(text, _find_typos(text))
 
     def stop(self, uri: str) -> None:
         sys.stderr.write(f"stopped {uri}\n")
@@ -190,8 +190,10 @@ class FakeHarness(Harness):
         if result_id == "tell":
             self.services.report_state()
             return self.services.report_state()
-        findings = [_finding(0, f"{action} {result_id}")]
-        return self.events.publish(FindingsChanged(uri, _published(self.documents.get(uri).text, findings)))
+        findings = [_make_finding(0, f"{action} {result_id}")]
+        return self.events.publish(
+            FindingsChanged(uri, _make_published_findings(self.documents.get(uri).text, findings))
+        )
 
     def state(self) -> dict[str, Any]:
         return {"engine": "off", "documents": len(list(self.documents))}
@@ -215,7 +217,7 @@ def _refuse_engine(config: Config) -> Any:
     raise EngineUnavailable("a script needs no engine")
 
 
-def _published(text: Document, findings: list[Finding]) -> PublishedFindings:
+def _make_published_findings(text: Document, findings: list[Finding]) -> PublishedFindings:
     outcomes = (
         Outcome("syntax", "passed", title="syntax"),
         Outcome("spelling", "failed" if findings else "passed", tuple(findings), title="spelling"),
@@ -224,7 +226,7 @@ def _published(text: Document, findings: list[Finding]) -> PublishedFindings:
     return PublishedFindings(text.version, outcomes, Span(0, 1), f"{SESSION}/0", is_complete=True)
 
 
-def _typos(document: Document) -> list[Finding]:
+def _find_typos(document: Document) -> list[Finding]:
     data, at, findings = document.data, 0, list[Finding]()
     while (at := data.find(b"teh", at)) >= 0:
         findings.append(Finding(at, at + 3, "typo: teh -> the", source="speller", code="typo", severity="warning"))
@@ -232,7 +234,7 @@ def _typos(document: Document) -> list[Finding]:
     return findings
 
 
-def _finding(at: int, message: str) -> Finding:
+def _make_finding(at: int, message: str) -> Finding:
     return Finding(at, at, message)
 
 

@@ -19,7 +19,7 @@ def lsp_range(start: int, end: int) -> dict[str, Any]:
     return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": end}}
 
 
-def typo(start: int) -> dict[str, Any]:
+def make_typo(start: int) -> dict[str, Any]:
     return {"range": lsp_range(start, start + 3), "message": "typo", "source": "speller", "code": "typo", "severity": 2}
 
 
@@ -42,23 +42,23 @@ async def change(editor: Editor, version: int, text: str) -> None:
 
 async def test_a_fix_of_two_sources_for_one_place_is_offered_once(spawn: Spawn):
     editor = await open_text(spawn, "teh teh")
-    ours = typo(0) | {"source": "lsp-harness", "message": "typo: after the last suggestion"}
+    ours = make_typo(0) | {"source": "lsp-harness", "message": "typo: after the last suggestion"}
 
-    offered = await request_actions(editor, typo(0), ours, typo(4))
+    offered = await request_actions(editor, make_typo(0), ours, make_typo(4))
 
     assert [(action["title"], action["diagnostics"]) for action in offered] == [
-        ("Spell it right", [typo(0), ours]),
-        ("Ask the model", [typo(0), ours]),
-        ("Spell it right", [typo(4)]),
-        ("Ask the model", [typo(4)]),
+        ("Spell it right", [make_typo(0), ours]),
+        ("Ask the model", [make_typo(0), ours]),
+        ("Spell it right", [make_typo(4)]),
+        ("Ask the model", [make_typo(4)]),
     ]
 
 
 async def test_a_rule_that_ruff_names_is_known_by_its_code(spawn: Spawn, tmp_path: Path):
     editor = await open_text(spawn, "teh teh teh", rootUri=tmp_path.as_uri())
-    named = [typo(0) | {"source": "Ruff", "code": "undefined-name"}, typo(4) | {"code": "undefined-name"}]
+    named = [make_typo(0) | {"source": "Ruff", "code": "undefined-name"}, make_typo(4) | {"code": "undefined-name"}]
 
-    offered = await request_actions(editor, *named, typo(0) | {"source": "lsp-harness", "code": "F821"})
+    offered = await request_actions(editor, *named, make_typo(0) | {"source": "lsp-harness", "code": "F821"})
 
     codes = [action["data"]["finding"]["code"] for action in offered]
     # the name is that of ruff only if ruff says so
@@ -68,7 +68,7 @@ async def test_a_rule_that_ruff_names_is_known_by_its_code(spawn: Spawn, tmp_pat
 async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spawn):
     editor = await open_text(spawn, "ä teh")
 
-    linter, model = await request_actions(editor, typo(2))
+    linter, model = await request_actions(editor, make_typo(2))
 
     finding = {"start": 3, "end": 6, "message": "typo", "source": "speller", "code": "typo", "severity": "warning"}
     data = {"uri": URI, "version": 1, "hash": linter["data"]["hash"], "finding": finding}
@@ -76,14 +76,14 @@ async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spa
         "title": "Spell it right",
         "kind": "quickfix",
         "isPreferred": True,
-        "diagnostics": [typo(2)],
+        "diagnostics": [make_typo(2)],
         "data": {**data, "title": "Spell it right", "how": "linter"},
     }
     assert model == {
         "title": "Ask the model",
         "kind": "quickfix",
         "tags": [1],
-        "diagnostics": [typo(2)],
+        "diagnostics": [make_typo(2)],
         "data": {**data, "title": "Ask the model", "how": "model"},
     }
 
@@ -92,14 +92,14 @@ async def test_no_action_is_offered_without_a_diagnostic_or_for_other_kinds(spaw
     editor = await open_text(spawn, "teh")
 
     assert await request_actions(editor) == []
-    assert await request_actions(editor, typo(0), only=["refactor", "quickfix.other"]) == []
-    assert len(await request_actions(editor, typo(0), only=["refactor", "quickfix"])) == 2
-    assert len(await request_actions(editor, typo(0), only=[""])) == 2
+    assert await request_actions(editor, make_typo(0), only=["refactor", "quickfix.other"]) == []
+    assert len(await request_actions(editor, make_typo(0), only=["refactor", "quickfix"])) == 2
+    assert len(await request_actions(editor, make_typo(0), only=[""])) == 2
 
 
 async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_applied(spawn: Spawn):
     editor = await open_text(spawn, "ä teh")
-    _, model = await request_actions(editor, typo(2))
+    _, model = await request_actions(editor, make_typo(2))
 
     resolved = await editor.request("codeAction/resolve", model)
 
@@ -133,7 +133,7 @@ async def test_a_setting_decides_which_edits_need_a_confirmation(
     editor = await open_text(spawn, "teh", initializationOptions={"edits": {"confirm": confirm}})
 
     resolved_actions = [
-        await editor.request("codeAction/resolve", action) for action in await request_actions(editor, typo(0))
+        await editor.request("codeAction/resolve", action) for action in await request_actions(editor, make_typo(0))
     ]
 
     confirmations = tuple(
@@ -144,7 +144,7 @@ async def test_a_setting_decides_which_edits_need_a_confirmation(
 
 async def test_a_client_without_versioned_edits_gets_plain_changes(spawn: Spawn):
     editor = await open_text(spawn, "teh", "nvim")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     resolved = await editor.request("codeAction/resolve", model)
 
@@ -160,7 +160,7 @@ async def test_an_action_that_is_a_command_only_is_resolved_as_it_is(spawn: Spaw
 
 async def test_a_text_that_has_changed_is_not_fixed(spawn: Spawn):
     editor = await open_text(spawn, "teh")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     await change(editor, 2, "teh teh")
     with pytest.raises(ResponseError, match=r"^-32801: the document has changed since"):
@@ -175,7 +175,7 @@ async def test_a_text_that_has_changed_is_not_fixed(spawn: Spawn):
 
 async def test_a_text_that_changes_meanwhile_is_not_fixed(spawn: Spawn):
     editor = await open_text(spawn, "teh wait")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     id = editor.ask("codeAction/resolve", model)
     await editor.until(lambda: "waiting" in editor.errors)
 
@@ -188,7 +188,7 @@ async def test_a_text_that_changes_meanwhile_is_not_fixed(spawn: Spawn):
 
 async def test_no_answer_is_an_error_with_its_reason(spawn: Spawn):
     editor = await open_text(spawn, "teh hopeless")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     with pytest.raises(ResponseError, match=r"^-32803: every candidate failed its checks"):
         await editor.request("codeAction/resolve", model)
@@ -196,7 +196,7 @@ async def test_no_answer_is_an_error_with_its_reason(spawn: Spawn):
 
 async def test_data_that_is_not_ours_is_refused(spawn: Spawn):
     editor = await open_text(spawn, "teh")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     data = model["data"]
 
     for invalid_data in (
@@ -218,7 +218,7 @@ async def test_data_that_is_not_ours_is_refused(spawn: Spawn):
 
 async def test_progress_is_created_fed_and_ended(spawn: Spawn):
     editor = await open_text(spawn, "teh wait")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     id = editor.ask("codeAction/resolve", model)
     await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
 
@@ -243,7 +243,7 @@ async def test_progress_is_created_fed_and_ended(spawn: Spawn):
 
 async def test_the_cancel_button_cancels_the_work(spawn: Spawn):
     editor = await open_text(spawn, "teh wait")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     id = editor.ask("codeAction/resolve", model)
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
     await editor.until(lambda: "waiting" in editor.errors)
@@ -263,7 +263,7 @@ async def test_progress_that_cannot_be_shown_does_not_hold_up_the_work(spawn: Sp
     editor.replies["window/workDoneProgress/create"] = ValueError("no")
     if trouble == "unanswered":
         editor.muted.add("window/workDoneProgress/create")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     assert "edit" in await editor.request("codeAction/resolve", model)
     assert not [message for message in editor.received if message.get("method") == "$/progress"]
@@ -272,7 +272,7 @@ async def test_progress_that_cannot_be_shown_does_not_hold_up_the_work(spawn: Sp
 async def test_a_client_that_cannot_resolve_gets_a_command_that_applies_the_edit(spawn: Spawn):
     editor = await open_text(spawn, "teh", "eglot")
 
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     assert model["command"] == {"title": "Ask the model", "command": "lspHarness.fix", "arguments": [model["data"]]}
     outcome = await execute(editor, model["command"])
 
@@ -291,7 +291,7 @@ async def test_a_client_that_cannot_resolve_gets_a_command_that_applies_the_edit
 async def test_an_edit_the_client_rejects_is_not_reported_as_applied(spawn: Spawn):
     editor = await open_text(spawn, "teh", "eglot")
     editor.replies["workspace/applyEdit"] = {"applied": False, "failureReason": "read only"}
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     outcome = await execute(editor, model["command"])
 
@@ -302,7 +302,7 @@ async def test_an_edit_the_client_rejects_is_not_reported_as_applied(spawn: Spaw
 async def test_a_client_without_literals_gets_bare_commands_and_without_edits_an_error(spawn: Spawn):
     editor = await open_text(spawn, "teh", "plain")
 
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     assert set(model) == {"title", "command", "arguments"}
     with pytest.raises(ResponseError, match=r"^-32803: this editor does not apply edits"):
         await execute(editor, model)
@@ -310,7 +310,7 @@ async def test_a_client_without_literals_gets_bare_commands_and_without_edits_an
 
 async def test_a_fix_as_command_shows_progress_under_the_clients_own_token(spawn: Spawn):
     editor = await open_text(spawn, "teh wait", "eglot")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     id = editor.ask("workspace/executeCommand", {**model["command"], "workDoneToken": 7})
     await editor.find_params("$/progress", lambda params: (params["token"], params["value"]["kind"]) == (7, "begin"))
     await editor.until(lambda: "waiting" in editor.errors)

@@ -14,7 +14,7 @@ from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.server.conftest import Spawn, release_harness
-from tests.support.lsp import ResponseError, capabilities
+from tests.support.lsp import ResponseError, read_capabilities
 
 URI = "file:///ws/a.py"
 TYPO = {
@@ -155,7 +155,7 @@ async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
     editor.open(URI, "😀 teh")
     await editor.find_params("workspace/diagnostic/refresh")
 
-    report = await pull(editor)
+    report = await pull_diagnostics(editor)
     start_position = {"line": 0, "character": 0}
     accepted_place = {"location": {"uri": URI, "range": {"start": start_position, "end": start_position}}}
     diagnostic = {
@@ -167,12 +167,12 @@ async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
         "data": {"check": "spelling", "finding": FINDING, "verdict": VERDICT},
     }
     assert (report["kind"], without_hash(report["items"])) == ("full", [diagnostic])
-    again = await pull(editor, previousResultId=report["resultId"])
+    again = await pull_diagnostics(editor, previousResultId=report["resultId"])
     assert again == {"kind": "unchanged", "resultId": report["resultId"]}
 
     change = {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": "fine"}]}
     editor.notify("textDocument/didChange", change)
-    assert (await pull(editor, previousResultId=report["resultId"]))["items"] == []
+    assert (await pull_diagnostics(editor, previousResultId=report["resultId"]))["items"] == []
     assert not [message for message in editor.received if message.get("method") == "textDocument/publishDiagnostics"]
 
 
@@ -182,24 +182,24 @@ async def test_a_refresh_the_client_refuses_is_no_trouble(spawn: Spawn):
     editor.open(URI, "teh")
     await editor.find_params("workspace/diagnostic/refresh")
 
-    assert (await pull(editor))["items"]
+    assert (await pull_diagnostics(editor))["items"]
 
 
 async def test_pulling_a_document_that_is_not_open(spawn: Spawn):
     editor = await spawn("vscode")
 
     with pytest.raises(ResponseError, match=rf"^-32602: {URI} is not open"):
-        await pull(editor)
+        await pull_diagnostics(editor)
 
 
 async def test_pulling_is_not_offered_to_clients_that_are_pushed_to(spawn: Spawn):
     editor = await spawn("eglot")
 
     with pytest.raises(ResponseError, match=r"^-32601"):
-        await pull(editor)
+        await pull_diagnostics(editor)
 
 
-async def pull(editor: Any, **more: object) -> dict[str, Any]:
+async def pull_diagnostics(editor: Any, **more: object) -> dict[str, Any]:
     return await editor.request("textDocument/diagnostic", {"textDocument": {"uri": URI}, **more})
 
 
@@ -209,11 +209,11 @@ def typo_range(start: int) -> dict[str, Any]:
 
 
 async def test_a_client_that_cannot_be_asked_to_pull_again_is_pushed_to(spawn: Spawn):
-    client_capabilities = capabilities("vscode")
+    client_capabilities = read_capabilities("vscode")
     del client_capabilities["workspace"]["diagnostics"]
     editor = await spawn("vscode", capabilities=client_capabilities)
     editor.open(URI, "teh")
 
     assert (await editor.find_params("textDocument/publishDiagnostics"))["diagnostics"]
     with pytest.raises(ResponseError, match=r"^-32601"):
-        await pull(editor)
+        await pull_diagnostics(editor)

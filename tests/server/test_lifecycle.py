@@ -135,7 +135,7 @@ async def test_after_shutdown_only_exit_is_heard(spawn: Spawn):
 async def test_shutdown_cancels_what_is_running(spawn: Spawn):
     editor = await spawn("plain")
     editor.open("file:///a.py", "wait")
-    running = editor.ask("textDocument/inlineCompletion", inline("file:///a.py"))
+    running = editor.ask("textDocument/inlineCompletion", make_inline_params("file:///a.py"))
     await editor.until(lambda: "waiting" in editor.errors)
 
     await editor.request("shutdown")
@@ -172,7 +172,7 @@ async def test_messages_in_one_write_are_handled_in_order(spawn: Spawn):
         {"id": "i", "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
         {"method": "initialized", "params": {}},
         {"method": "textDocument/didOpen", "params": {"textDocument": item}},
-        {"id": "c", "method": "textDocument/inlineCompletion", "params": inline("file:///a.py")},
+        {"id": "c", "method": "textDocument/inlineCompletion", "params": make_inline_params("file:///a.py")},
         {"id": "s", "method": "shutdown"},
         {"method": "exit"},
     )
@@ -189,23 +189,25 @@ async def test_messages_in_one_write_are_handled_in_order(spawn: Spawn):
 
 
 async def test_roots_come_from_folders_or_the_root_and_follow_changes(spawn: Spawn):
-    editor = await spawn("plain", workspaceFolders=[folder("/one"), folder("/two%20b"), folder("untitled:x")])
+    editor = await spawn(
+        "plain", workspaceFolders=[make_folder("/one"), make_folder("/two%20b"), make_folder("untitled:x")]
+    )
     single = await spawn("plain", rootUri="file:///only")
 
     editor.notify(
         "workspace/didChangeWorkspaceFolders",
-        {"event": {"added": [folder("/three"), folder("/one")], "removed": [folder("/two%20b")]}},
+        {"event": {"added": [make_folder("/three"), make_folder("/one")], "removed": [make_folder("/two%20b")]}},
     )
 
-    assert (await status(editor))["roots"] == ["/one", "/three"]
-    assert (await status(single))["roots"] == ["/only"]
+    assert (await request_status(editor))["roots"] == ["/one", "/three"]
+    assert (await request_status(single))["roots"] == ["/only"]
 
 
 async def test_no_heavy_module_is_imported_and_the_harness_is_made_once(spawn: Spawn):
     """`make_harness` of the fake fails if a heavy module is imported already."""
     editor = await spawn()
 
-    assert (await status(editor))["running"] == 0
+    assert (await request_status(editor))["running"] == 0
     assert editor.errors == ""
 
 
@@ -250,14 +252,14 @@ async def test_a_signal_ends_the_server_in_order(spawn: Spawn):
     assert "Traceback" not in editor.errors
 
 
-def inline(uri: str) -> dict[str, object]:
+def make_inline_params(uri: str) -> dict[str, object]:
     position = {"line": 0, "character": 0}
     return {"textDocument": {"uri": uri}, "position": position, "context": {"triggerKind": 2}}
 
 
-def folder(path: str) -> dict[str, str]:
+def make_folder(path: str) -> dict[str, str]:
     return {"uri": path if ":" in path else f"file://{path}", "name": path}
 
 
-async def status(editor: Editor) -> dict[str, object]:
+async def request_status(editor: Editor) -> dict[str, object]:
     return await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})

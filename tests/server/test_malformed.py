@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Spawn
-from tests.support.lsp import Editor, frame, key
+from tests.support.lsp import Editor, frame_message, id_as_json
 
 STATUS = {"method": "workspace/executeCommand", "params": {"command": "lspHarness.status"}}
 INLINE = "textDocument/inlineCompletion"
@@ -76,7 +76,7 @@ async def test_ids_are_echoed_exactly(spawn: Spawn, id: Any):
 
     editor.send({"id": id, **STATUS}, {"id": [id], "method": "x"})
 
-    await editor.find(lambda message: key(message.get("id")) == key(id) and "result" in message)
+    await editor.find(lambda message: id_as_json(message.get("id")) == id_as_json(id) and "result" in message)
     editor.request_ids.remove([id])
     assert await is_alive(editor)
     assert codes_without_id(editor) == [-32600]
@@ -86,7 +86,7 @@ async def test_ids_are_echoed_exactly(spawn: Spawn, id: Any):
 async def test_a_value_that_can_be_no_id_is_refused_to_nobody(spawn: Spawn, id: Any):
     editor = await spawn("plain")
 
-    editor.write(frame(json.dumps({"jsonrpc": "2.0", "id": id, "method": "shutdown"}).encode()))
+    editor.write(frame_message(json.dumps({"jsonrpc": "2.0", "id": id, "method": "shutdown"}).encode()))
 
     assert await is_alive(editor)
     assert codes_without_id(editor) == [-32600]
@@ -147,7 +147,7 @@ async def test_a_notification_as_a_request_and_a_request_as_a_notification_are_s
 async def test_a_body_that_is_no_message_is_refused_to_nobody(spawn: Spawn, body: bytes, code: int):
     editor = await spawn("plain")
 
-    editor.write(frame(body))
+    editor.write(frame_message(body))
 
     assert await is_alive(editor)
     assert codes_without_id(editor) == [code]
@@ -167,7 +167,7 @@ async def test_half_a_request_is_refused_to_its_id(spawn: Spawn, body: bytes, co
     editor = await spawn("plain")
     editor.request_ids.append("z")
 
-    editor.write(frame(body))
+    editor.write(frame_message(body))
 
     assert (await editor.find(lambda message: message.get("id") == "z"))["error"]["code"] == code
     assert await is_alive(editor)
@@ -181,8 +181,8 @@ async def test_answers_to_nothing_are_ignored(spawn: Spawn):
         {"id": "x", "error": {"code": 1, "message": ""}},
         {"id": None, "result": 1},
     ):
-        editor.write(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()))
-    editor.write(frame(b'{"method":"exit"}'))
+        editor.write(frame_message(json.dumps({"jsonrpc": "2.0", **message}).encode()))
+    editor.write(frame_message(b'{"method":"exit"}'))
 
     assert await is_alive(editor)
     assert codes_without_id(editor) == []

@@ -25,14 +25,14 @@ def without_file_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WATCHFILES_POLL_DELAY_MS", "3600000")
 
 
-async def symbols(editor: Editor, query: str) -> list[str]:
+async def find_symbol_files(editor: Editor, query: str) -> list[str]:
     return [
         Path(symbol["location"]["uri"]).name for symbol in await editor.request("workspace/symbol", {"query": query})
     ]
 
 
 async def wait_for_symbols(editor: Editor, query: str, files: list[str]) -> None:
-    while await symbols(editor, query) != files:
+    while await find_symbol_files(editor, query) != files:
         assert editor.process.returncode is None
 
 
@@ -64,4 +64,4 @@ async def test_a_saved_file_is_indexed_where_the_system_tells_of_nothing(
 
     await wait_for_symbols(editor, "after_it", ["shown.py"])
     # no notification named this file, and no scan found it
-    assert await symbols(editor, "before") == ["hidden.py"]
+    assert await find_symbol_files(editor, "before") == ["hidden.py"]

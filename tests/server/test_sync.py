@@ -9,16 +9,16 @@ from collections.abc import Mapping
 import pytest
 
 from tests.server.conftest import FAKE, Spawn, release_harness
-from tests.support.lsp import Editor, ResponseError, frame
+from tests.support.lsp import Editor, ResponseError, frame_message
 
 URI = "file:///ws/a.py"
 
 
-def position(line: int, character: int) -> dict[str, int]:
+def make_position(line: int, character: int) -> dict[str, int]:
     return {"line": line, "character": character}
 
 
-def replacement(start: Mapping[str, float], end: Mapping[str, float], text: str) -> dict[str, object]:
+def make_replacement(start: Mapping[str, float], end: Mapping[str, float], text: str) -> dict[str, object]:
     return {"range": {"start": start, "end": end}, "text": text}
 
 
@@ -28,7 +28,7 @@ def change(version: int, *changes: dict[str, object]) -> dict[str, object]:
 
 
 def completion_params(line: int, character: int) -> dict[str, object]:
-    return {"textDocument": {"uri": URI}, "position": position(line, character), "context": {"triggerKind": 2}}
+    return {"textDocument": {"uri": URI}, "position": make_position(line, character), "context": {"triggerKind": 2}}
 
 
 async def completed_line(editor: Editor, line: int, character: int) -> tuple[str, dict[str, object]]:
@@ -49,27 +49,46 @@ async def typo_places(editor: Editor, version: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(
     ("text", "changes", "places"),
     [
-        ("a\x0cb\nc\n", [replacement(position(1, 0), position(1, 0), "teh")], [(1, 0)]),  # a form feed ends no line
-        ("a\u2028b\nc\n", [replacement(position(1, 0), position(1, 0), "teh")], [(1, 0)]),
-        ("a\x85b\x1cc\x0bd\nc", [replacement(position(1, 1), position(1, 1), "teh")], [(1, 1)]),
-        ("a\rb\rc", [replacement(position(2, 0), position(2, 1), "teh")], [(2, 0)]),  # a lone CR ends a line
-        ("a\r\nb\r\n", [replacement(position(1, 1), position(1, 9), "teh")], [(1, 1)]),
-        ("😀😀x", [replacement(position(0, 4), position(0, 5), "teh")], [(0, 4)]),
+        (
+            "a\x0cb\nc\n",
+            [make_replacement(make_position(1, 0), make_position(1, 0), "teh")],
+            [(1, 0)],
+        ),  # a form feed ends no line
+        ("a\u2028b\nc\n", [make_replacement(make_position(1, 0), make_position(1, 0), "teh")], [(1, 0)]),
+        ("a\x85b\x1cc\x0bd\nc", [make_replacement(make_position(1, 1), make_position(1, 1), "teh")], [(1, 1)]),
+        (
+            "a\rb\rc",
+            [make_replacement(make_position(2, 0), make_position(2, 1), "teh")],
+            [(2, 0)],
+        ),  # a lone CR ends a line
+        ("a\r\nb\r\n", [make_replacement(make_position(1, 1), make_position(1, 9), "teh")], [(1, 1)]),
+        ("😀😀x", [make_replacement(make_position(0, 4), make_position(0, 5), "teh")], [(0, 4)]),
         # a place inside a surrogate pair is its start
-        ("é😀\n", [replacement(position(0, 2), position(0, 2), "teh")], [(0, 1)]),
-        ("ab", [replacement(position(0, 99), position(0, 99), "teh")], [(0, 2)]),  # past the end of the line
-        ("ab\n", [replacement(position(99, 3), position(99, 3), "teh")], [(1, 0)]),  # past the end of the text
-        ("", [replacement(position(0, 0), position(0, 0), "teh")], [(0, 0)]),
+        ("é😀\n", [make_replacement(make_position(0, 2), make_position(0, 2), "teh")], [(0, 1)]),
+        (
+            "ab",
+            [make_replacement(make_position(0, 99), make_position(0, 99), "teh")],
+            [(0, 2)],
+        ),  # past the end of the line
+        (
+            "ab\n",
+            [make_replacement(make_position(99, 3), make_position(99, 3), "teh")],
+            [(1, 0)],
+        ),  # past the end of the text
+        ("", [make_replacement(make_position(0, 0), make_position(0, 0), "teh")], [(0, 0)]),
         ("x", [{"text": "a\n teh"}], [(1, 1)]),
         # each change refers to the text after the change before it
         (
             "x",
-            [replacement(position(0, 0), position(0, 0), "a\nb\n"), replacement(position(2, 0), position(2, 1), "teh")],
+            [
+                make_replacement(make_position(0, 0), make_position(0, 0), "a\nb\n"),
+                make_replacement(make_position(2, 0), make_position(2, 1), "teh"),
+            ],
             [(2, 0)],
         ),
-        ("abcd", [replacement(position(0, 3), position(0, 1), "teh")], [(0, 1)]),  # a reversed range
-        ("\ud800x", [replacement(position(0, 1), position(0, 2), "teh")], [(0, 1)]),  # a lone surrogate
-        ("a\0b", [replacement(position(0, 3), position(0, 3), "teh")], [(0, 3)]),
+        ("abcd", [make_replacement(make_position(0, 3), make_position(0, 1), "teh")], [(0, 1)]),  # a reversed range
+        ("\ud800x", [make_replacement(make_position(0, 1), make_position(0, 2), "teh")], [(0, 1)]),  # a lone surrogate
+        ("a\0b", [make_replacement(make_position(0, 3), make_position(0, 3), "teh")], [(0, 3)]),
     ],
 )
 async def test_changes_land_where_the_client_means(
@@ -91,7 +110,7 @@ async def test_columns_are_counted_in_the_negotiated_encoding(spawn: Spawn, clie
     text, answer_range = await completed_line(editor, 0, column)
 
     assert text == f"é😀v1:{offset}a"
-    assert answer_range == {"start": position(0, 0), "end": position(0, column)}
+    assert answer_range == {"start": make_position(0, 0), "end": make_position(0, column)}
 
 
 async def test_positions_past_the_end_are_the_end(spawn: Spawn):
@@ -139,9 +158,11 @@ MISSING = "missing"
 async def test_a_change_is_taken_whatever_its_version(spawn: Spawn, version: object):
     editor = await spawn("plain")
     editor.open(URI, "abc", version=5)
-    first = change(0, replacement(position(0, 1), position(0, 2), "X"))
+    first = change(0, make_replacement(make_position(0, 1), make_position(0, 2), "X"))
     second = change(
-        0, replacement(position(0, 1), position(0, 2), "YY"), replacement(position(0, 4), position(0, 4), "!")
+        0,
+        make_replacement(make_position(0, 1), make_position(0, 2), "YY"),
+        make_replacement(make_position(0, 4), make_position(0, 4), "!"),
     )
     for message in (first, second):
         identifier: dict[str, object] = message["params"]["textDocument"]  # type: ignore[index]
@@ -161,7 +182,7 @@ async def test_a_change_is_taken_whatever_its_version(spawn: Spawn, version: obj
 
 
 WHOLE_TEXT: dict[str, object] = {"text": "x teh"}
-INSERT = replacement(position(0, 0), position(0, 0), "x")
+INSERT = make_replacement(make_position(0, 0), make_position(0, 0), "x")
 INVALID_CHANGES: list[object] = [
     None,
     5,
@@ -173,13 +194,13 @@ INVALID_CHANGES: list[object] = [
     [{"text": 5}],
     [INSERT, {"text": 5}],
     [{"range": 5, "text": ""}],
-    [{"range": {"start": position(0, 0)}, "text": ""}],
-    [replacement(position(-1, 0), position(0, 0), "")],
-    [{"range": {"start": {"line": 0.5, "character": 0}, "end": position(0, 0)}, "text": ""}],
+    [{"range": {"start": make_position(0, 0)}, "text": ""}],
+    [make_replacement(make_position(-1, 0), make_position(0, 0), "")],
+    [{"range": {"start": {"line": 0.5, "character": 0}, "end": make_position(0, 0)}, "text": ""}],
 ]
 
 
-def warnings(editor: Editor) -> list[str]:
+def find_warnings(editor: Editor) -> list[str]:
     return [message["params"]["message"] for message in editor.received if message.get("method") == "window/logMessage"]
 
 
@@ -204,10 +225,10 @@ async def test_an_impossible_change_is_said_once_and_no_later_one_is_applied_to_
     status = await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
     assert status["documents"] == []
     assert [lost["uri"] for lost in status["outOfStep"]] == [URI]
-    assert [URI in warning for warning in warnings(editor)] == [True]
+    assert [URI in warning for warning in find_warnings(editor)] == [True]
 
     # the whole text makes it known again
-    editor.send(change(5, INSERT, WHOLE_TEXT, replacement(position(0, 0), position(0, 1), "yy")))
+    editor.send(change(5, INSERT, WHOLE_TEXT, make_replacement(make_position(0, 0), make_position(0, 1), "yy")))
     assert (await completed_line(editor, 0, 9))[0].startswith("yy tehv")
     status = await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
     assert status["outOfStep"] == []
@@ -220,7 +241,7 @@ async def test_a_document_that_is_lost_twice_is_said_twice(spawn: Spawn):
         editor.send({"method": "textDocument/didChange", "params": {"textDocument": {"uri": URI}}})
     editor.open(URI, "again")
     assert (await completed_line(editor, 0, 5))[0] == "againv1:5a"
-    assert len(warnings(editor)) == 2
+    assert len(find_warnings(editor)) == 2
 
 
 async def test_a_range_of_a_document_that_was_never_opened_is_said_once(spawn: Spawn):
@@ -229,7 +250,7 @@ async def test_a_range_of_a_document_that_was_never_opened_is_said_once(spawn: S
     editor.send(change(2, INSERT), change(3, INSERT))
 
     assert await editor.request("textDocument/inlineCompletion", completion_params(0, 0)) is None
-    assert ["it was never opened" in warning for warning in warnings(editor)] == [True]
+    assert ["it was never opened" in warning for warning in find_warnings(editor)] == [True]
     editor.open(URI, "now")
     assert (await completed_line(editor, 0, 3))[0] == "nowv1:3a"
 
@@ -240,7 +261,7 @@ async def test_a_change_of_the_whole_text_opens_an_unknown_document(spawn: Spawn
     editor.send(change(2, INSERT, WHOLE_TEXT))
 
     assert (await completed_line(editor, 0, 5))[0] == "x tehv2:5a"
-    assert warnings(editor) == []
+    assert find_warnings(editor) == []
 
 
 async def test_a_change_behind_the_end_of_a_document_is_ignored(spawn: Spawn):
@@ -253,7 +274,7 @@ async def test_a_change_behind_the_end_of_a_document_is_ignored(spawn: Spawn):
 
     with pytest.raises(ResponseError, match="is not open"):
         await completed_line(editor, 0, 0)
-    assert ["came after it was closed" in warning for warning in warnings(editor)] == [True]
+    assert ["came after it was closed" in warning for warning in find_warnings(editor)] == [True]
     editor.open(URI, "again")
     assert (await completed_line(editor, 0, 5))[0] == "againv1:5a"
 
@@ -279,7 +300,7 @@ async def test_a_change_that_is_not_json_loses_the_text_it_is_about(spawn: Spawn
     other = URI + "i"
     editor.open(other, "y")
 
-    editor.write(frame(body % URI.encode() if names_document else body))
+    editor.write(frame_message(body % URI.encode() if names_document else body))
 
     status = await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
     assert [lost["uri"] for lost in status["outOfStep"]] == ([URI] if names_document else [URI, other])
@@ -288,7 +309,9 @@ async def test_a_change_that_is_not_json_loses_the_text_it_is_about(spawn: Spawn
 async def test_a_text_with_bytes_that_are_not_utf8_is_opened(spawn: Spawn):
     editor = await spawn("plain")
     item = b'{"uri":"%s","languageId":"c","version":1,"text":"a\xe9b teh"}' % URI.encode()
-    editor.write(frame(b'{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":%s}}' % item))
+    editor.write(
+        frame_message(b'{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":%s}}' % item)
+    )
     assert await typo_places(editor, 1) == [(0, 4)]
 
 
@@ -300,8 +323,8 @@ async def test_a_range_that_ends_beyond_all_numbers_ends_with_the_text(spawn: Sp
     editor.send(
         change(
             2,
-            replacement(position(1, 0), end, "teh"),
-            {"range": {"start": position(0, 0), "end": {**end, "line": 0}}, "text": ""},
+            make_replacement(make_position(1, 0), end, "teh"),
+            {"range": {"start": make_position(0, 0), "end": {**end, "line": 0}}, "text": ""},
         )
     )
     assert await typo_places(editor, 2) == [(1, 0)]
@@ -313,7 +336,7 @@ async def test_a_document_without_a_text_is_said_once(spawn: Spawn, item: dict[s
     for _ in range(2):
         editor.notify("textDocument/didOpen", {"textDocument": {"uri": URI, **item}})
     assert await editor.request("textDocument/inlineCompletion", completion_params(0, 0)) is None
-    assert len(warnings(editor)) == 1
+    assert len(find_warnings(editor)) == 1
 
 
 async def test_a_document_without_a_language_or_version_is_opened(spawn: Spawn):
@@ -329,18 +352,18 @@ async def test_changes_of_a_text_of_five_megabytes_are_applied(spawn: Spawn):
     editor.open(URI, line * lines)
 
     for version in range(2, 22):
-        editor.send(change(version, replacement(position(lines - 1, 5), position(lines - 1, 6), "ö")))
+        editor.send(change(version, make_replacement(make_position(lines - 1, 5), make_position(lines - 1, 6), "ö")))
 
     text, answer_range = await completed_line(editor, lines - 1, 8)
     assert text.startswith("x = 'ö' v21:")
-    assert answer_range["start"] == position(lines - 1, 0)
+    assert answer_range["start"] == make_position(lines - 1, 0)
 
 
 async def test_binary_text_has_nothing_to_offer(spawn: Spawn):
     editor = await spawn("plain")
     editor.open(URI, "\0\1\2teh")
-    action = {"textDocument": {"uri": URI}, "range": {"start": position(0, 0), "end": position(0, 0)}}
-    diagnostic = {"range": {"start": position(0, 3), "end": position(0, 6)}, "message": "typo"}
+    action = {"textDocument": {"uri": URI}, "range": {"start": make_position(0, 0), "end": make_position(0, 0)}}
+    diagnostic = {"range": {"start": make_position(0, 3), "end": make_position(0, 6)}, "message": "typo"}
 
     assert await editor.request("textDocument/inlineCompletion", completion_params(0, 3)) == {"items": []}
     assert await editor.request("textDocument/codeAction", {**action, "context": {"diagnostics": [diagnostic]}}) == []

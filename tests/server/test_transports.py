@@ -14,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 from lsp_harness.errors import UsageError
 from lsp_harness.server.transport.tcp import Address, parse_address
 from tests.server.conftest import FAKE, Spawn
-from tests.support.lsp import Editor, encoded
+from tests.support.lsp import Editor, encode_messages
 
 STATUS = {"command": "lspHarness.status"}
 HEAVY_MODULES = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.coding.fix")
@@ -211,7 +211,7 @@ async def test_standard_streams_may_be_regular_files(tmp_path: Path):
     This server does not come from a fork server, so that the modules that it imported are known, too.
     """
     (tmp_path / "in").write_bytes(
-        encoded(
+        encode_messages(
             {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
             {"id": 2, "method": "shutdown"},
             {"method": "exit"},

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Spawn, release_harness
-from tests.support.lsp import Editor, ResponseError, capabilities
+from tests.support.lsp import Editor, ResponseError, read_capabilities
 
 URI = "file:///ws/a.py"
 VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
@@ -13,13 +13,13 @@ VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
 
 def with_lenses(client: str = "vscode", *, refresh: bool = True) -> dict[str, Any]:
     """Return the capabilities of a client that shows lenses."""
-    declared = capabilities(client)
+    declared = read_capabilities(client)
     declared["textDocument"]["codeLens"] = {}
     declared.setdefault("workspace", {})["codeLens"] = {"refreshSupport": refresh}
     return declared
 
 
-async def lenses(editor: Editor) -> Any:
+async def request_lenses(editor: Editor) -> Any:
     return await editor.request("textDocument/codeLens", {"textDocument": {"uri": URI}})
 
 
@@ -28,7 +28,7 @@ async def test_a_verdict_is_a_lens_whose_command_shows_its_document(spawn: Spawn
     editor.open(URI, "fine")
     await editor.find_params("workspace/codeLens/refresh")
 
-    [lens] = await lenses(editor)
+    [lens] = await request_lenses(editor)
     assert lens["range"]["start"] == {"line": 0, "character": 0}
     assert lens["command"]["title"] == "verified ✓ 3 checks, 12 tests"
     executed = {"command": lens["command"]["command"], "arguments": lens["command"]["arguments"]}
@@ -41,17 +41,17 @@ async def test_a_lens_names_the_check_that_failed(spawn: Spawn):
     editor.open(URI, "teh")
     await editor.find_params("workspace/codeLens/refresh")
 
-    [lens] = await lenses(editor)
+    [lens] = await request_lenses(editor)
     assert lens["command"]["title"] == "verification failed ✗ spelling"
 
 
-@pytest.mark.parametrize("declared", [capabilities("vscode"), with_lenses(refresh=False)])
+@pytest.mark.parametrize("declared", [read_capabilities("vscode"), with_lenses(refresh=False)])
 async def test_clients_that_cannot_follow_lenses_get_none(spawn: Spawn, declared: dict[str, Any]):
     editor = await spawn("vscode", capabilities=declared)
     editor.open(URI, "fine")
 
     with pytest.raises(ResponseError, match=r"^-32601"):
-        await lenses(editor)
+        await request_lenses(editor)
     assert not [message for message in editor.received if message.get("method") == "workspace/codeLens/refresh"]
 
 

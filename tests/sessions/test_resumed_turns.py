@@ -16,9 +16,9 @@ from tests.sessions.test_code_turns import (
     SHOW,
     UNIT,
     UNIT_REPORT,
-    events,
+    entered_states,
     project,
-    states,
+    read_event_data,
     write_files,
 )
 from tests.sessions.test_edit_driver import start_until_question
@@ -44,7 +44,7 @@ def missing_replies(types: Sequence[str]) -> list[str]:
     return [*replies, *[UNIT] * 4 * (items < 1), *[UNIT_REPORT] * 4 * (items < 2)]
 
 
-async def resume(opened: OpenSession) -> int:
+async def resume_session(opened: OpenSession) -> int:
     """Let a session that was opened again go on by itself, and return the number of model calls."""
     opened.record_start()
     await opened.session.finish_waiting()
@@ -74,9 +74,9 @@ async def test_a_turn_that_was_killed_after_any_event_goes_on(open_scripted: Ope
         replies = missing_replies(types[: cut + 1])
         opened = await open_scripted(*({"text": text} for text in replies), driver="code", resume=first.session.id)
         assert opened.unfinished_prompt == TASK
-        assert await resume(opened) == len(replies), types[cut]
+        assert await resume_session(opened) == len(replies), types[cut]
         assert read_files(project) == result
-        assert states(opened)[-1] == "COMPLETE"
+        assert entered_states(opened)[-1] == "COMPLETE"
         assert opened.unfinished_prompt == ""
         await opened.aclose()
 
@@ -99,11 +99,11 @@ async def test_the_person_is_not_asked_again_for_a_recorded_answer(
     if not is_written:
         write_base(project)
     opened = await open_scripted(driver="code", has_person=True, resume=first.session.id)
-    assert await resume(opened) == 0
+    assert await resume_session(opened) == 0
     assert read_files(project) == result, [dict(e.data) for e in read_log(log)][-6:]
-    assert len(events(opened, "permission.requested")) == 1
-    assert len(events(opened, "edit.applied")) == 1
-    assert events(opened, "turn.stopped")[-1]["reason"] == "completed"
+    assert len(read_event_data(opened, "permission.requested")) == 1
+    assert len(read_event_data(opened, "edit.applied")) == 1
+    assert read_event_data(opened, "turn.stopped")[-1]["reason"] == "completed"
 
 
 async def test_knowledge_of_another_text_is_not_used(open_scripted: OpenScripted, project: Path):
@@ -119,7 +119,7 @@ async def test_knowledge_of_another_text_is_not_used(open_scripted: OpenScripted
     (project / "geo.py").write_text("# a line more\n" + AREA)
     replies = [{"text": text} for text in PLANNED[1:]]
     opened = await open_scripted(*replies, driver="code", resume=first.session.id)
-    assert await resume(opened) == len(replies)
+    assert await resume_session(opened) == len(replies)
     assert read_files(project)[0].startswith("# a line more\n")
     assert "area(radius, 'm')" in read_files(project)[1]
 
@@ -135,4 +135,4 @@ async def test_another_prompt_discards_the_unfinished_one(open_scripted: OpenScr
     types = [event.type for event in read_log(log)]
     log.write_text("".join(log.read_text().splitlines(keepends=True)[: types.index("intent.chosen") + 1]))
     chat = await open_scripted({"text": "hi"}, driver="chat", resume=first.session.id)
-    assert (chat.unfinished_prompt, await resume(chat)) == ("", 0)
+    assert (chat.unfinished_prompt, await resume_session(chat)) == ("", 0)

@@ -21,16 +21,16 @@ from lsp_harness.wire.event import Event
 from tests.sessions.conftest import OpenScripted, ask, say, tool_call
 
 
-def events(opened: OpenSession, id: str = "") -> list[Event]:
+def read_events(opened: OpenSession, id: str = "") -> list[Event]:
     return list(read_log(opened.session.log.folder.parent / (id or opened.session.id) / "events.jsonl"))
 
 
-def only(found: list[Event], type: str) -> Event:
+def only_event(found: list[Event], type: str) -> Event:
     [event] = [event for event in found if event.type == type]
     return event
 
 
-def prompts(opened: OpenSession) -> list[str]:
+def read_prompts(opened: OpenSession) -> list[str]:
     engine = cast("ScriptedEngine", opened.parts.models[0].engine)
     return [prompt_text(request) for request in engine.foreground_requests]
 
@@ -50,20 +50,20 @@ async def test_the_parent_knows_only_the_answer_and_the_child_has_its_whole_log(
     )
     stopped = await ask(opened, "what is PI?")
     assert (stopped.reason, stopped.text) == ("completed", "It is 3.")
-    own = events(opened)
-    started, finished = only(own, "task.started").data, only(own, "agent.finished").data
+    own = read_events(opened)
+    started, finished = only_event(own, "task.started").data, only_event(own, "agent.finished").data
     assert (started["kind"], finished["text"], finished["reason"]) == ("subagent", "PI is 3", "completed")
     child_id = started["session_id"]
     assert child_id == finished["session_id"] != opened.session.id
     # nothing that the child read or did is in the log of the parent
     assert "PI = 3" not in json.dumps([event.data for event in own])
     assert [event.data["tool"] for event in own if event.type == "tool.started"] == ["agent"]
-    child = events(opened, child_id)
-    assert only(child, "session.started").data["parent"] == opened.session.id
-    assert "PI = 3" in only(child, "tool.completed").data["output"]
+    child = read_events(opened, child_id)
+    assert only_event(child, "session.started").data["parent"] == opened.session.id
+    assert "PI = 3" in only_event(child, "tool.completed").data["output"]
     assert child[-1].type == "session.closed"
     # the child got a prompt of its own, and the parent goes on with the answer
-    _, first_of_child, _, last = prompts(opened)
+    _, first_of_child, _, last = read_prompts(opened)
     assert "what is PI?" not in first_of_child
     assert "read geo.py" in first_of_child
     assert "PI is 3" in last
@@ -79,7 +79,7 @@ async def test_a_preset_limits_the_tools_and_no_subagent_starts_another_one(open
         say("no"),
     )
     await ask(opened, "make x.py")
-    child = events(opened, only(events(opened), "task.started").data["session_id"])
+    child = read_events(opened, only_event(read_events(opened), "task.started").data["session_id"])
     reasons = [event.data["reason"] for event in child if event.type == "tool.failed"]
     assert reasons == ["not_allowed", "unknown_tool"]
     assert not (opened.options.root / "x.py").exists()
@@ -100,8 +100,8 @@ async def test_a_subagent_may_do_no_more_than_its_parent(open_scripted: OpenScri
     asked = asyncio.ensure_future(ask(opened, "make x.py"))
     opened.answer_question((await questions.get()).data["request_id"], {"decision": "allow"})
     await asked
-    child = events(opened, only(events(opened), "task.started").data["session_id"])
-    assert only(child, "session.started").data["permission_mode"] == "acceptEdits"
+    child = read_events(opened, only_event(read_events(opened), "task.started").data["session_id"])
+    assert only_event(child, "session.started").data["permission_mode"] == "acceptEdits"
     decided = [(event.data["tool"], event.data["by"]) for event in child if event.type == "permission.decided"]
     assert decided == [("create", "mode"), ("lint", "mode")]
     assert (opened.options.root / "x.py").read_text() == "x = 1\n"
@@ -133,7 +133,7 @@ async def test_a_question_of_a_subagent_is_answered_by_the_client_of_the_parent(
     assert (await asked).reason == "completed"
     assert tools == ["agent", "bash"]
     assert (opened.options.root / "made").exists()
-    assert "bash" not in [event.data.get("tool") for event in events(opened)]
+    assert "bash" not in [event.data.get("tool") for event in read_events(opened)]
 
 
 async def test_the_parent_is_told_when_a_subagent_in_the_background_ends(open_scripted: OpenScripted):
@@ -163,10 +163,10 @@ async def test_the_parent_is_told_when_a_subagent_in_the_background_ends(open_sc
     )
     is_over.set()
     await asyncio.wait_for(ended.wait(), 10)
-    own = events(opened)
-    assert only(own, "invocation.auto").data["task_id"] == only(own, "task.completed").data["task_id"]
-    assert only(own, "agent.finished").data["is_background"] is True
-    assert "[explore completed] there are 7" in prompts(opened)[-1]
+    own = read_events(opened)
+    assert only_event(own, "invocation.auto").data["task_id"] == only_event(own, "task.completed").data["task_id"]
+    assert only_event(own, "agent.finished").data["is_background"] is True
+    assert "[explore completed] there are 7" in read_prompts(opened)[-1]
 
 
 async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(open_scripted: OpenScripted):
@@ -198,10 +198,10 @@ async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(op
     result = await opened.cancel_task(task.task_id)
     assert result["status"] == "cancelled"
     assert pid not in [process.pid for process in list_processes()]
-    assert only(events(opened), "agent.finished").data["reason"] == "cancelled"
-    child = events(opened, task.session_id)
-    assert only(child, "task.cancelled")
-    assert only(child, "turn.stopped").data["reason"] == "cancelled"
+    assert only_event(read_events(opened), "agent.finished").data["reason"] == "cancelled"
+    child = read_events(opened, task.session_id)
+    assert only_event(child, "task.cancelled")
+    assert only_event(child, "turn.stopped").data["reason"] == "cancelled"
     assert child[-1].type == "session.closed"
 
 
@@ -218,7 +218,7 @@ async def test_hooks_may_refuse_a_subagent_and_hear_of_its_end(open_scripted: Op
     opened.parts.hooks.add(Hook("subagentStop", function=lambda payload: seen.append(dict(payload)) or {}))
     await ask(opened, "go")
     assert [(end["preset"], end["reason"]) for end in seen] == [("explore", "completed")]
-    assert "too many" in only(events(opened), "tool.failed").data["output"]
+    assert "too many" in only_event(read_events(opened), "tool.failed").data["output"]
 
 
 @pytest.mark.parametrize(
@@ -230,29 +230,31 @@ async def test_a_wrong_input_is_explained_to_the_model(
 ):
     opened = await open_scripted(tool_call("agent", **arguments), say("ok"))
     await ask(opened, "go")
-    assert message in only(events(opened), "tool.failed").data["output"]
+    assert message in only_event(read_events(opened), "tool.failed").data["output"]
 
 
 async def test_a_subagent_that_fails_is_an_error_for_the_model(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(tool_call("agent", prompt="x"), {"error": "the engine broke"}, say("ok"))
     await ask(opened, "go")
-    assert "the engine broke" in only(events(opened), "tool.failed").data["output"]
-    assert only(events(opened), "agent.finished").data["reason"] == "error"
+    assert "the engine broke" in only_event(read_events(opened), "tool.failed").data["output"]
+    assert only_event(read_events(opened), "agent.finished").data["reason"] == "error"
 
 
 async def test_the_tokens_of_a_session_limit_its_subagents(open_scripted: OpenScripted):
     opened = await open_scripted(tool_call("agent", prompt="x"), max_tokens_total=10)
     stopped = await ask(opened, "go")
     assert stopped.reason == "budget_exceeded"
-    assert "all 10 tokens of the session are used" in only(events(opened), "tool.failed").data["output"]
+    assert "all 10 tokens of the session are used" in only_event(read_events(opened), "tool.failed").data["output"]
 
 
 async def test_the_tokens_of_a_subagent_count_for_its_parent(open_scripted: OpenScripted):
     opened = await open_scripted(tool_call("agent", prompt="x"), say("found it"), say("ok"), say("more"))
     await ask(opened, "go")
-    finished = only(events(opened), "agent.finished").data
-    child = [event.data["usage"] for event in events(opened, finished["session_id"]) if event.type == "model.completed"]
-    own = [event.data["usage"] for event in events(opened) if event.type == "model.completed"]
+    finished = only_event(read_events(opened), "agent.finished").data
+    child = [
+        event.data["usage"] for event in read_events(opened, finished["session_id"]) if event.type == "model.completed"
+    ]
+    own = [event.data["usage"] for event in read_events(opened) if event.type == "model.completed"]
     assert finished["usage"]["input_tokens"] == child[0]["input_tokens"] > 0
     assert opened.status()["tokens"]["input"] == sum(usage["input_tokens"] for usage in own + child)
     # the answers of both together reach the limit, and not those of the parent alone

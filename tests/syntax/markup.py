@@ -28,7 +28,7 @@ def tree_of(path: str, text: str) -> SyntaxTree:
     return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 
 
-def marked(path: str, text: str) -> Source:
+def parse_marked(path: str, text: str) -> Source:
     """Return the tree of a text without its marks, and the byte offsets of the marks."""
     before, *rest = text.encode().split(MARK)
     assert rest, "no <|> in the source"
@@ -37,7 +37,7 @@ def marked(path: str, text: str) -> Source:
     return Source(tree_of(path, text.replace("<|>", "")), start, end)
 
 
-def fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
+def read_fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
     """Split a file into its source and the expected results below `heading`.
 
     Returns:
@@ -48,7 +48,7 @@ def fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
     return result, tree_of(name, source)
 
 
-def golden(file: Path, result: str, *, update: bool) -> str:
+def read_golden(file: Path, result: str, *, update: bool) -> str:
     """Return the expected text of a golden file. With `update`, write `found` to the file first."""
     if update:
         file.write_text(result, "utf-8")

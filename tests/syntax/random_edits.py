@@ -23,7 +23,7 @@ ASKED = 0.85
 """Of the edits: after which it is asked what is declared; the others come together with the next."""
 
 
-def sources() -> Iterator[tuple[str, str]]:
+def list_sources() -> Iterator[tuple[str, str]]:
     """Name and text of a file of every language; of some in another form."""
     for fixture in FIXTURES:
         name, text = fixture.read_text("utf-8").split("-- declarations --\n")[0].removeprefix("-- ").split(" --\n", 1)
@@ -34,7 +34,7 @@ def sources() -> Iterator[tuple[str, str]]:
             yield name, text.replace("\n", "\r\n")
 
 
-def edits(source: str, document: Document, rng: random.Random) -> tuple[Edit, Document]:
+def draw_edit(source: str, document: Document, rng: random.Random) -> tuple[Edit, Document]:
     """A token, a bracket, lines or a block of `source` put in, taken out or written over; offsets are of characters
     first, so that no character is cut in two."""
     text = document.text
@@ -91,7 +91,7 @@ class Run:
             edit = self._undone.pop()
             after = document.apply_edit(edit, document.version + 1)
         else:
-            edit, after = edits(self.source, document, self._rng)
+            edit, after = draw_edit(self.source, document, self._rng)
             self._undone.append(Edit(edit.start, edit.start + len(edit.new), document.data[edit.start : edit.end]))
         edited = self.tree.update(document, edit, after)
         assert edited is not None
@@ -120,7 +120,7 @@ def main() -> None:
     options.add_argument("--edits", type=int, default=3000)
     options.add_argument("--seed", type=int, default=1)
     args = options.parse_args()
-    for name, source in sources():
+    for name, source in list_sources():
         run, checked, wrong = Run(name, source, args.seed), 0, 0
         for _ in range(args.edits):
             run.step()

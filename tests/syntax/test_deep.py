@@ -17,8 +17,8 @@ from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit
-from tests.syntax.markup import Source, marked, tree_of
-from tests.syntax.random_edits import sources
+from tests.syntax.markup import Source, parse_marked, tree_of
+from tests.syntax.random_edits import list_sources
 
 DEEP = 1_100
 WRONG = b" , ,= 2"
@@ -48,7 +48,7 @@ ASKED: dict[str, Callable[[SyntaxTree, int], object]] = {
 
 @pytest.fixture(scope="module", params=SOURCES)
 def source(request: pytest.FixtureRequest) -> Source:
-    return marked(request.param, SOURCES[request.param])
+    return parse_marked(request.param, SOURCES[request.param])
 
 
 @pytest.fixture(scope="module")
@@ -84,12 +84,12 @@ def test_declarations_of_a_deep_tree_follow_its_edits(source: Source):
 
 def test_a_place_that_is_deeper_still_is_found_on_one_way_down():
     deep = 100_000
-    source = marked("a.js", "[" * deep + "1<|>" + "]" * deep)
+    source = parse_marked("a.js", "[" * deep + "1<|>" + "]" * deep)
     assert text_kind_at(source.tree, source.start) == "code"
     assert len(nodes_around(source.tree.root, source.start, source.start)) > deep
 
 
-@pytest.mark.parametrize(("name", "text"), list(sources()))
+@pytest.mark.parametrize(("name", "text"), list(list_sources()))
 def test_the_nodes_around_a_place_are_the_parents_of_the_node_there(name: str, text: str):
     half, rng = len(text) // 2, random.Random(1)
     for written in (text, f"{text[:half]} ( = {text[half:]}"):

@@ -14,18 +14,18 @@ MANY = 20_000
 """So many that what compares each with each would not end before the test is given up."""
 
 
-def touches(data: bytes, a: Region, b: Region) -> bool:
+def regions_touch(data: bytes, a: Region, b: Region) -> bool:
     return not data[min(a.end, b.end) : max(a.start, b.start)].strip()
 
 
-def slowly(old: list[Region], new: list[Region], data: bytes) -> list[int]:
+def compare_slowly(old: list[Region], new: list[Region], data: bytes) -> list[int]:
     """`guilty` without an edit, for errors that have not grown, by comparing each with each."""
     places, missing = [item for item in old if not item.token], [item for item in old if item.token]
     items: list[int] = []
     for index, region in enumerate(new):
-        if any(touches(data, region, place) for place in places):
+        if any(regions_touch(data, region, place) for place in places):
             continue
-        twin = next((item for item in missing if touches(data, region, item)), None)
+        twin = next((item for item in missing if regions_touch(data, region, item)), None)
         if region.token and twin:
             missing.remove(twin)
         else:
@@ -49,7 +49,7 @@ def test_errors_are_the_same_where_they_touch(seed: int):
     old, new = [*regions(6)], regions(6)
     old += [Region(57, 58)] * 60
     new = [item for item in new if item.token or item.start == item.end]
-    assert find_new_regions(old, new, [], data) == slowly(sorted(old), new, data)
+    assert find_new_regions(old, new, [], data) == compare_slowly(sorted(old), new, data)
 
 
 def test_many_errors_are_compared_in_one_pass():

@@ -14,12 +14,12 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.syntax.markup import tree_of
-from tests.syntax.random_edits import Run, sources
+from tests.syntax.random_edits import Run, list_sources
 
 EDITS = 100
 
 
-@pytest.mark.parametrize(("name", "source"), list(sources()))
+@pytest.mark.parametrize(("name", "source"), list(list_sources()))
 def test_after_random_edits_it_is_what_all_of_the_text_declares(name: str, source: str):
     run = Run(name, source, seed=1)
     for _ in range(EDITS):
@@ -28,11 +28,11 @@ def test_after_random_edits_it_is_what_all_of_the_text_declares(name: str, sourc
             result, anew = run.both()
             assert result == anew, edit
             if not run.tree.root.has_error:
-                assert result == whole(run.tree)
+                assert result == find_all_declarations(run.tree)
 
 
 def test_every_language_with_queries_is_edited():
-    edited = {language_for("", name) for name, _ in sources()}
+    edited = {language_for("", name) for name, _ in list_sources()}
     assert edited == {shipped_language for shipped_language in shipped_languages() if shipped_language.queries}
 
 
@@ -52,7 +52,7 @@ def type_text(tree: SyntaxTree, declarations: IncrementalDeclarations, at: int, 
         at += 1
 
 
-def whole(tree: SyntaxTree) -> list[incremental_declarations.Declaration]:
+def find_all_declarations(tree: SyntaxTree) -> list[incremental_declarations.Declaration]:
     return find_declarations(tree.language, tree.data, tree.root)[0]
 
 
@@ -76,7 +76,7 @@ def test_unfinished_code_is_followed_without_asking_about_all_of_the_text(text: 
     result = IncrementalDeclarations(tree)
     never_whole()
     for now in type_text(tree, result, CLASS.index("return 150") + len("return 150"), text):
-        assert list(result.list_declarations(now)) == whole(now)
+        assert list(result.list_declarations(now)) == find_all_declarations(now)
 
 
 def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytest.MonkeyPatch):
@@ -89,7 +89,7 @@ def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytes
     )
     now = tree
     for now in type_text(tree, outcome, text.index("def method_3("), '"""'):
-        assert list(outcome.list_declarations(now)) == whole(now)
+        assert list(outcome.list_declarations(now)) == find_all_declarations(now)
     assert [declaration.name for declaration in outcome.list_declarations(now)] == [
         "Many",
         "FIELD",
@@ -128,4 +128,4 @@ def test_many_edits_between_two_questions_are_one_change():
     result, rng = IncrementalDeclarations(now), random.Random(1)
     for _ in range(20):
         *_, now = type_text(now, result, rng.randrange(len(now.data)), "def x")
-        assert list(result.list_declarations(now)) == whole(now)
+        assert list(result.list_declarations(now)) == find_all_declarations(now)

@@ -13,7 +13,7 @@ from lsp_harness.syntax.symbols import name_uses
 from lsp_harness.syntax.symbols.name_uses import MAX_LINE_BYTES, UNKNOWN_RECEIVER, find_references, split_chain
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import matches
-from tests.syntax.markup import fixture, golden, tree_of
+from tests.syntax.markup import read_fixture, read_golden, tree_of
 
 FILES = sorted((Path(__file__).parent / "references").glob("*.txt"))
 EXPECTED = "-- references --\n"
@@ -21,7 +21,7 @@ EXPECTED = "-- references --\n"
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_source_has_the_expected_references(file: Path, golden_update: bool):
-    result, tree = fixture(file, EXPECTED)
+    result, tree = read_fixture(file, EXPECTED)
     assert not tree.root.has_error
     outcome = ""
     for line, refer in groupby(find_references(tree), lambda name_use: tree.document.line_of(name_use.start) + 1):
@@ -29,7 +29,7 @@ def test_a_source_has_the_expected_references(file: Path, golden_update: bool):
             f"{it.kind} {'.'.join((*it.receiver_chain, it.name))}{'*' * (it.local_scope_start >= 0)}" for it in refer
         )
         outcome += f"{line:>2} {', '.join(results)}\n"
-    assert result + EXPECTED + outcome == golden(file, result + EXPECTED + outcome, update=golden_update)
+    assert result + EXPECTED + outcome == read_golden(file, result + EXPECTED + outcome, update=golden_update)
 
 
 def test_every_language_with_queries_has_one():

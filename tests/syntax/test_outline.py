@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.syntax.outline import MAX_LINE_CHARS, OutlineLine, build_outline
-from tests.syntax.markup import marked, tree_of
+from tests.syntax.markup import parse_marked, tree_of
 
 FILES = sorted((Path(__file__).parent / "outlines").glob("*.txt"))
 EXPECTED = "-- outline --\n"
@@ -35,7 +35,7 @@ def test_every_language_with_queries_has_one():
 
 
 def test_a_declaration_inside_the_excluded_range_is_left_out():
-    src = marked("a.py", "import a\n<|>import b\n\ndef f():\n    pass\n<|>\nclass C:\n    def g(self): pass\n")
+    src = parse_marked("a.py", "import a\n<|>import b\n\ndef f():\n    pass\n<|>\nclass C:\n    def g(self): pass\n")
     assert build_outline(src.tree, exclude=(src.start, src.end)) == [
         OutlineLine(0, "import a", 0, "import"),
         OutlineLine(38, "class C:", 0, "class"),
@@ -44,7 +44,7 @@ def test_a_declaration_inside_the_excluded_range_is_left_out():
 
 
 def test_a_declaration_that_only_reaches_into_the_excluded_range_stays():
-    src = marked("a.py", "class C:\n    def f(self):\n<|>        return 1\n\n    def g(self): pass<|>\n")
+    src = parse_marked("a.py", "class C:\n    def f(self):\n<|>        return 1\n\n    def g(self): pass<|>\n")
     assert [line.text for line in build_outline(src.tree, exclude=(src.start, src.end))] == [
         "class C:",
         "    def f(self): ...",

@@ -9,7 +9,7 @@ import lsp_harness
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.symbols.declared_text import read_declarations, read_python_lines
 from tests.syntax.markup import tree_of
-from tests.syntax.random_lines import rounds
+from tests.syntax.random_lines import compare_changed_texts
 
 OWN = sorted(Path(lsp_harness.__file__).parent.rglob("*.py"))
 FIXTURE = Path(__file__).parent / "declarations" / "python.txt"
@@ -151,6 +151,6 @@ def test_texts_that_repeat_their_beginning_take_no_longer_than_others(sign: str,
 
 
 def test_random_changes_of_lines_make_no_difference():
-    result = [how for _, how in rounds([path.read_text("utf-8") for path in OWN], 300, random.Random(5))]
+    result = [how for _, how in compare_changed_texts([path.read_text("utf-8") for path in OWN], 300, random.Random(5))]
     assert "other" not in result
     assert result.count("same") > 50

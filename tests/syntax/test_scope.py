@@ -9,7 +9,7 @@ from lsp_harness.syntax.scope import (
     function_text_span,
     statement_at,
 )
-from tests.syntax.markup import marked, tree_of
+from tests.syntax.markup import parse_marked, tree_of
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ from tests.syntax.markup import marked, tree_of
 def test_the_function_and_class_around_a_cursor_are_found(
     path: str, source: str, function: str | None, around: str | None
 ):
-    src = marked(path, source)
+    src = parse_marked(path, source)
     result, outer = enclosing_function(src.tree, src.start), enclosing_class(src.tree, src.start)
     assert (result and result.name, outer and outer.name) == (function, around)
 
 
 def test_a_scope_knows_where_its_body_is():
-    src = marked("a.py", "@d\ndef f(a,\n      b):\n    retu<|>rn 1\n")
+    src = parse_marked("a.py", "@d\ndef f(a,\n      b):\n    retu<|>rn 1\n")
     result = enclosing_function(src.tree, src.start)
     assert result is not None
     assert src.text((result.start, result.body_start)) == "def f(a,\n      b):\n    "
@@ -84,7 +84,7 @@ def test_a_scope_knows_where_its_body_is():
     ],
 )
 def test_a_function_is_copied_with_what_belongs_to_it(path: str, source: str, expected: str | None):
-    src = marked(path, source)
+    src = parse_marked(path, source)
     assert src.text(function_text_span(src.tree, src.start)) == expected
 
 
@@ -123,7 +123,7 @@ def test_a_function_is_copied_with_what_belongs_to_it(path: str, source: str, ex
     ],
 )
 def test_the_statement_of_a_range_is_found(path: str, source: str, expected: str | None):
-    src = marked(path, source)
+    src = parse_marked(path, source)
     assert src.text(statement_at(src.tree, src.start, src.end)) == expected
 
 

@@ -45,7 +45,7 @@ def tree_of(language: LanguageSpec, text: str) -> SyntaxTree:
     return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 
 
-def listed(tree: SyntaxTree) -> list[str]:
+def list_declarations(tree: SyntaxTree) -> list[str]:
     """Kind, name and signature of each."""
     result, imports = find_declarations(tree.language, tree.data, tree.root)
     assert imports == []
@@ -63,7 +63,7 @@ def listed(tree: SyntaxTree) -> list[str]:
 
 def test_definitions_of_tag_queries_are_declared():
     assert tag_queries.declaration_source(RUBY) == "tags"
-    assert listed(tree_of(RUBY, SHAPES)) == snapshot(
+    assert list_declarations(tree_of(RUBY, SHAPES)) == snapshot(
         [
             "module Shapes | module Shapes",
             "class Shapes.Circle | class Circle < Shape",
@@ -109,7 +109,7 @@ def test_bundled_languages_use_no_tag_queries(language: LanguageSpec):
 def test_tags_for_another_grammar_and_no_tags_at_all_are_lines(name: str):
     unfit = LanguageSpec(name, "tree_sitter_go")
     assert tag_queries.declaration_source(unfit) == "lines"
-    assert listed(tree_of(unfit, "package a\nfunc f() {}\n")) == []
+    assert list_declarations(tree_of(unfit, "package a\nfunc f() {}\n")) == []
 
 
 def test_an_open_text_is_followed():
@@ -165,7 +165,7 @@ def test_the_language_of_a_file_is_told_though_it_cannot_be_parsed(path: str, na
     assert detect_language_name(path) == name
 
 
-def installed(name: str) -> LanguageSpec:
+def require_grammar(name: str) -> LanguageSpec:
     try:
         version(f"tree-sitter-{name}")
     except PackageNotFoundError:
@@ -185,7 +185,7 @@ def test_declarations_of_scala_are_found():
           def unit(): Circle = new Circle(1)
         }
     """
-    assert listed(tree_of(installed("scala"), source)) == snapshot(
+    assert list_declarations(tree_of(require_grammar("scala"), source)) == snapshot(
         [
             "interface Shape | trait Shape",
             "class Circle | class Circle(r: Double) extends Shape",
@@ -212,7 +212,7 @@ def test_declarations_of_swift_are_found():
             return Circle(radius: 1)
         }
     """
-    assert listed(tree_of(installed("swift"), source)) == snapshot(
+    assert list_declarations(tree_of(require_grammar("swift"), source)) == snapshot(
         [
             "interface Shape | protocol Shape",
             "method Shape.area | func area() -> Double",
@@ -237,7 +237,7 @@ def test_declarations_of_elixir_are_found():
           end
         end
     """
-    assert listed(tree_of(installed("elixir"), source)) == snapshot(
+    assert list_declarations(tree_of(require_grammar("elixir"), source)) == snapshot(
         [
             "module Shapes.Circle | defmodule Shapes.Circle",
             "function Shapes.Circle.area | def area(r)",
@@ -257,7 +257,7 @@ def test_declarations_of_ocaml_are_found():
         type color = Red | Green
         let rec fact n = if n = 0 then 1 else n * fact (n - 1)
     """
-    assert listed(tree_of(installed("ocaml"), source)) == snapshot(
+    assert list_declarations(tree_of(require_grammar("ocaml"), source)) == snapshot(
         [
             "module Shapes | Shapes =",
             "type Shapes.circle | circle =",

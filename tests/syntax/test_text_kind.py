@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.syntax.text_kind import text_kind_at
-from tests.syntax.markup import marked
+from tests.syntax.markup import parse_marked
 
 CODE = [
     ("a.py", "<|>x = 1\n"),
@@ -91,5 +91,5 @@ STRING = [
     ids=lambda value: value.replace("\n", "⏎"),
 )
 def test_a_place_is_in_code_a_comment_or_a_string(place: str, path: str, text: str):
-    tree, offset, _ = marked(path, text)
+    tree, offset, _ = parse_marked(path, text)
     assert text_kind_at(tree, offset) == place

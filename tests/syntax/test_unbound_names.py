@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.syntax.names.unbound_names import find_missing_names
-from tests.syntax.markup import marked
+from tests.syntax.markup import parse_marked
 
 PARAMETERS = "def f(\n    <|>\n):\n    return one + two\n"
 LINE = "    pass\n"
@@ -188,7 +188,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_names_that_nothing_binds(case: str):
     path, text, expected = CASES[case]
-    source = marked(path, text)
+    source = parse_marked(path, text)
     assert tuple(text.split()[-1] for text in find_missing_names(source.tree, source.start).bindings) == expected
 
 
@@ -215,5 +215,5 @@ def test_names_that_nothing_binds(case: str):
     ],
 )
 def test_a_missing_name_is_bound_as_in_its_language(path: str, text: str, expected: tuple[str, ...]):
-    source = marked(path, text)
+    source = parse_marked(path, text)
     assert find_missing_names(source.tree, source.start).bindings == expected

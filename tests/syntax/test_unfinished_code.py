@@ -9,7 +9,7 @@ from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.unfinished_code import adds_error, generate_tails
 from lsp_harness.text.edit import Edit
-from tests.syntax.markup import marked
+from tests.syntax.markup import parse_marked
 
 PY = "def f(x):\n    <|>\n\n\ndef g():\n    pass\n"
 JS = "function f(x) {\n  <|>\n}\n\nfunction g() { return 1; }\n"
@@ -173,23 +173,23 @@ WRONG: dict[tuple[str, str], list[str]] = {
 
 
 def check(path: str, source: str, new: str) -> bool:
-    src = marked(path, source)
+    src = parse_marked(path, source)
     edit = Edit(src.start, src.end, new.encode())
     after = src.tree.apply_edit(edit, Allowance(BUDGET.text_s))
     assert after is not None
     return adds_error(src.tree, after, (src.start, src.start + len(edit.new)))
 
 
-def cases(table: dict[tuple[str, str], list[str]]) -> list[tuple[str, str, str]]:
+def flatten_cases(table: dict[tuple[str, str], list[str]]) -> list[tuple[str, str, str]]:
     return [(path, source, new) for (path, source), texts in table.items() for new in texts]
 
 
-@pytest.mark.parametrize(("path", "source", "new"), cases(UNFINISHED))
+@pytest.mark.parametrize(("path", "source", "new"), flatten_cases(UNFINISHED))
 def test_a_text_that_only_lacks_its_end_is_let_through(path: str, source: str, new: str):
     assert not check(path, source, new)
 
 
-@pytest.mark.parametrize(("path", "source", "new"), cases(WRONG))
+@pytest.mark.parametrize(("path", "source", "new"), flatten_cases(WRONG))
 def test_a_text_that_nothing_can_mend_is_not(path: str, source: str, new: str):
     assert check(path, source, new)
 

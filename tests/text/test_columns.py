@@ -18,7 +18,7 @@ def line_of(rng: random.Random, count: int) -> bytes:
     return "".join(rng.choices(LETTERS, k=count)).encode("utf-8", "surrogatepass")
 
 
-def borders(line: bytes) -> list[int]:
+def find_character_borders(line: bytes) -> list[int]:
     """Offsets at which a character begins, and the end."""
     return [n for n in range(len(line) + 1) if n == len(line) or line[n] & 0xC0 != 0x80]
 
@@ -26,7 +26,7 @@ def borders(line: bytes) -> list[int]:
 def check(index: ColumnIndex | None, line: bytes, encoding: Encoding, rng: random.Random) -> None:
     assert index is not None
     assert index.size == len(line)
-    places = borders(line)
+    places = find_character_borders(line)
     for byte in [0, len(line), *rng.choices(places, k=60)]:
         character = column(line, byte, encoding)
         assert index.column(line, byte) == character
@@ -53,7 +53,7 @@ def test_an_edited_index_is_that_of_the_edited_line(encoding: Encoding, seed: in
     line = line_of(rng, 2_000)
     index = ColumnIndex.from_line(line, encoding)
     for _ in range(20):
-        start, end = sorted(rng.choices(borders(line), k=2))
+        start, end = sorted(rng.choices(find_character_borders(line), k=2))
         end = rng.choice((start, end))
         new = line_of(rng, rng.choice((0, 1, 3, 900)))
         after = line[:start] + new + line[end:]

@@ -10,13 +10,13 @@ LINES = st.lists(st.sampled_from(["-- a", "++ b", "--- a/x", "+++ b/x", "@@ -1 +
 """Lines of a text that look like those of a diff."""
 
 
-def texts(lines: list[str], has_end: bool) -> bytes:
+def join_lines(lines: list[str], has_end: bool) -> bytes:
     return ("\n".join(lines) + ("\n" if has_end else "")).encode()
 
 
 @given(old=LINES, new=LINES, old_has_end=st.booleans(), new_has_end=st.booleans())
 def test_the_parts_have_both_texts(old: list[str], new: list[str], old_has_end: bool, new_has_end: bool):
-    before, after = texts(old, old_has_end), texts(new, new_has_end)
+    before, after = join_lines(old, old_has_end), join_lines(new, new_has_end)
     parts = [*read_diff(diff(before, after, "src/a.py", context=100))]
     if before != after:
         [part] = parts

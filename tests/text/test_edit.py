@@ -16,7 +16,7 @@ data = texts.map(encode)
 
 
 @st.composite
-def edited(draw: st.DrawFn) -> tuple[bytes, list[Edit], bytes]:
+def draw_edited_text(draw: st.DrawFn) -> tuple[bytes, list[Edit], bytes]:
     """A text, edits of it in any order, and the expected result, put together piece by piece."""
     old, edits, result = b"", list[Edit](), b""
     for _ in range(draw(st.integers(0, 4))):
@@ -26,15 +26,15 @@ def edited(draw: st.DrawFn) -> tuple[bytes, list[Edit], bytes]:
         old += removed
         result += common + new
     common = draw(data)
-    return old + common, draw(st.permutations(edits)) if _apart(edits) else edits, result + common
+    return old + common, draw(st.permutations(edits)) if _are_apart(edits) else edits, result + common
 
 
-def _apart(edits: list[Edit]) -> bool:
+def _are_apart(edits: list[Edit]) -> bool:
     return len({edit.start for edit in edits}) == len(edits)
 
 
 @many
-@given(edited())
+@given(draw_edited_text())
 def test_edits_are_applied_all_at_once_in_any_order(case: tuple[bytes, list[Edit], bytes]) -> None:
     old, edits, expected = case
     assert apply(old, edits) == expected
@@ -68,7 +68,7 @@ def test_insertions_at_one_place_keep_their_order() -> None:
     assert apply(b"ab", [Edit(1, 1, b"2"), Edit(1, 1, b"1"), Edit(0, 0, b"0")]) == b"0a21b"
 
 
-def patched(old: str, patch: str) -> str:
+def apply_patch(old: str, patch: str) -> str:
     """Apply a unified diff to a text. This is a minimal implementation."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", old)
     out: list[str] = []
@@ -91,7 +91,7 @@ def patched(old: str, patch: str) -> str:
 @many
 @given(texts, texts, st.integers(0, 3))
 def test_a_diff_can_be_applied_as_a_patch(old: str, new: str, context: int) -> None:
-    assert patched(old, diff(encode(old), encode(new), "a.py", context=context)) == new
+    assert apply_patch(old, diff(encode(old), encode(new), "a.py", context=context)) == new
 
 
 def test_a_diff_of_nothing_is_empty_and_names_the_file_otherwise() -> None:

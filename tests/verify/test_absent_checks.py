@@ -34,7 +34,7 @@ class Suites:
         return self.outcome
 
 
-def suites(outcome: Outcome) -> SuiteComparison:
+def make_suites(outcome: Outcome) -> SuiteComparison:
     return cast("SuiteComparison", Suites(outcome))
 
 
@@ -71,11 +71,11 @@ PASSED = Outcome("tests", "passed", reason="65 tests; 232 failed before and stil
 @pytest.mark.parametrize(
     ("check", "expected"),
     [
-        (SuiteCheck(suites(PASSED), mends_tests=True), ("skipped", True)),
-        (SuiteCheck(suites(PASSED), frozenset({"test_a.py::test_a"})), ("skipped", True)),
+        (SuiteCheck(make_suites(PASSED), mends_tests=True), ("skipped", True)),
+        (SuiteCheck(make_suites(PASSED), frozenset({"test_a.py::test_a"})), ("skipped", True)),
         # another edit is not to blame for tests that failed before
-        (SuiteCheck(suites(PASSED)), ("passed", False)),
-        (SuiteCheck(suites(Outcome("tests", "passed")), mends_tests=True), ("passed", False)),
+        (SuiteCheck(make_suites(PASSED)), ("passed", False)),
+        (SuiteCheck(make_suites(Outcome("tests", "passed")), mends_tests=True), ("passed", False)),
     ],
 )
 async def test_tests_that_still_fail_are_no_success_of_a_turn_that_mends_them(

@@ -14,7 +14,7 @@ many = settings(max_examples=150, deadline=None)
 
 
 @st.composite
-def changes(draw: st.DrawFn) -> Change:
+def draw_change(draw: st.DrawFn) -> Change:
     """A change of up to four places."""
     old, edits = b"", list[Edit]()
     for _ in range(draw(st.integers(0, 4))):
@@ -26,7 +26,7 @@ def changes(draw: st.DrawFn) -> Change:
 
 
 @many
-@given(changes(), st.data())
+@given(draw_change(), st.data())
 def test_a_range_is_touched_if_and_only_if_written_or_cut_text_is_in_or_beside_it(
     change: Change, data: st.DataObject
 ) -> None:

@@ -24,7 +24,7 @@ DOCUMENT = Document.from_text(Path("/a.py").as_uri(), "x = 1\n" * 20, language="
 LINE_12 = DOCUMENT.line_starts[11]
 
 
-async def nobody(*args: object) -> str:
+async def answer_nothing(*args: object) -> str:
     return ""
 
 
@@ -32,7 +32,7 @@ def no_engine() -> None:
     raise AssertionError
 
 
-ACCESS = ToolAccess(nobody, lambda: pytest.fail("no sandbox is needed"))
+ACCESS = ToolAccess(answer_nothing, lambda: pytest.fail("no sandbox is needed"))
 SUITES = create_suites("")
 FORMS: list[tuple[Check, Finding, str]] = [
     (SyntaxCheck(), Finding(LINE_12, LINE_12, "unexpected indent"), "SYNTAX ERROR at line 12: unexpected indent"),

@@ -121,7 +121,7 @@ MOVED = [
 async def test_a_syntax_error_that_only_moved_or_changed_its_words_is_still_there(
     ruff: Ruff, project: Path, name: str, before: str, after: str, status: str
 ) -> None:
-    outcome = await unparsed(ruff, project, name, before, after)
+    outcome = await check_syntax_repair(ruff, project, name, before, after)
     assert outcome.status == status
     assert (len(outcome.findings) > 0) is (status == "failed")
 
@@ -137,15 +137,15 @@ async def test_a_syntax_error_that_only_moved_or_changed_its_words_is_still_ther
 async def test_a_different_syntax_error_elsewhere_does_not_count(
     ruff: Ruff, project: Path, name: str, before: str, after: str, status: str
 ) -> None:
-    assert (await unparsed(ruff, project, name, before, after)).status == status
+    assert (await check_syntax_repair(ruff, project, name, before, after)).status == status
 
 
 async def test_a_syntax_error_of_a_text_that_parses_is_not_ours_to_judge(ruff: Ruff, project: Path) -> None:
-    outcome = await unparsed(ruff, project, "a.py", "x = 1\n", "x = 2\n")
+    outcome = await check_syntax_repair(ruff, project, "a.py", "x = 1\n", "x = 2\n")
     assert (outcome.status, outcome.reason) == ("skipped", "the text parses without it")
 
 
-async def unparsed(ruff: Ruff, project: Path, name: str, before: str, after: str) -> Outcome:
+async def check_syntax_repair(ruff: Ruff, project: Path, name: str, before: str, after: str) -> Outcome:
     """The outcome for the first syntax error of a text."""
     document = Document.from_text((project / name).as_uri(), before)
     tree = parse(document)

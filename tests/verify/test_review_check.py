@@ -32,13 +32,17 @@ class Judge(ScriptedEngine):
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         self.requests.append(request)
-        top = () if self.yes is None else (("YES", _log(self.yes)), ("NO", _log(1 - self.yes)), (" the", -9.0))
+        top = (
+            ()
+            if self.yes is None
+            else (("YES", _logarithm(self.yes)), ("NO", _logarithm(1 - self.yes)), (" the", -9.0))
+        )
         logprobs = (TokenLogprob(self.answer, top[0][1] if self.answer == "YES" else top[1][1], top),) if top else ()
         yield Chunk(self.answer, logprobs=logprobs)
         yield Chunk("", "eos")
 
 
-def _log(probability: float) -> float:
+def _logarithm(probability: float) -> float:
     from math import log
 
     return log(probability)

@@ -26,7 +26,7 @@ __all__ = ["make"]
 SETTINGS = Verification(parse_check=False, kept=False, lint=False, test=False, type_check="on")
 
 
-async def allow(argv: object, confinement: object) -> str:
+async def allow_run(argv: object, confinement: object) -> str:
     return ""
 
 

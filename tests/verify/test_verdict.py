@@ -16,7 +16,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 FINDING = Finding(0, 1, "bad", "tool", "X1")
 
 
-def verdict(*statuses: Status) -> Verdict:
+def make_verdict(*statuses: Status) -> Verdict:
     found = {"failed": (FINDING,)}
     return Verdict("hash", tuple(Outcome(str(n), status, found.get(status, ())) for n, status in enumerate(statuses)))
 
@@ -38,7 +38,7 @@ def verdict(*statuses: Status) -> Verdict:
 def test_a_verdict_is_passed_if_something_ran_and_nothing_failed(
     statuses: tuple[Status, ...], passed: bool, rank: int
 ) -> None:
-    found = verdict(*statuses)
+    found = make_verdict(*statuses)
     assert (found.passed, found.rank) == (passed, rank)
     assert found.findings == (FINDING,) * statuses.count("failed")
 

@@ -48,7 +48,7 @@ def frame_type(type: str) -> str:
     return FRAMES[type]({}, Event("", None, "", "", None, None, None, type))["type"]
 
 
-def events(cls: type[ClientEvent]) -> st.SearchStrategy[ClientEvent]:
+def draw_event(cls: type[ClientEvent]) -> st.SearchStrategy[ClientEvent]:
     hints = get_type_hints(cls)
     return st.builds(cls, **{field.name: VALUES.get(hints[field.name], OBJECTS) for field in fields(cls)})
 
@@ -56,7 +56,7 @@ def events(cls: type[ClientEvent]) -> st.SearchStrategy[ClientEvent]:
 @pytest.mark.parametrize("cls", EVENT_CLASSES.values(), ids=lambda cls: cls.__name__)
 @given(data=st.data())
 def test_an_event_survives_the_wire(cls: type[ClientEvent], data: st.DataObject):
-    event = data.draw(events(cls))
+    event = data.draw(draw_event(cls))
     assert parse_event(decode_line(encode_line(to_wire(event)))) == event
 
 

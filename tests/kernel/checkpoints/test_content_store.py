@@ -13,7 +13,7 @@ import pytest
 from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.kernel.checkpoints import checkpoint_file, content_store
 from lsp_harness.kernel.checkpoints.file_state import MAX_FILE_BYTES, content_digest
-from tests.support.checkpoint_folders import Make, texts
+from tests.support.checkpoint_folders import Make, read_tree
 
 pytestmark = pytest.mark.process
 
@@ -69,7 +69,7 @@ async def test_an_empty_folder_has_a_checkpoint(kind: str, make: Make, root: Pat
     await checkpoints.seal(created.checkpoint_id)
 
     await checkpoints.restore(created.checkpoint_id)
-    assert texts(root) == {}
+    assert read_tree(root) == {}
 
 
 async def test_a_folder_that_is_too_large_is_saved_in_part(kind: str, make: Make, root: Path):

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints
-from tests.support.checkpoint_folders import KINDS, hide_git, texts
+from tests.support.checkpoint_folders import KINDS, hide_git, read_tree
 
 pytestmark = pytest.mark.process
 
@@ -56,7 +56,7 @@ def test_any_changes_are_undone(kind_name: str, first: Any, second: Any, tmp_pat
         if kind_name == "copies":
             hide_git(patch)
         do_steps(root, first)
-        before = texts(root)
+        before = read_tree(root)
 
         async def run() -> None:
             checkpoints = Checkpoints(root, folder / "state", lambda event: None)
@@ -67,4 +67,4 @@ def test_any_changes_are_undone(kind_name: str, first: Any, second: Any, tmp_pat
             assert done.skipped == {}
 
         asyncio.run(run())
-    assert texts(root) == before
+    assert read_tree(root) == before

@@ -64,10 +64,10 @@ async def recorder(tmp_path: Path) -> AsyncIterator[Recorder]:
     await recorder.runner.aclose()
     started = [event.task_id for event in recorder.events if isinstance(event, TaskStarted)]
     assert sorted(event.task_id for event in recorder.end_events) == sorted(started)
-    assert [row for task_id in started for row in survivors(task_id)] == []
+    assert [row for task_id in started for row in find_surviving_processes(task_id)] == []
 
 
-def survivors(task_id: str) -> list[int]:
+def find_surviving_processes(task_id: str) -> list[int]:
     return [row.pid for row in list_processes() if task_id in environment_value(row.pid, MARK_VARIABLE).split(":")]
 
 
@@ -163,12 +163,12 @@ async def test_cancel_ends_the_whole_tree(recorder: Recorder, request_for: Reque
     script = "(setsid sleep 1000 &); sh -c 'trap \"\" TERM; echo ready; while :; do sleep 1000; done'"
     task_id = (await recorder.runner.run(request_for(script, execution="background"))).task_id
     await recorder.wait_for_text("ready")
-    assert len(survivors(task_id)) >= 2
+    assert len(find_surviving_processes(task_id)) >= 2
 
     first, second = await asyncio.gather(recorder.runner.cancel(task_id), recorder.runner.cancel(task_id))
     assert first == second == await recorder.runner.cancel(task_id)
     assert (first.status, first.output) == ("cancelled", "ready\n")
-    assert survivors(task_id) == []
+    assert find_surviving_processes(task_id) == []
     assert recorder.end_events == [TaskCancelled(task_id)]
 
 
@@ -176,7 +176,7 @@ async def test_processes_that_a_command_leaves_are_ended(recorder: Recorder, req
     result = await recorder.runner.run(request_for("setsid sleep 1000 & nohup sleep 1000 >/dev/null & echo done"))
 
     assert (result.status, result.output) == ("completed", "done\n")
-    assert survivors(result.task_id) == []
+    assert find_surviving_processes(result.task_id) == []
 
 
 async def test_a_cancelled_caller_cancels_the_task(recorder: Recorder, request_for: Requests):
@@ -300,11 +300,11 @@ async def test_the_tasks_of_a_subagent_end_before_its_task(recorder: Recorder, r
     task_id = (await recorder.runner.run(request_for(subagent, execution="background"))).task_id
     await child.wait_for_text("ready")
     [started] = child.events
-    assert survivors(started.task_id)
+    assert find_surviving_processes(started.task_id)
 
     await recorder.runner.cancel(task_id)
     assert child.end_events == [TaskCancelled(started.task_id)]
-    assert survivors(started.task_id) == []
+    assert find_surviving_processes(started.task_id) == []
     with pytest.raises(UsageError, match="closed"):
         await child.runner.run(request_for("true"))
 
@@ -317,7 +317,7 @@ async def test_closing_ends_all_tasks(recorder: Recorder, request_for: Requests)
     await recorder.runner.aclose()
     assert sorted(end.task_id for end in recorder.end_events) == ids
     assert all(isinstance(end, TaskCancelled) for end in recorder.end_events)
-    assert [survivors(task_id) for task_id in ids] == [[], [], []]
+    assert [find_surviving_processes(task_id) for task_id in ids] == [[], [], []]
 
 
 async def test_only_some_tasks_run_at_once(recorder: Recorder, request_for: Requests, monkeypatch: pytest.MonkeyPatch):
@@ -453,9 +453,9 @@ async def test_processes_of_lost_tasks_are_ended(recorder: Recorder, request_for
         tasks = tasks.with_content(event)
 
     await end_lost_tasks(tasks)
-    assert survivors(task_id)
+    assert find_surviving_processes(task_id)
     await end_lost_tasks(tasks.as_of_ended_process())
-    assert survivors(task_id) == []
+    assert find_surviving_processes(task_id) == []
     await recorder.background.get()
 
 
@@ -472,4 +472,4 @@ def test_a_loop_that_ends_leaves_no_process(tmp_path: Path):
     asyncio.run(run())
     [started, end] = recorders[0].events
     assert end == TaskCancelled(started.task_id, "process_exited", is_background=True)
-    assert survivors(started.task_id) == []
+    assert find_surviving_processes(started.task_id) == []

@@ -196,7 +196,7 @@ async def test_too_many_processes_end_the_run(sandbox: Sandbox, project: Project
 async def test_no_daemon_is_left(sandbox: Sandbox, project: Project) -> None:
     result = await project.run(DAEMON, sandbox)
     assert result.left == ()
-    assert not [row for row in list_processes() if str(project.scratch) in _environment(row.pid)]
+    assert not [row for row in list_processes() if str(project.scratch) in _read_environment(row.pid)]
 
 
 DAEMON_CODE = "import os, sys, time; os.write(int(sys.argv[1]), b'ready'); os.close(int(sys.argv[2])); time.sleep(300)"
@@ -259,7 +259,7 @@ def _read_pipe(descriptor: int) -> bytes:
     return os.read(descriptor, 100)
 
 
-def _environment(pid: int) -> str:
+def _read_environment(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
     except OSError:

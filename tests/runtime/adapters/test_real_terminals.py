@@ -54,7 +54,7 @@ async def pool(run: AgentRun, answering_gate: AnsweringGate) -> AsyncIterator[Ag
     await pool.aclose()
 
 
-async def wait(agent: Agent, *statuses: str) -> AgentState:
+async def wait_for_status(agent: Agent, *statuses: str) -> AgentState:
     """Wait for a status of an agent."""
     try:
         async with asyncio.timeout(START_LIMIT_S):
@@ -63,7 +63,7 @@ async def wait(agent: Agent, *statuses: str) -> AgentState:
         pytest.fail(f"the agent is {agent.state}\n{agent.explain()}\n" + "\n".join(agent.read_lines(60)))
 
 
-def statuses(pool: AgentPool, agent: Agent) -> list[str]:
+def list_statuses(pool: AgentPool, agent: Agent) -> list[str]:
     """Return the statuses of an agent in their order."""
     return [event.data["status"] for event in pool.feed.read(0, agent.id) if event.event == "status"]
 
@@ -78,7 +78,7 @@ async def test_an_agent_of_a_pool_answers_and_asks_for_permission(
     pool.registry.add(require_agent(name))
     seed_home(run)
     agent = await pool.spawn(spec_for(name, run, fake.url, "pty" if transport else ""))
-    await wait(agent, "ready")
+    await wait_for_status(agent, "ready")
     made = run.workdir / "made.txt"
 
     reply = await agent.send("SAY the exact answer", timeout_s=LIMIT_S)
@@ -91,7 +91,7 @@ async def test_an_agent_of_a_pool_answers_and_asks_for_permission(
     assert len(answering_gate.asked) == 1
     assert f"touch {made.name}" in str(answering_gate.asked[0])
     assert not made.exists()
-    await wait(agent, "ready")
+    await wait_for_status(agent, "ready")
 
     answering_gate.allows = True
     reply = await agent.send(f"RUN touch {made.name} && echo done", timeout_s=LIMIT_S)
@@ -99,7 +99,7 @@ async def test_an_agent_of_a_pool_answers_and_asks_for_permission(
     assert len(answering_gate.asked) == 2
     assert made.exists()
 
-    await wait(agent, "ready")
+    await wait_for_status(agent, "ready")
     assert await agent.stop() == []
     assert run.find_processes(agent.id) == []
     events = [event.event for event in pool.feed.read(0, agent.id)]
@@ -115,7 +115,7 @@ async def test_a_message_is_not_appended_to_an_unsent_text(
     # trust in the folder
     answering_gate.allows = True
     agent = await pool.spawn(spec_for(name, run, fake.url, "pty"))
-    await wait(agent, "ready")
+    await wait_for_status(agent, "ready")
     assert agent.terminal
     changed = asyncio.Event()
     agent.terminal.listeners.append(lambda signal: changed.set())
@@ -132,7 +132,7 @@ async def test_a_message_is_not_appended_to_an_unsent_text(
     with pytest.raises(UnsentText, match="half a thought"):
         await agent.send("SAY something", timeout_s=LIMIT_S)
     await press(b"\x7f" * len(draft), lambda text: "half" not in text)
-    await wait(agent, "ready")
+    await wait_for_status(agent, "ready")
     reply = await agent.send("SAY something", timeout_s=LIMIT_S)
     assert "something" in reply.response
     assert await agent.stop() == []
@@ -145,14 +145,14 @@ async def test_a_terminal_without_a_login_asks_for_the_login(name: str, pool: Ag
         seed_home(run)
         (run.home / ".gemini" / "settings.json").unlink()
     agent = await pool.spawn(AgentSpec(name, run.workdir, transport="pty"))
-    state = await wait(agent, "authenticating", "blocked")
+    state = await wait_for_status(agent, "authenticating", "blocked")
     if state.kind == "trust":
         # gemini asks for trust first, which the gate denies
-        state = await wait(agent, "authenticating")
+        state = await wait_for_status(agent, "authenticating")
     assert state.kind == "auth"
     with pytest.raises(AuthRequired):
         await agent.send("SAY something", timeout_s=LIMIT_S)
-    assert "ready" not in statuses(pool, agent)
+    assert "ready" not in list_statuses(pool, agent)
     assert await agent.stop() == []
     assert run.find_processes(agent.id) == []
 
@@ -164,5 +164,5 @@ async def test_a_pool_says_that_a_login_is_missing(name: str, pool: AgentPool, r
         await pool.spawn(AgentSpec(name, run.workdir))
     agent = pool.list()[0]
     assert agent.state.status == "error"
-    assert "ready" not in statuses(pool, agent)
+    assert "ready" not in list_statuses(pool, agent)
     assert run.find_processes(agent.id) == []

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from lsp_harness.runtime.agent_state import AgentStatus, BlockKind
 from tests.support.agent_screens import (
     Drawing,
-    boxed,
     claude_composer,
     claude_dialog,
     claude_talk,
     codex_composer,
     codex_dialog,
     codex_talk,
+    draw_box,
     gemini_composer,
     gemini_dialog,
     gemini_talk,
@@ -147,7 +147,7 @@ CASES = [
             .add("▔" * w, "  Login", "")
             .text("Browser didn't open? Use the URL below to sign in (c to copy)")
             .add("", "https://example.org/oauth/authorize?client_id=1", "", "  Paste code here if prompted")
-            .add(*boxed(w, [""]), "", "  Esc to cancel")
+            .add(*draw_box(w, [""]), "", "  Esc to cancel")
         ),
         "authenticating",
         "auth",

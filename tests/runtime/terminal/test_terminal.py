@@ -23,7 +23,7 @@ from lsp_harness.runtime.terminal.terminal_signals import (
 )
 from lsp_harness.runtime.terminal.terminal_viewer import MAX_PENDING_BYTES, SlowViewer, TerminalViewer
 from tests.runtime.terminal.conftest import StartTerminal
-from tests.runtime.terminal.process_count import marked_processes, open_descriptors, until, until_shown
+from tests.runtime.terminal.process_count import marked_processes, open_descriptors, until_shown, wait_until
 
 SHELL = ("bash", "--norc", "--noprofile", "-i")
 PYTHON = (sys.executable, "-S", "-E", "-u", "-c")
@@ -64,7 +64,7 @@ async def test_a_line_of_json_is_typed_and_printed_as_it_is(start: StartTerminal
     viewer = terminal.attach()
     terminal.write(line.encode() + b"\r")
     # the echo of the terminal, and the output of the program
-    await until(lambda: terminal.read_lines(10).count(line) == 2, terminal)
+    await wait_until(lambda: terminal.read_lines(10).count(line) == 2, terminal)
 
     output = b"".join([await anext(viewer)])
     assert output.decode().count(line) == 2
@@ -100,7 +100,7 @@ async def test_signals_reach_the_listeners_in_order(start: StartTerminal):
     terminal = await start("bash", "-c", script)
     signals: list[TerminalSignal] = []
     terminal.listeners.append(signals.append)
-    await until(lambda: bool(terminal.status_reports), terminal)
+    await wait_until(lambda: bool(terminal.status_reports), terminal)
     assert terminal.status_reports[0].state == "working"
     terminal.write(b"\r")
     await terminal.wait()
@@ -233,7 +233,7 @@ async def test_a_program_waits_for_a_viewer_that_reads_later_and_loses_nothing(
     slow, other = terminal.attach(), terminal.attach()
     reading = asyncio.create_task(read_all(other))
     terminal.write(b"\r")
-    await until(lambda: slow.is_full, terminal)
+    await wait_until(lambda: slow.is_full, terminal)
     assert terminal.exit_code is None
     # what the system keeps for the terminal is all that can still come
     assert slow._size < 2 * MAX_PENDING_BYTES

@@ -16,7 +16,7 @@ async def change(editor: Editor, uri: str, version: int, text: str) -> None:
     editor.notify("textDocument/didChange", params)
 
 
-async def published(editor: Editor, version: int, *, count: int) -> Any:
+async def wait_for_diagnostics(editor: Editor, version: int, *, count: int) -> Any:
     """Wait for diagnostics of a version, and return them."""
     params = await editor.find_params(
         "textDocument/publishDiagnostics",
@@ -38,7 +38,7 @@ async def test_a_save_is_verified_and_its_fix_is_ready_when_the_light_bulb_opens
     await change(editor, uri, 2, BROKEN)
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
 
-    [diagnostic] = await published(editor, 2, count=1)
+    [diagnostic] = await wait_for_diagnostics(editor, 2, count=1)
     assert (diagnostic["source"], diagnostic["code"]) == ("lsp-harness", "lint/F821")
     assert diagnostic["data"]["finding"]["source"] == "ruff"
     line, place = diagnostic["relatedInformation"]
@@ -53,7 +53,7 @@ async def test_a_save_is_verified_and_its_fix_is_ready_when_the_light_bulb_opens
     assert edit["newText"] == "radius"
 
     await change(editor, uri, 3, FIXED)
-    assert await published(editor, 3, count=0) == []
+    assert await wait_for_diagnostics(editor, 3, count=0) == []
     executed = {"command": "lspHarness.statistics", "arguments": []}
     statistics = await editor.request("workspace/executeCommand", executed)
     names = ("fixes_prepared", "fixes_used", "fixes_dropped", "fixes_offered")
@@ -69,7 +69,7 @@ async def test_no_fix_is_prepared_in_a_workspace_that_is_not_trusted(serve: Serv
     await change(editor, uri, 2, BROKEN + "(\n")
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     # settings in a workspace that is not trusted count if they come from the editor; the linter does not run
-    [diagnostic] = await published(editor, 2, count=1)
+    [diagnostic] = await wait_for_diagnostics(editor, 2, count=1)
     assert diagnostic["code"] == "syntax"
     assert diagnostic["data"]["feedback"].startswith("SYNTAX ERROR at line 3: ")
     assert [fix["title"] for fix in await quick_fixes(editor, uri, diagnostic)] == ["Why lsp-harness says this"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.sessions.conftest import EDIT, TEXT, Serve, command
+from tests.server.sessions.conftest import EDIT, TEXT, Serve, run_command
 from tests.support.lsp import Editor
 
 READ = '<tool_call>\n{"name": "read", "arguments": {"path": "app.py"}}\n</tool_call>'
@@ -20,7 +20,7 @@ def change(editor: Editor, uri: str, version: int, text: str) -> None:
 
 
 async def tool_ends(editor: Editor, session_id: str) -> list[dict[str, Any]]:
-    events = await command(editor, "events.since", sessionId=session_id)
+    events = await run_command(editor, "events.since", sessionId=session_id)
     return [frame for frame in events["events"] if frame["type"] == "tool_end"]
 
 
@@ -28,7 +28,7 @@ async def run_with_unsaved_text(editor: Editor, uri: str) -> list[dict[str, Any]
     """Run a turn about a document that was edited and not saved, and return the ends of its tool calls."""
     editor.open(uri, TEXT)
     change(editor, uri, 2, UNSAVED)
-    answer = await command(editor, "agent.run", prompt="subtract")
+    answer = await run_command(editor, "agent.run", prompt="subtract")
     return await tool_ends(editor, answer["sessionId"])
 
 
@@ -83,7 +83,7 @@ async def test_a_text_that_is_open_and_saved_is_edited_in_its_file(serve: Serve,
     editor.open(uri, TEXT)
     change(editor, uri, 2, UNSAVED)
     change(editor, uri, 3, TEXT)
-    answer = await command(editor, "agent.run", prompt="subtract")
+    answer = await run_command(editor, "agent.run", prompt="subtract")
     [edited] = await tool_ends(editor, answer["sessionId"])
     assert edited["output"].startswith("app.py was changed in line 2.")
     assert "a - b" in (root / "app.py").read_text()

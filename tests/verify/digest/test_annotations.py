@@ -1,7 +1,7 @@
 """Tests of annotations for the services that run CI jobs."""
 
 from lsp_harness.verify.digest.digest import digest_output
-from tests.verify.digest.conftest import digest_lines, fixture
+from tests.verify.digest.conftest import digest_lines, read_fixture
 
 
 def test_annotations_of_ty_and_ruff_are_read():
@@ -44,5 +44,5 @@ def test_the_raw_log_of_a_job_is_read():
 
 
 def test_a_problem_that_is_printed_twice_counts_once():
-    digest = digest_output(fixture("vitest.txt") + fixture("github-vitest.txt"), root="/project")
-    assert digest.lines(9) == digest_output(fixture("vitest.txt"), root="/project").lines(9)
+    digest = digest_output(read_fixture("vitest.txt") + read_fixture("github-vitest.txt"), root="/project")
+    assert digest.lines(9) == digest_output(read_fixture("vitest.txt"), root="/project").lines(9)

@@ -124,7 +124,7 @@ NEXTEST_WITH_OUTPUT = NEXTEST.replace(
 )
 
 
-def ids(digest: Digest) -> tuple[list[str], list[str]]:
+def read_test_ids(digest: Digest) -> tuple[list[str], list[str]]:
     return [problem.failed_id for problem in digest.problems], sorted(digest.passed_tests or ())
 
 
@@ -181,8 +181,8 @@ def test_the_failed_and_passed_tests_of_each_runner_are_read(
     digest = digest_output(text, root="/p")
     assert digest.lines(5)[0] == line
     assert ".py" not in repr(digest)
-    assert ids(digest)[0][0] == failed
-    assert passed is None or ids(digest)[1] == passed
+    assert read_test_ids(digest)[0][0] == failed
+    assert passed is None or read_test_ids(digest)[1] == passed
     assert not digest.is_truncated
 
 
@@ -352,7 +352,7 @@ def test_output_of_pytest_sugar_without_tracebacks_is_read():
     assert digest.summary == "pytest: 1 failed, 1 passed"
 
 
-def case(class_name: str, name: str, file: str = "", content: str = "") -> str:
+def make_test_case(class_name: str, name: str, file: str = "", content: str = "") -> str:
     place = f' file="{file}" line="3"' if file else ""
     return f'<testcase classname="{class_name}" name="{name}"{place}>{content}</testcase>'
 
@@ -376,20 +376,19 @@ def case(class_name: str, name: str, file: str = "", content: str = "") -> str:
 )
 def test_the_module_of_a_pytest_class_name_is_found(class_name: str, file: str, test: str):
     for suite in ("pytest", "our checks"):
-        cases = case(class_name, "t", file)
+        cases = make_test_case(class_name, "t", file)
         text = f'<testsuites name="pytest tests"><testsuite name="{suite}">{cases}</testsuite></testsuites>'
         assert digest_output(text).passed_tests == {test}
-    other = f'<testsuites><testsuite name="x">{case(class_name, "t", file)}</testsuite></testsuites>'
+    other = f'<testsuites><testsuite name="x">{make_test_case(class_name, "t", file)}</testsuite></testsuites>'
     assert ".py" in repr(digest_output(other).passed_tests) or not file
 
 
 def test_the_places_of_failures_say_where_a_module_of_pytest_ends():
     failure = "<failure message='assert 0'>E   assert 0\n\nA.b/C/check.py:3: AssertionError</failure>"
-    text = (
-        f'<testsuites><testsuite name="pytest">{case("A.b.C.check.K", "t", content=failure)}{case("A.b.C.check", "u")}'
-    )
+    cases = make_test_case("A.b.C.check.K", "t", content=failure) + make_test_case("A.b.C.check", "u")
+    text = f'<testsuites><testsuite name="pytest">{cases}'
     digest = digest_output(text + "</testsuite></testsuites>")
-    assert ids(digest) == (["A.b/C/check.py::K::t"], ["A.b/C/check.py::u"])
+    assert read_test_ids(digest) == (["A.b/C/check.py::K::t"], ["A.b/C/check.py::u"])
 
 
 def test_a_report_behind_other_lines_and_one_that_is_cut_off():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.verify.digest.digest import READERS_BY_TOOL, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
-from tests.verify.digest.conftest import NAMES, digest_fixture, fixture
+from tests.verify.digest.conftest import NAMES, digest_fixture, read_fixture
 
 tools = st.sampled_from(["", *READERS_BY_TOOL])
 SCRAPS = [
@@ -17,7 +17,7 @@ SCRAPS = [
 ]
 
 
-def sound(digest: Digest) -> None:
+def check_digest(digest: Digest) -> None:
     for budget in (1, 3, 1000):
         lines = digest.lines(budget)
         assert 1 <= len(lines) <= budget
@@ -28,25 +28,25 @@ def sound(digest: Digest) -> None:
 
 @given(st.text(), tools)
 def test_any_text_has_a_digest(text: str, tool: str):
-    sound(digest_output(text, tool))
+    check_digest(digest_output(text, tool))
 
 
 @given(st.lists(st.one_of(st.sampled_from(SCRAPS), st.text(max_size=5))).map("".join), tools)
 def test_any_fragments_of_formats_have_a_digest(text: str, tool: str):
-    sound(digest_output(text, tool))
+    check_digest(digest_output(text, tool))
 
 
 @settings(max_examples=300)
 @given(st.sampled_from(NAMES), st.floats(0, 1), st.floats(0, 1), st.sampled_from(["", *SCRAPS]))
 def test_any_parts_of_outputs_have_a_digest(name: str, start: float, end: float, scrap: str):
-    text = fixture(name)
+    text = read_fixture(name)
     at = int(start * len(text))
-    sound(digest_output(text[:at] + scrap + text[at + int(end * (len(text) - at)) :]))
+    check_digest(digest_output(text[:at] + scrap + text[at + int(end * (len(text) - at)) :]))
 
 
 @given(st.sampled_from([name for name in NAMES if name.endswith((".json", ".xml"))]), st.floats(0, 1))
 def test_the_beginning_of_a_truncated_file_is_read(name: str, end: float):
-    text = fixture(name)
+    text = read_fixture(name)
     whole, digest = (
         digest_fixture(name),
         digest_output(text[: int(end * len(text))], name.split("-")[0].split(".")[0], "/project"),
@@ -65,7 +65,7 @@ def test_values_of_unexpected_types_are_survived():
         {"filename": "a", "location": 3, "message": "m"},
         {"filePath": "a", "messages": [{"message": "m", "line": "x", "severity": None}, 4, None]},
     ):
-        sound(digest_output(json.dumps([row])))
+        check_digest(digest_output(json.dumps([row])))
         assert [p.message for p in digest_output(json.dumps([row])).problems] == ["m"]
     [problem] = digest_output(
         '{"generalDiagnostics": [{"message": "m", "range": {"start": {"line": true}}}, []]}'

@@ -4,7 +4,7 @@ import pytest
 
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.node_test import EVENTS_REPORTER
-from tests.verify.digest.conftest import digest_fixture, digest_lines, fixture
+from tests.verify.digest.conftest import digest_fixture, digest_lines, read_fixture
 
 ADDS = "TEST FAIL: calc > add() > adds two numbers — "
 THROWS = "TEST FAIL: calc > throws > here — TypeError: no store (src/calc.js:2)"
@@ -49,7 +49,7 @@ def test_the_events_of_node_name_the_file_of_each_test():
     assert digest.passed_tests == with_file(*PASSED) | {f"sub.test.mjs::{name}" for name in SUBTESTS}
     assert digest.skipped_tests == with_file(*SKIPPED)
     assert EVENTS_REPORTER.startswith("data:text/javascript;base64,")
-    lines = fixture("node-events.json").splitlines()
+    lines = read_fixture("node-events.json").splitlines()
     assert digest_output("\n".join(lines[:-1]), "node").is_truncated
 
 
@@ -130,7 +130,7 @@ def test_other_ends_of_these_runners():
     ):
         digest = digest_output(text, tool)
         assert (digest.tool, digest.total, len(digest.problems)) == (tool, 0, 1)
-    cut = "".join(fixture("vitest.txt").partition("⎯⎯⎯⎯⎯⎯⎯ Failed Tests")[:1])
+    cut = "".join(read_fixture("vitest.txt").partition("⎯⎯⎯⎯⎯⎯⎯ Failed Tests")[:1])
     assert digest_output(cut).is_truncated
 
 

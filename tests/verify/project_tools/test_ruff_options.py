@@ -95,12 +95,12 @@ async def test_the_command_reports_and_never_mends(tmp_path: Path, settings: str
         assert any(word in reason for word in REASONS), reason
         assert "\n" not in reason
     else:
-        assert sorted(map(_code, reports)) == CODES
-        assert {_code(report) for report in reports if report.fix} == {"F401", "F841"}
+        assert sorted(map(_read_code, reports)) == CODES
+        assert {_read_code(report) for report in reports if report.fix} == {"F401", "F841"}
     assert file.read_text() == TEXT
 
 
-def _code(report: RuffReport) -> str:
+def _read_code(report: RuffReport) -> str:
     return report.finding.code
 
 
@@ -126,7 +126,7 @@ async def test_an_environment_that_sends_the_answer_elsewhere(tmp_path: Path, mo
     monkeypatch.setenv("FORCE_COLOR", "1")
     file = tmp_path / "a.py"
     document = Document.from_text(file.as_uri(), TEXT, language="python")
-    assert sorted(map(_code, await Ruff().check(document, file, tmp_path))) == CODES
+    assert sorted(map(_read_code, await Ruff().check(document, file, tmp_path))) == CODES
     (tmp_path / "ruff.toml").write_text("wrong = 1\n")
     with pytest.raises(RuffFailed) as raised:
         await Ruff().check(document, file, tmp_path)

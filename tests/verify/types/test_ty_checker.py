@@ -12,7 +12,7 @@ from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.folder_stamps import ChangedFile
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.real_checkers import REAL_TY
 from tests.verify.types.desk import wait_for
 
@@ -39,7 +39,7 @@ CASES = [
 async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     (tmp_path / "other.py").write_text("class Shape:\n    name: str = ''\n")
-    config = settings(completion={"type_gate_ms": 20_000})
+    config = make_settings(completion={"type_gate_ms": 20_000})
     pool = CheckerPool()
     gate = TypeGate(Workspace([tmp_path]), lambda: config, pool)
     uri = (tmp_path / "a.py").as_uri()

@@ -21,7 +21,7 @@ from lsp_harness.verify.types.checkers import (
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.real_checkers import REAL_TYPESCRIPTS
 from tests.verify.types.desk import wait_for
 
@@ -52,7 +52,7 @@ def gate_for(folder: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> tu
     (folder / "other.ts").write_text(
         "export interface Shape { name: string }\nexport function area(w: number, h: number) { return w * h; }\n"
     )
-    config = settings(completion={"type_gate_ms": 30_000})
+    config = make_settings(completion={"type_gate_ms": 30_000})
     pool = CheckerPool()
     return TypeGate(Workspace([folder]), lambda: config, pool), pool
 
