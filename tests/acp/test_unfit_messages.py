@@ -337,7 +337,7 @@ class Outlet:
         """Do nothing."""
 
 
-async def test_a_value_that_json_cannot_express_is_sent_as_one_that_it_can():
+async def test_a_value_that_json_cannot_express_is_replaced():
     outlet: Any = Outlet()
     pipe = MessagePipe(asyncio.StreamReader(), outlet)
     await pipe.send({"method": "m", "params": {"a": float("nan"), "b": "\ud83d", "c": [float("inf"), {1: 2}]}})

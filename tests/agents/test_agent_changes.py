@@ -97,7 +97,7 @@ async def test_no_worktree_is_made_for_a_refused_agent(bed: Bed, tmp_path: Path)
         assert "lsp-harness" not in git(folder, "branch", "--list")
 
 
-async def test_an_agent_may_edit_its_worktree_and_nothing_else_of_ours(bed: Bed):
+async def test_an_agent_may_edit_only_its_worktree(bed: Bed):
     worktrees = agents_of(bed).changes.worktrees
     spec = await worktrees.isolate(AgentSpec("shell", bed.folder, isolation="worktree"))
     policy, _ = make_policy(QUICK, [spec.workdir])

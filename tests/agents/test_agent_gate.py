@@ -129,13 +129,13 @@ async def test_a_rule_that_denies_asks_no_person(tmp_path: Path):
     assert not answer.is_allowed
 
 
-async def test_a_person_who_does_not_answer_is_not_there(tmp_path: Path):
+async def test_a_question_without_an_answer_of_the_person_is_denied(tmp_path: Path):
     bench = GateBench(tmp_path, wait_s=0.01)
     bench.gate.has_person = True
     assert not (await bench.ask("Bash", command="npm test")).is_allowed
 
 
-async def test_an_untrusted_workspace_starts_and_allows_nothing(tmp_path: Path):
+async def test_an_untrusted_workspace_starts_no_agent_and_allows_no_tool(tmp_path: Path):
     bench = GateBench(tmp_path, is_trusted=False, mode="trust")
     with pytest.raises(SpawnDenied):
         await bench.gate.require_spawn(bench.order())

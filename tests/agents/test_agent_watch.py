@@ -88,7 +88,7 @@ async def test_the_last_change_is_verified_at_the_end(watched: Watched):
     assert len(watched.names) == count
 
 
-async def test_a_folder_without_git_is_checked_as_if_its_files_were_new(
+async def test_all_files_of_a_folder_without_git_are_checked_as_new(
     tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
@@ -127,7 +127,7 @@ class FindingsLog:
             return await self._files.get()
 
 
-async def test_each_file_has_its_own_findings_until_it_is_fixed(watched: Watched):
+async def test_the_findings_of_each_file_are_reported_until_it_is_fixed(watched: Watched):
     log = FindingsLog(watched.bench)
     shape, other = (watched.folder / name for name in ("shape.py", "other.py"))
     shape.write_text(UNDEFINED)

@@ -223,7 +223,7 @@ async def test_a_change_that_cannot_be_checked_is_left_out_and_named(bed: Bed, s
     assert not (bed.folder / path).exists()
 
 
-async def test_a_folder_of_the_user_that_is_a_link_leads_nowhere(bed: Bed, tmp_path: Path):
+async def test_changes_are_not_applied_through_a_folder_that_is_a_link(bed: Bed, tmp_path: Path):
     outside = tmp_path / "outside"
     outside.mkdir()
     await bed.start()

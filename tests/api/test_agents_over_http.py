@@ -32,7 +32,7 @@ async def test_the_limits_of_the_environment_and_of_flags_act(start_api: StartAp
         assert (await client.post("/agents", json={"type": "echo"})).status_code == 201, "an ended agent does not count"
 
 
-async def test_a_variable_with_our_prefix_wins_and_a_wrong_one_is_said(start_api: StartApi):
+async def test_a_variable_with_our_prefix_wins_and_an_invalid_one_is_an_error(start_api: StartApi):
     api = await start_api(PORT="1", LSP_HARNESS_PORT="0", LSP_HARNESS_MAX_AGENTS="3", MAX_AGENTS="4")
     async with api.client() as client:
         assert (await client.get("/health")).json()["limits"] == {"maxAgents": 3, "defaultTimeout": 60_000}
@@ -40,7 +40,7 @@ async def test_a_variable_with_our_prefix_wins_and_a_wrong_one_is_said(start_api
         await start_api(MAX_AGENTS="none")
 
 
-async def test_four_errors_have_their_codes_and_say_what_to_do(api: ApiProcess):
+async def test_each_of_four_errors_has_its_code_and_a_remedy(api: ApiProcess):
     async with api.client() as client:
         missing = await client.post("/agents", json={"type": "missing"})
         broken = await client.post("/agents", json={"type": "broken"})
@@ -85,7 +85,7 @@ async def test_keys_are_typed_the_screen_is_read_and_the_status_is_explained(api
         assert explained["state"]["status"] in ("ready", "busy")
 
 
-async def test_a_stream_goes_on_after_its_last_event(api: ApiProcess):
+async def test_a_stream_continues_after_the_last_received_event(api: ApiProcess):
     async with api.client() as client:
         agent = await spawn(client, "shell")
         place = f"/agents/{agent['id']}"

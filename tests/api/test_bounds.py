@@ -60,7 +60,7 @@ async def ask(port: int, *parts: bytes, until: bytes = b"") -> bytes:
     return answer
 
 
-async def test_a_head_that_does_not_come_ends_its_connection(port: int, monkeypatch: pytest.MonkeyPatch):
+async def test_a_connection_without_a_complete_head_is_closed(port: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bounded_protocol, "HEAD_TIMEOUT_S", 0.2)
     for part in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: x\r\n"):
         answer = await ask(port, part)

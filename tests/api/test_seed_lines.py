@@ -153,7 +153,7 @@ ws.addEventListener('message', (event) => {{
 
 
 @needs_node
-async def test_the_program_for_events_sees_an_agent_become_ready_and_its_login(api: ApiProcess):
+async def test_the_example_for_events_sees_an_agent_become_ready_and_its_login(api: ApiProcess):
     program = f"""
 const openTerminal = (id, url) => console.log(`Login ${{id}} ${{url}}`);
 {EVENTS_SNIPPET}

@@ -58,7 +58,7 @@ async def test_a_message_that_is_no_text_is_one_line_of_the_log(api: ApiProcess)
     assert b"Traceback" not in api.log
 
 
-async def test_a_client_that_goes_within_its_request_is_one_line_of_the_log(api: ApiProcess):
+async def test_a_client_that_disconnects_during_its_request_is_one_line_of_the_log(api: ApiProcess):
     _, writer = await asyncio.open_connection("127.0.0.1", api.port)
     head = f"POST /agents HTTP/1.1\r\nHost: localhost:{api.port}\r\nAuthorization: Bearer {api.token}\r\n"
     writer.write(f"{head}Content-Length: 100\r\n\r\n{{".encode())
@@ -72,7 +72,7 @@ async def test_a_client_that_goes_within_its_request_is_one_line_of_the_log(api:
     assert b"Traceback" not in api.log
 
 
-async def test_a_stream_whose_client_goes_before_its_first_part_leaves_its_place():
+async def test_a_stream_whose_client_disconnects_early_frees_its_place():
     context: Any = SimpleNamespace(open_streams=0, max_streams=1)
 
     async def events() -> AsyncGenerator[ServerSentEvent]:

@@ -83,7 +83,7 @@ async def test_a_worktree_without_a_record_is_found_by_git(first: ApiProcess, st
         assert (found["passed"], found["files"]) == (True, [{"path": "geo.py", "kind": "changed"}])
 
 
-async def test_a_worktree_of_a_server_that_runs_is_left_to_it(first: ApiProcess, start_api: StartApi):
+async def test_a_running_server_keeps_its_own_worktrees(first: ApiProcess, start_api: StartApi):
     async with first.client() as client:
         agent = await spawn(client, "fake", isolation="worktree")
     second = await start_api()

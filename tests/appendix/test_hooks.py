@@ -97,7 +97,7 @@ TRIGGERS: Mapping[str, tuple[Trigger, Mapping[str, Any]]] = {
 
 
 @pytest.mark.parametrize("event", require_complete_table("sdk", "hooks", TRIGGERS))
-async def test_a_hook_is_told(event: str, bench: Bench):
+async def test_each_event_calls_its_hook(event: str, bench: Bench):
     trigger, facts = TRIGGERS[event]
     file = bench.hook(event)
     async with asyncio.timeout(90):

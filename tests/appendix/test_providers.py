@@ -74,7 +74,7 @@ async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monke
         assert "sk-secret-of-a-test" not in str([event.data for event in bench.log()])
 
 
-async def test_a_server_that_fails_once_is_told_and_asked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+async def test_a_request_to_a_server_that_fails_once_is_repeated(bench: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-a-test")
     server = serve_answers("openai", Reply(status=500), ScriptedAnswer(["fine"]))
     async with open_server(server):

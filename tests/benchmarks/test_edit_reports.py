@@ -28,7 +28,7 @@ def test_a_fix_that_is_ready_is_chosen_before_others():
 
 
 @pytest.mark.parametrize(("needs_confirmation", "kind"), [(True, "model"), (False, "repair")])
-def test_the_edit_tells_who_made_it_and_what_passed(needs_confirmation: bool, kind: str):
+def test_a_fix_is_described_by_its_maker_and_its_passed_checks(needs_confirmation: bool, kind: str):
     label = "lsp-harness: parse ✓, kept ✗, tests –"
     action = make_action(edit=True, needs_confirmation=needs_confirmation, label=label)
     fix = describe_fix(action, is_ready=True, wait_ms=1.23)
@@ -58,7 +58,7 @@ def test_the_simulated_user_waits_2_to_20_seconds_and_equally_long_for_equal_cas
     assert thought_s(CASE, 1) == thought_s(CASE, 1)
 
 
-def test_a_case_has_the_rule_of_its_set_or_else_the_first_one_that_counts():
+def test_a_case_has_the_rule_of_its_set_or_else_the_first_counting_rule():
     found = find_cases({"free": TEXT, "of a set": TEXT, "clean": "x = 1\n"}, {"of a set": "F401"})
     assert {case.id: (case.rule, case.first) for case in found} == {"free": ("F821", 4), "of a set": ("F401", 0)}
 

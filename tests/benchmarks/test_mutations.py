@@ -215,7 +215,7 @@ ALL = [(language, kind) for language in LANGUAGES for kind in list_kinds(languag
 
 
 @pytest.mark.parametrize(("language", "kind"), ALL)
-def test_a_kind_makes_its_fault_somewhere_in_the_text(language: str, kind: str) -> None:
+def test_each_kind_of_mutation_makes_its_fault(language: str, kind: str) -> None:
     found = find_candidates(language, kind)
     assert found
     for code, candidate in found:
@@ -249,7 +249,7 @@ def test_a_mutation_with_an_additional_finding_is_rejected() -> None:
         assert bool(judges.ask_judge(Trial(code, candidate))) == accepted
 
 
-def test_an_import_is_taken_away_with_its_line_and_its_first_use_is_marked() -> None:
+def test_a_removed_import_takes_its_line_and_marks_its_first_use() -> None:
     [(code, candidate)] = find_candidates("java", "missing_import")[:1]
     after, said = candidate.text(code), candidate.diagnostic
     assert said

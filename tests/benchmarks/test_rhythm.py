@@ -14,7 +14,7 @@ def compute_pauses(seed: int = 0, *, rhythm: Rhythm | None = None) -> list[float
     return [rhythm.pause(TEXT[:end]) for end in range(len(TEXT))]
 
 
-def test_pauses_are_between_bursts_and_as_long_as_said():
+def test_pauses_between_bursts_have_the_expected_lengths():
     found = compute_pauses()
     paused = [pause for pause in found if pause]
     assert min(paused) >= SHORTEST

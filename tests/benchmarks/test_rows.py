@@ -19,7 +19,7 @@ from benchmarks.keypress_vscode import edit_for_typist, make_row
 from benchmarks.typist_report import count_lines, reuse
 
 
-def test_the_parts_of_a_keypress_are_all_of_it():
+def test_the_parts_of_a_keypress_add_up_to_its_duration():
     row = keypress(3, 100.0, 130.0, 530.0, 540.0, {"engine_ms": 300.0, "waited_ms": 60.0})
     assert row == Keypress(3, 440.0, 40.0, 100.0, 300.0, WRITTEN, 60.0)
     assert row.shown_ms == row.editor_ms + row.server_ms + row.engine_ms
@@ -45,7 +45,7 @@ def test_a_record_of_the_typist_in_vscode_becomes_a_keypress():
     assert make_row(row_data) == Keypress(8, 30.0, 30.0, 0.0, 0.0, TYPED_ALONG)
 
 
-def test_the_typist_in_vscode_is_told_the_keys_that_write_an_edit():
+def test_the_typist_in_vscode_gets_the_keys_that_write_an_edit():
     edit = RealEdit("a.go", "go", "x\n", "\ny\n", "if a < b {\n\tf()\n}")
     order = json.loads(edit_for_typist(edit))
     text = ""
@@ -56,7 +56,7 @@ def test_the_typist_in_vscode_is_told_the_keys_that_write_an_edit():
     assert (order["before"], order["after"]) == (edit.before, edit.after)
 
 
-def test_rows_come_back_as_they_were_written_and_make_a_table():
+def test_written_rows_can_be_read_again_and_become_a_table():
     rows = [Keypress(n, 100.0 + n, 30.0, 20.0, 50.0 + n, WRITTEN, 5.0) for n in range(101)]
     rows.append(Keypress(101, 2.0, 2.0, 0.0, 0.0, TYPED_ALONG))
     assert read(map(format_row, rows)) == rows
@@ -90,7 +90,7 @@ def test_growth_is_from_the_second_quarter_to_the_last():
     ]
 
 
-def test_reuse_is_over_what_the_model_read():
+def test_reuse_is_a_share_of_the_tokens_that_the_model_read():
     asked = {"prompt_tokens": 40, "reused": 30}
     assert reuse([asked, asked | {"reused": 40}, asked | {"cached": True}, {"prompt_tokens": 0}]) == (70, 80)
 

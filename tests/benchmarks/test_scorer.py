@@ -94,7 +94,7 @@ def test_report_of_stale_diagnostics_names_each_edit() -> None:
     assert report(rows).splitlines() == ["stale diagnostics: 1 edits of 2; 0 are wanted", "edited"]
 
 
-def test_cases_are_read_as_they_were_written(tmp_path) -> None:
+def test_written_cases_can_be_read_again(tmp_path) -> None:
     cases = [make_case("a\r\nb\u2028c\n"), make_case(TYPESCRIPT, "typescript")]
     write(tmp_path / "set.jsonl", cases)
     assert read(tmp_path / "set.jsonl") == cases

@@ -62,7 +62,7 @@ def test_operands_are_swapped_where_the_order_does_not_matter():
     assert find_texts(find_form_changes, "operands") == [TEXT.replace("größe == width", "width == größe")]
 
 
-def test_only_names_that_nothing_else_sees_are_renamed():
+def test_only_local_names_are_renamed():
     # one is in a text with expressions, the other one in an inner function
     assert find_texts(find_form_changes, "local name") == []
     source = Source("a.py", b"def f(a):\n    b = a\n    return b * b\n")

@@ -10,7 +10,7 @@ OFFER = Offer(Place("a = ", "\n"), ("one\n\ttwo",))
 FRESH = View(Place("a = ", "\n"), 0, 4, True, (Mark(0, 4, "one\n    two"),))
 
 
-def test_an_answer_for_this_text_belongs_there():
+def test_ghost_text_of_the_current_answer_is_not_stale():
     assert find_fault(FRESH, [OFFER]) == ""
     assert find_ghost_text(FRESH, [OFFER]) == "one\n\ttwo"
 
@@ -43,11 +43,11 @@ def test_ghost_text_that_fits_no_suggestion_is_stale(view: View):
     assert find_ghost_text(view, [OFFER]) is None
 
 
-def test_without_an_answer_it_is_stale():
+def test_ghost_text_without_an_answer_is_stale():
     assert find_fault(FRESH, [])
 
 
-def test_an_answer_that_came_later_accounts_for_nothing():
+def test_a_later_answer_does_not_explain_drawn_text():
     later = replace(OFFER, number=3)
     assert find_fault(replace(FRESH, offered=2), [later])
     assert find_fault(replace(FRESH, offered=3), [later]) == ""

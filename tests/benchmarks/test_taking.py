@@ -54,7 +54,7 @@ def test_a_decision_holds_for_the_rest_of_a_suggestion():
         assert taker.decide("return t", "otal / len", TEXT) == first
 
 
-def test_a_second_word_of_what_is_wrong_is_not_taken():
+def test_after_an_accepted_word_the_wrong_rest_is_not_accepted():
     taker = next(t for t in map(Taker, range(50)) if t.decide("return ", "total * 2", TEXT) == "word")
     assert taker.decide("return total", " * 2", TEXT) == "type"
 
@@ -76,6 +76,6 @@ def test_a_line_break_and_its_indentation_are_one_key():
     assert name_keys("a:", "a:\n    b") == ["<CR>    ", "b"]
 
 
-def test_states_that_stand_there_already_are_left_out():
+def test_states_that_the_text_already_has_are_left_out():
     assert remaining_states(["a", "ab", "abx", "ab", "abc"], "ab") == ["abx", "ab", "abc"]
     assert remaining_states(["a", "ab"], "abc") == []

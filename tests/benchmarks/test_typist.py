@@ -114,7 +114,7 @@ def test_a_suggestion_that_is_typed_through_is_seen_at_every_key(here: Writing):
     assert sum_of_parts(rows, "frames") >= len(OFFERED) / 2
 
 
-def test_a_plugin_that_leaves_its_ghost_text_behind_is_found_out(here: Writing):
+def test_ghost_text_that_a_plugin_does_not_remove_is_detected(here: Writing):
     here.nvim.exec_lua("require('lsp_harness.view').clear = function() end")
     rows: list[Row] = []
     text = "count or 1"

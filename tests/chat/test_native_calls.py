@@ -244,7 +244,7 @@ async def test_other_texts_are_shown_as_a_whole(tmp_path: Path, text: str):
     assert d.shown_text == text
 
 
-async def test_the_next_model_is_asked_in_its_own_way(tmp_path: Path):
+async def test_the_next_model_gets_the_tools_in_its_own_form(tmp_path: Path):
     """A second model without native calls gets the tools as text, and a grammar."""
     refusal = Reply(json={"error": {"message": "no money left"}}, status=402)
     async with open_desk(tmp_path, "openai", refusal) as d, open_server(make_llama_server()) as local:

@@ -79,7 +79,7 @@ async def test_calls_at_temperature_two_fit_their_schemas(engine: EngineProcess)
         jsonschema.validate(input, schemas[call.name])
 
 
-async def test_the_model_reads_a_file_when_it_is_asked_to(engine: EngineProcess, tmp_path: Path):
+async def test_the_model_reads_a_file_on_request(engine: EngineProcess, tmp_path: Path):
     desk = Desk(tmp_path, {})
     tools = create_tools(desk.environment, TOOLS)
     grammar = build_tool_grammar(tools.values()).text
@@ -88,7 +88,7 @@ async def test_the_model_reads_a_file_when_it_is_asked_to(engine: EngineProcess,
     assert (call.name, call.input["path"]) == ("read", "src/app.py")
 
 
-async def test_the_model_calls_tools_that_it_sees_in_one_line_each(engine: EngineProcess, tmp_path: Path):
+async def test_the_model_calls_tools_that_are_described_in_one_line(engine: EngineProcess, tmp_path: Path):
     tools = create_tools(Desk(tmp_path, {}).environment)
     tools["find_tool"] = FindTool(tools)
     grammar = build_tool_grammar(tools.values()).text

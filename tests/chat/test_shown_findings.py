@@ -71,7 +71,7 @@ async def test_a_finding_that_a_person_has_not_seen_is_not_accepted(tmp_path: Pa
     assert desk.read("area.py").endswith("r * 2\n")
 
 
-async def test_a_person_who_says_no_keeps_the_file(tmp_path: Path):
+async def test_an_edit_that_the_person_rejects_leaves_the_file(tmp_path: Path):
     desk = make_desk(tmp_path)
     gate, _ = answered_by(desk, "no")
     result = await run(desk, gate, "r * k")

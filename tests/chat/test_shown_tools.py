@@ -27,7 +27,7 @@ def test_the_short_signature_of_a_tool_is_one_line():
     assert short_signature(FOREIGN) == line
 
 
-def test_the_short_view_has_a_line_for_each_tool_and_rare_ones_only_by_name(tmp_path: Path):
+def test_the_short_view_has_one_line_for_each_tool_and_only_names_of_rare_tools(tmp_path: Path):
     tools = {**Desk(tmp_path, {}).tools, "mcp__shop__order": FOREIGN}
     tools["find_tool"] = FindTool(tools)
     whole, short = render_views("", tools.values())
@@ -48,7 +48,7 @@ def test_without_the_tool_that_finds_all_tools_are_in_the_short_view(tmp_path: P
     assert render_views("", []) == ("",)
 
 
-async def test_the_tool_finds_others_by_their_names_and_descriptions(tmp_path: Path):
+async def test_the_tool_find_tool_searches_names_and_descriptions(tmp_path: Path):
     tools = {**Desk(tmp_path, {}).tools, "mcp__shop__order": FOREIGN}
     tool = FindTool(tools)
     by_name = (await find(tool, "find_references")).text

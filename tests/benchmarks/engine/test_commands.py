@@ -33,7 +33,7 @@ def test_each_benchmark_runs_with_a_reference_server_beside_it(bench: Shell, fak
     assert any(values for lines in body["series"].values() for values in lines.values())
 
 
-def test_without_an_anchor_it_says_so_and_gives_our_figures(bench: Shell) -> None:
+def test_without_a_reference_server_the_report_has_only_our_figures(bench: Shell) -> None:
     ran = bench.run("bench", "typing", "--limit", "3")
     assert ran.code == 0, ran.err
     assert "no llama-server was given (--anchor or LSP_HARNESS_BENCH_ANCHOR): only our own figures" in ran.out
@@ -50,7 +50,7 @@ def test_the_cursor_can_rest_before_each_edit(bench: Shell) -> None:
     assert "begins with a cold prompt" in cold.json["notes"][0]
 
 
-def test_the_anchor_can_do_a_part_of_it(bench: Shell, fake_server: Path) -> None:
+def test_the_reference_server_can_run_a_part_of_the_edits(bench: Shell, fake_server: Path) -> None:
     ran = bench.run("bench", "jump", "--limit", "5", "--anchor", str(fake_server), "--anchor-every", "3", "--json")
     told = [json.loads(line) for line in Path(bench.folder / "seen").read_text().splitlines()][1:]
     assert len(told) == 2, ran.err

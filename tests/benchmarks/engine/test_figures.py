@@ -46,7 +46,7 @@ def test_a_result_survives_json() -> None:
     assert from_json(body) == result
 
 
-def test_the_engines_curve_is_read_between_its_points() -> None:
+def test_the_cost_curve_of_the_engine_is_interpolated() -> None:
     props = {"curve": {"decode_ms": {"1": 10.0, "16": 40.0, "4": 16.0}, "chunk": 16}}
     assert (step_ms(props, 4), step_ms(props, 10), step_ms(props, 32)) == (16.0, 28.0, None)
     assert prefill_chunk_tokens(props) == 16

@@ -23,12 +23,12 @@ def test_an_infill_request_has_256_lines_above_the_cursor_and_slot_0() -> None:
     assert body["samplers"] == ["top_k", "top_p", "infill"]
 
 
-def test_on_a_blank_line_it_asks_from_column_0() -> None:
+def test_a_request_on_a_blank_line_starts_at_column_0() -> None:
     body = infill_body("def f():\n    ", "\n", 16)
     assert (body["prompt"], body["n_indent"], body["input_suffix"]) == ("", 4, "\n\n")
 
 
-def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_a_missing_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
     assert find_program(None) is None
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nowhere"))

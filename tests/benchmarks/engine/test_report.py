@@ -45,7 +45,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
+def test_the_page_is_well_formed_and_needs_no_other_files() -> None:
     html = render_page([RESULT, RESULT])
     read = Page(html)
     assert (read.open, read.links) == ([], [])
@@ -58,7 +58,7 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
     assert "a <note>" in read.text
 
 
-def test_a_row_says_what_it_stands_beside_and_whether_the_goal_is_met() -> None:
+def test_a_row_names_the_compared_server_and_the_state_of_the_goal() -> None:
     assert figure_cells(FIGURES[0]) == (
         "fast <enough>",
         "1 ms",

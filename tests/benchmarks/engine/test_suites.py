@@ -21,7 +21,7 @@ def make_timing(first: float, total: float, *, text: str = "", **usage: int) -> 
     return Timing(first, total, (text,), (Usage(**usage),))
 
 
-def test_totals_are_compared_where_both_sides_generated_everything() -> None:
+def test_total_times_are_compared_only_for_complete_answers() -> None:
     whole, short = make_timing(1, 10, generated=TOKENS), make_timing(1, 4, generated=3)
     assert full_totals([whole, whole, short], [(whole, whole), (whole, short), (short, whole)]) == ([10], [10])
     assert full_totals([whole, short], []) == ([10], [])

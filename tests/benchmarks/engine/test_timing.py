@@ -12,7 +12,7 @@ async def stream(*chunks: Chunk) -> AsyncIterator[Chunk]:
         yield chunk
 
 
-async def test_candidates_are_told_apart_and_prompts_counted_once() -> None:
+async def test_candidates_are_kept_separate_and_the_prompt_is_counted_once() -> None:
     usage = Usage(evaluated=100, generated=2)
     timing = await measure_stream(
         stream(Chunk("a", index=1), Chunk("b"), Chunk("c", "eos", usage, 0), Chunk("", "limit", usage, 1))
@@ -27,7 +27,7 @@ async def test_the_first_token_is_the_first_text() -> None:
     assert 1000 <= timing.first_ms <= timing.total_ms
 
 
-async def test_an_answer_without_text_is_there_at_its_end() -> None:
+async def test_an_answer_without_text_has_its_first_token_at_its_end() -> None:
     timing = await measure_stream(stream(Chunk("", "eos", Usage(evaluated=3))))
     assert timing.first_ms == timing.total_ms
     assert (timing.text, timing.usage.evaluated) == ("", 3)

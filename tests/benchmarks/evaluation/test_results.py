@@ -81,7 +81,7 @@ def test_a_file_that_has_no_results_is_refused(tmp_path: Path):
     assert file.read_text() == '{"a": 1}\n'
 
 
-def test_the_page_needs_nothing_else_and_escapes_what_models_write():
+def test_the_page_needs_no_other_files_and_escapes_output_of_models():
     attack = "<script>alert(1)</script>"
     page = render_results(
         [

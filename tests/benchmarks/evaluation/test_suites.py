@@ -84,7 +84,7 @@ def test_two_tasks_need_two_names(tmp_path: Path):
         read_suite(write(tmp_path, SUITE + SUITE))
 
 
-def test_a_suite_that_is_not_there_says_where_it_was_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_error_about_a_missing_suite_names_the_searched_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_EVAL_DATA", str(tmp_path))
     with pytest.raises(UsageError, match=f"no_such_set is neither a file nor a set in the folder {tmp_path}"):
         read_suite("no_such_set")

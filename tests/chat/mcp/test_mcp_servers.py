@@ -210,7 +210,7 @@ async def test_tools_of_an_address_are_called_with_the_headers():
     assert {headers.get("authorization") for headers in seen} == {"Bearer s3cret"}
 
 
-async def test_an_address_that_no_longer_answers_is_an_error_of_its_tools():
+async def test_calls_to_an_address_that_no_longer_answers_are_errors():
     async with AsyncExitStack() as stack:
         web = await stack.enter_async_context(AsyncExitStack())
         url = await web.enter_async_context(http_server([]))
@@ -221,7 +221,7 @@ async def test_an_address_that_no_longer_answers_is_an_error_of_its_tools():
     assert second == f"the MCP server demo at {url} cannot be used: All connection attempts failed"
 
 
-async def test_an_address_that_answers_something_else_is_a_problem():
+async def test_an_address_that_is_no_mcp_server_is_a_problem():
     async with http_server([]) as url, McpServers([ServerSpec("demo", url=f"{url}/other")]) as servers:
         assert servers.problems["demo"].startswith(f"the MCP server demo at {url}/other cannot be used: ")
 

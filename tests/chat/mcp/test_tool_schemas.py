@@ -47,7 +47,7 @@ def make_tool(schema: Any, description: str = "A tool.") -> McpTool:
     return McpTool(ServerConnection(ServerSpec("s", "program"), None, 1.0), listed)
 
 
-def test_no_random_schema_stops_what_reads_it():
+def test_random_schemas_stop_no_reader():
     choose = random.Random(20_261_130)
     for _ in range(1_000):
         tool = make_tool(make_schema(choose, 3))

@@ -62,7 +62,7 @@ async def test_an_error_is_an_answer_and_the_server_stays(tmp_path: Path, code: 
         assert servers.status()[0].status == "running"
 
 
-async def test_an_error_before_the_end_is_told(tmp_path: Path):
+async def test_the_message_has_an_error_before_the_end_of_the_server(tmp_path: Path):
     async with start_servers(make_scripted_server(tools__call=[error_line(-32000), "END"]), tmp_path) as servers:
         assert await call(servers) == "the MCP server raw refused the call: boom"
 
@@ -172,7 +172,7 @@ async def test_a_server_that_is_silent_at_its_start_is_a_problem(tmp_path: Path,
             assert servers.tools() == {}
 
 
-async def test_a_server_that_does_not_know_the_newest_protocol_may_say_nothing(
+async def test_a_server_with_an_older_protocol_may_ignore_the_first_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lsp_harness.chat.mcp.server_transport.DISCOVER_S", 0.2)

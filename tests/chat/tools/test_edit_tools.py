@@ -61,7 +61,7 @@ async def test_an_edit_with_a_new_finding_is_refused(desk: Desk):
     assert desk.kept == []
 
 
-async def test_accepted_findings_are_in_the_result_and_old_ones_are_not(desk: Desk):
+async def test_the_result_lists_accepted_findings_and_no_old_findings(desk: Desk):
     (desk.root / "area.py").write_text("import os\n" + AREA)
     result = await desk.run("edit", path="area.py", old="math.pi", new="math.pi * k", accept_findings=True)
     assert result.findings == ("line 6: LINT: F821 Undefined name `k`",)
@@ -132,7 +132,7 @@ async def test_the_line_ends_of_the_file_stay(desk: Desk):
     st.lists(st.sampled_from(["a", "b", "\n", "\r\n", "ä", "x"]), max_size=20),
     st.sampled_from(["KEY", "KEY\nKEY2", "\nKEY", "KEY\n"]),
 )
-def test_the_right_bytes_are_replaced_whatever_the_line_ends_are(before: list[str], after: list[str], old: str):
+def test_the_right_bytes_are_replaced_with_any_line_ends(before: list[str], after: list[str], old: str):
     head, tail = "".join(before), "".join(after)
     for key in (old, old.replace("\n", "\r\n")):
         document = Document.from_text("file:///a.txt", f"{head}{key}{tail}")
@@ -201,7 +201,7 @@ async def test_a_file_with_a_syntax_error_is_not_created(desk: Desk):
 
 
 @pytest.mark.parametrize("path", ["../b.py", ".env", ".git/hooks/pre-commit", "secret/../../b.py"])
-async def test_no_file_is_created_where_none_may_be(desk: Desk, path: str):
+async def test_no_file_is_created_at_a_forbidden_path(desk: Desk, path: str):
     await desk.error("create", path=path, text="x = 1\n")
     assert [entry.name for entry in desk.root.iterdir()] == ["area.py"]
     assert desk.kept == []

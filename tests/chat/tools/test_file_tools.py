@@ -179,7 +179,7 @@ async def test_an_expression_that_takes_exponential_time_is_stopped(desk: Desk):
         await tool.run({"pattern": "(a+)+b"}, CONTEXT)
 
 
-async def test_a_search_that_is_not_over_in_time_says_so(desk: Desk):
+async def test_a_search_that_runs_out_of_time_says_so(desk: Desk):
     answer = await GrepTool(desk.environment, seconds=-0.5).run({"pattern": "total"}, CONTEXT)
     assert "(only 0 of" in answer.text or "only 0 of" in answer.text
 

@@ -62,7 +62,7 @@ async def test_the_code_of_a_symbol_is_found_by_its_name_path(desk: Desk, indexe
     assert await indexed.text("find_symbol", name=name) == code
 
 
-async def test_the_present_text_counts_and_not_what_the_index_says(indexed: Desk):
+async def test_the_current_text_wins_over_an_outdated_index(indexed: Desk):
     (indexed.root / "cart.py").write_text("\n\ndef build(items):\n    return items\n")
     assert await indexed.text("find_symbol", name="build") == (
         "cart.py:3-4 function build\n3\tdef build(items):\n4\t    return items"
@@ -230,7 +230,7 @@ def test_the_indentation_of_code_is_fitted(text: str, indentation: str, fitted: 
 
 
 @pytest.mark.process
-async def test_the_index_is_told_about_the_files_that_tools_change(indexed: Desk):
+async def test_the_index_learns_which_files_tools_have_changed(indexed: Desk):
     assert indexed.index
     await indexed.run("edit", path="use.py", old="[1]", new="[2]")
     await indexed.run("create", path="new.py", text="def fresh(): ...")
@@ -239,7 +239,7 @@ async def test_the_index_is_told_about_the_files_that_tools_change(indexed: Desk
     assert names == ["use.py", "new.py", "new.py"]
 
 
-async def test_the_progress_of_the_index_is_reported_and_its_state_is_a_part_of_the_answer(indexed: Desk):
+async def test_the_answer_has_the_progress_and_the_state_of_the_index(indexed: Desk):
     assert indexed.index
     indexed.index.remark = "the index is not complete yet"
     heard: list[str] = []
@@ -255,7 +255,7 @@ async def test_the_progress_of_the_index_is_reported_and_its_state_is_a_part_of_
     assert heard == []
 
 
-async def test_symbol_tools_show_nothing_of_files_that_a_rule_hides(tmp_path: Path):
+async def test_symbol_tools_hide_files_that_a_rule_denies(tmp_path: Path):
     index = Indexed(tmp_path / "index", FILES)
     desk = Desk(tmp_path / "w", {**FILES}, index.query, can_read=lambda path, tool: path.name != "use.py")
     assert await desk.error("find_symbol", name="main") == (
@@ -269,7 +269,7 @@ async def test_symbol_tools_show_nothing_of_files_that_a_rule_hides(tmp_path: Pa
 
 # -- rules of the session
 @pytest.mark.parametrize("has_index", [True, False])
-async def test_symbols_of_files_that_a_rule_hides_are_not_said_to_be_missing(tmp_path: Path, *, has_index: bool):
+async def test_symbols_of_files_that_a_rule_hides_are_not_called_missing(tmp_path: Path, *, has_index: bool):
     files = {**FILES, "private.py": "def hidden_total():\n    return 1\n"}
     index = Indexed(tmp_path / "index", files)
 
