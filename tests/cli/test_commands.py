@@ -27,7 +27,7 @@ FIXED = BROKEN.replace("widht", "width")
 
 
 # -- complete
-def test_complete_prints_the_text_and_what_it_took(shell: Shell) -> None:
+def test_complete_prints_the_text_and_its_figures(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("3 * r")
     result = shell.run("complete", "a.py:2:12")
@@ -91,7 +91,7 @@ def model_only(shell: Shell) -> None:
     shell.file("lsp-harness.toml", "[generation]\ncandidates = 1\nrepairs = false\n")
 
 
-def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: Shell) -> None:
+def test_fix_shows_the_diff_and_the_result_of_each_check_and_writes_no_file(shell: Shell) -> None:
     model_only(shell)
     file = shell.file("a.py", BROKEN)
     shell.replies("return width * width")
@@ -186,7 +186,7 @@ def test_fix_all_repairs_every_error_and_checks_the_result_once(shell: Shell) ->
     assert "write: lsp-harness fix a.py --all" in shell.run("fix", "a.py:1", "--all").err
 
 
-def test_without_a_model_the_repairs_that_need_none_are_made(shell: Shell) -> None:
+def test_without_a_model_only_repairs_without_a_model_are_made(shell: Shell) -> None:
     file = shell.file("a.py", "import os\n\nprint(zebra)\n")
     result = shell.run("fix", "a.py", "--all", "--apply")
     assert (result.code, file.read_text().lstrip()) == (0, "print(zebra)\n")
@@ -310,7 +310,7 @@ def test_a_finding_of_a_compiler_is_fixed_before_those_of_our_own_checks(shell: 
         ("4 passed in 0.1s\n", "pytest: 4 passed; the output reports nothing in a.py"),
     ],
 )
-def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed: str, expected: str) -> None:
+def test_output_that_does_not_mention_the_file_is_an_error(shell: Shell, printed: str, expected: str) -> None:
     shell.file("a.py", BROKEN)
     shell.file("out.txt", printed)
     result = shell.run("fix", "a.py", "--failing", "out.txt")
@@ -318,7 +318,7 @@ def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed:
     assert "there is no file" in shell.run("fix", "a.py", "--failing", "nope.txt").err
 
 
-def test_a_sound_file_has_nothing_to_fix(shell: Shell) -> None:
+def test_fix_reports_that_a_sound_file_has_no_findings(shell: Shell) -> None:
     shell.file("a.py", FIXED)
     shell.replies()
     missing = "types: ty is not installed (pip install ty)"
@@ -332,7 +332,7 @@ def test_a_sound_file_has_nothing_to_fix(shell: Shell) -> None:
     }
 
 
-def test_when_every_candidate_fails_the_file_stays_and_the_code_says_so(shell: Shell) -> None:
+def test_when_every_candidate_fails_the_file_stays_and_the_status_is_5(shell: Shell) -> None:
     model_only(shell)
     file = shell.file("a.py", BROKEN)
     shell.replies("return widhth * width")
@@ -345,7 +345,7 @@ def test_when_every_candidate_fails_the_file_stays_and_the_code_says_so(shell: S
 
 
 # -- the others
-def test_doctor_says_what_works(shell: Shell) -> None:
+def test_doctor_reports_what_works(shell: Shell) -> None:
     shell.replies()
     with TemporaryDirectory() as home:
         # a path that is too long for a socket is something that doctor tells
@@ -363,7 +363,7 @@ def _doctor_says_what_works(shell: Shell) -> None:
     assert "scripted replies" in shell.run("doctor").out
 
 
-def test_doctor_fails_without_a_model_and_names_what_is_wrong_in_settings(shell: Shell) -> None:
+def test_doctor_fails_without_a_model_and_names_mistakes_in_settings(shell: Shell) -> None:
     shell.file("lsp-harness.toml", "\n[nonsense]\n")
     result = shell.run("doctor", "--json")
     rows = {row["what"]: row for row in result.json}
@@ -373,7 +373,7 @@ def test_doctor_fails_without_a_model_and_names_what_is_wrong_in_settings(shell:
     assert rows["settings"]["says"].startswith(f"{shell.folder}/lsp-harness.toml:2: unknown table [nonsense]")
 
 
-def test_without_an_engine_there_is_none_to_show_or_stop(shell: Shell) -> None:
+def test_without_an_engine_status_and_stop_report_no_engine(shell: Shell) -> None:
     assert shell.run("engine", "status", "--json").json == []
     assert shell.run("engine", "stop", "--json").json == []
     assert shell.run("engine", "status").out == "no engine is running; the first request starts one\n"
@@ -455,13 +455,13 @@ def test_a_script_that_says_too_little_or_too_much_is_an_error_of_the_engine(she
 
 
 @pytest.mark.parametrize("arguments", [["serv"], ["complete"], ["fix", "--nonsense", "a.py"]])
-def test_a_report_that_cannot_be_understood_is_said_on_stderr(shell: Shell, arguments: list[str]) -> None:
+def test_arguments_that_cannot_be_parsed_are_explained_on_stderr(shell: Shell, arguments: list[str]) -> None:
     result = shell.run(*arguments)
     assert (result.code, result.out) == (2, "")
     assert arguments[-1] in result.err or "AT" in result.err or "--nonsense" in result.err
 
 
-def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> None:
+def test_mistakes_in_settings_are_reported_and_do_not_stop_a_command(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.file("lsp-harness.toml", "[completion]\nmax_token = 3\n")
     shell.replies("3 * r")
@@ -472,7 +472,7 @@ def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> Non
     )
 
 
-def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:
+def test_an_internal_error_is_one_sentence_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:
     shell.file("a.py", AREA)
     script = shell.file("bug.json", '[{"expect": 5}]')
     shell.set("LSP_HARNESS_ENGINE__SCRIPT", str(script))
@@ -499,13 +499,13 @@ def test_the_installed_command_runs(tmp_path: Path, arguments: list[str], code: 
         assert "Traceback" not in result.stdout + result.stderr
 
 
-def test_a_text_that_is_too_large_to_be_parsed_is_not_said_to_have_no_grammar(shell: Shell) -> None:
+def test_a_file_that_is_too_large_to_parse_is_called_too_large(shell: Shell) -> None:
     shell.file("big.py", "x = 1\n" * 400_000)
     result = shell.run("fix", "big.py")
     assert result.out.endswith("nothing was checked: big.py has no syntax tree: it is larger than 2000 kB\n")
 
 
-def test_a_link_that_leads_to_nothing_is_no_missing_file(shell: Shell) -> None:
+def test_a_broken_link_is_not_called_a_missing_file(shell: Shell) -> None:
     (shell.folder / "dangling.py").symlink_to("nowhere")
     (shell.folder / "loop.py").symlink_to("loop.py")
     assert "dangling.py is a link that leads to nothing; name another file" in shell.run("fix", "dangling.py").err
@@ -513,7 +513,7 @@ def test_a_link_that_leads_to_nothing_is_no_missing_file(shell: Shell) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="file names are UTF-8 there")
-def test_the_context_of_a_file_whose_name_is_not_utf_8(shell: Shell) -> None:
+def test_context_works_for_a_file_whose_name_is_not_utf_8(shell: Shell) -> None:
     name = "inform\udce1tica.py"
     shell.file(name, "def area(r):\n    return r\n")
     result = shell.run("context", f"{name}:1:1")

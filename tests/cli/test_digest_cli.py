@@ -50,7 +50,7 @@ def test_clean_output_gives_status_0_and_unknown_output_gives_status_3(shell: Sh
     assert result.out.splitlines() == ["this output is not understood (1 line)", "  \ufffd words \ufffd"]
 
 
-def test_only_the_last_lines_of_what_is_not_understood(shell: Shell):
+def test_digest_prints_only_the_last_lines_of_unknown_output(shell: Shell):
     shell.file("words.txt", "".join(f"step {number}\n" for number in range(9)))
     assert shell.run("digest", "words.txt").out.splitlines()[1:] == [f"  step {number}" for number in range(4, 9)]
     result = shell.run("digest", "words.txt", "--json")
@@ -59,7 +59,7 @@ def test_only_the_last_lines_of_what_is_not_understood(shell: Shell):
     assert result.json["last_lines"][-1] == "step 8"
 
 
-def test_an_output_without_its_end_is_no_success(shell: Shell):
+def test_a_truncated_output_is_no_success(shell: Shell):
     shell.file("half.txt", "=== test session starts ===\ncollected 3 items\n\ntests/test_a.py .")
     result = shell.run("digest", "half.txt")
     assert result.code == 3

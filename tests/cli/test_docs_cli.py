@@ -32,7 +32,7 @@ def test_docs_shows_a_function(project: Shell):
     assert project.run("docs", "requests.get", str(project.folder), "--language", "python").out == expected
 
 
-def test_a_class_with_what_makes_it(project: Shell):
+def test_docs_shows_a_class_with_its_constructor(project: Shell):
     assert project.run("docs", "requests.Session").out.splitlines() == [
         "requests 2.32.3: class Session(_Mixin)",
         "  def __init__(self, adapter=None, *, retries: int = 3) -> None",
@@ -77,7 +77,7 @@ def test_docs_prints_json_for_programs(project: Shell):
     }
 
 
-def test_a_module_says_what_it_is(project: Shell):
+def test_docs_shows_the_first_line_of_a_module(project: Shell):
     assert (
         project.run("docs", "requests").out
         == "requests 2.32.3: requests\n  Requests HTTP Library.\n  requests/__init__.py\n"

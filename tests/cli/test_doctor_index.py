@@ -87,7 +87,7 @@ def _clear_cache():
     grammar_table._language_from_pack.cache_clear()
 
 
-def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkeypatch: pytest.MonkeyPatch):
+def test_doctor_counts_the_files_of_each_language_and_its_queries(write: Write, monkeypatch: pytest.MonkeyPatch):
     # Ruby's grammar stands in for Scala's, and Go's, which knows no `class`, for Kotlin's
     set_grammars(monkeypatch, scala="tree_sitter_ruby", kotlin="tree_sitter_go")
     of = {"scala": "(method name: (identifier) @name) @definition.method", "kotlin": "(class) @definition.class"}
@@ -112,7 +112,7 @@ def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkey
     ]
 
 
-def test_without_an_index_there_is_nothing_to_count(write: Write):
+def test_doctor_without_an_index_has_no_row_about_languages(write: Write):
     place = write({})
     assert rows_about(place, Config(), "languages") == []
     assert rows_about(place, Config(), "index") == [
@@ -136,7 +136,7 @@ def test_a_model_that_is_not_pulled_is_named_with_the_command(write: Write):
         ({"embedding_tokens": 0}, "index.embedding_tokens must be between 1 and 510, not 0"),
     ],
 )
-def test_settings_with_which_nothing_is_embedded(
+def test_doctor_explains_settings_that_prevent_embedding(
     write: Write, embedding_config: Config, settings: dict[str, Any], says: str
 ):
     values: dict[str, Any] = {
@@ -151,7 +151,7 @@ def test_settings_with_which_nothing_is_embedded(
     assert ("(lsp-harness model pull all-minilm-l6-v2)" in message) == ("embedding_model" in settings)
 
 
-def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embedding_config: Config, tmp_path: Path):
+def test_doctor_explains_why_editors_do_not_use_the_vectors(write: Write, embedding_config: Config, tmp_path: Path):
     place, recipe, remote = (
         write(FILES),
         make_recipe(embedding_config.index),
@@ -176,7 +176,7 @@ def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embedd
     assert state == "ok"
 
 
-def test_a_model_whose_file_is_there_but_cannot_be_loaded_is_no_good(write: Write, embedding_config: Config):
+def test_an_embedding_model_that_cannot_be_loaded_is_a_problem(write: Write, embedding_config: Config):
     place, file = write(FILES), Path(embedding_config.index.embedding_model)
     # of an architecture that llama.cpp does not know
     file.write_bytes(file.read_bytes().replace(b"bert", b"burt"))
@@ -220,7 +220,7 @@ def test_vectors_are_counted(write: Write, embedding_config: Config):
         assert rows_about(place, embedding_config, "embeddings") == [("note", f"{WORDS}: {damaged}")]
 
 
-def test_doctor_says_so(shell: Shell):
+def test_doctor_has_the_rows_about_the_index(shell: Shell):
     shell.replies()
     shell.file("a.py", FILES["a.py"])
     shell.run("index", "rebuild")

@@ -92,7 +92,7 @@ def rows_about(shell: Shell, what: str) -> list[tuple[str, str]]:
     return [(row["state"], row["says"]) for row in rows if row["what"] == what]
 
 
-def test_a_server_is_named_with_what_it_lacks(shell: Shell, url: str) -> None:
+def test_doctor_lists_a_server_with_its_missing_abilities(shell: Shell, url: str) -> None:
     shell.set("LSP_HARNESS_ENGINE__URL", url)
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
 
@@ -108,7 +108,7 @@ def test_a_server_is_named_with_what_it_lacks(shell: Shell, url: str) -> None:
     assert rows_about(shell, "model") == rows_about(shell, "key") == []
 
 
-def test_a_server_that_refuses_and_one_that_is_not_there(shell: Shell, url: str) -> None:
+def test_doctor_reports_a_server_that_refuses_and_a_server_that_is_down(shell: Shell, url: str) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -149,11 +149,11 @@ def test_servers_that_are_no_replicas(shell: Shell, url: str) -> None:
         (Target(base="http://gpu-1:1"), False),
     ],
 )
-def test_a_key_that_others_can_read_on_its_way_is_told(target: Target, nobody_reads: bool) -> None:
+def test_a_key_that_is_sent_without_encryption_is_reported(target: Target, nobody_reads: bool) -> None:
     assert is_private(target) == nobody_reads
 
 
-def test_a_missing_key_is_one_line_and_nothing_is_sent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_one_line_and_no_request_is_sent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     shell.set("LSP_HARNESS_ENGINE__MODEL", "openai/gpt-3.5-turbo-instruct")
@@ -164,7 +164,7 @@ def test_a_missing_key_is_one_line_and_nothing_is_sent(shell: Shell, monkeypatch
     assert shell.run("complete", "a.py:2:12") == (1, "", f"lsp-harness: {line}\n")
 
 
-def test_a_url_that_is_none_is_one_line(shell: Shell) -> None:
+def test_an_invalid_url_is_one_line(shell: Shell) -> None:
     shell.set("LSP_HARNESS_ENGINE__URL", "gpu-1:8080")
     shell.file("a.py", "def area(r):\n    return \n")
 
@@ -224,7 +224,7 @@ def test_models_lists_the_models_of_anthropic(shell: Shell) -> None:
     assert [(row["name"], row["infill"]) for row in rows] == [("claude-a", ""), ("claude-b", "")]
 
 
-def test_a_setting_of_one_server_is_not_told_another(shell: Shell, hub: str) -> None:
+def test_a_setting_of_one_server_is_not_used_for_another(shell: Shell, hub: str) -> None:
     shell.set("LSP_HARNESS_ENGINE__URL", "http://gpu-1:8080")
     shell.set("LSP_HARNESS_ENGINE__API_KEY_ENV", "MINE")
     shell.set("LSP_HARNESS_ENGINE__DIALECT", "anthropic")
@@ -244,7 +244,7 @@ def test_a_setting_of_one_server_is_not_told_another(shell: Shell, hub: str) -> 
     assert [row["infill"] for row in rows] == ["", "by the tokens of qwen2.5-coder"]
 
 
-def test_a_llama_server_asks_its_own_file_about_holes(shell: Shell) -> None:
+def test_the_infill_order_of_a_llama_server_comes_from_the_server(shell: Shell) -> None:
     with serve_in_thread(Lister) as url:
         shell.set("LSP_HARNESS_ENGINE__URL", url)
         assert [row["infill"] for row in shell.run("models", "--json").json] == ["by the server itself"]
@@ -252,7 +252,7 @@ def test_a_llama_server_asks_its_own_file_about_holes(shell: Shell) -> None:
         assert [row["infill"] for row in shell.run("models", "--json").json] == [""]
 
 
-def test_a_provider_whose_address_is_in_the_environment(shell: Shell, hub: str) -> None:
+def test_the_address_of_a_provider_is_read_from_the_environment(shell: Shell, hub: str) -> None:
     shell.set("ANTHROPIC_BASE_URL", hub)
     shell.set("ANTHROPIC_API_KEY", "sk-secret")
 

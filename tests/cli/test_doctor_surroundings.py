@@ -91,7 +91,7 @@ def test_a_path_that_is_too_long_for_a_socket(user: Shell, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("home", [None, "/nowhere/at/all", "relative"])
-def test_a_home_that_is_none(user: Shell, monkeypatch: pytest.MonkeyPatch, home: str | None) -> None:
+def test_doctor_reports_an_invalid_home_folder(user: Shell, monkeypatch: pytest.MonkeyPatch, home: str | None) -> None:
     if home is None:
         monkeypatch.delenv("HOME")
     else:
@@ -103,7 +103,7 @@ def test_a_home_that_is_none(user: Shell, monkeypatch: pytest.MonkeyPatch, home:
 
 @pytest.mark.parametrize("name", ["lsp-harness.toml", "lsp-harness.local.toml", ".gitignore", ".lspharnessignore"])
 @pytest.mark.parametrize("kind", ["pipe", "device", "UTF-16"])
-def test_a_file_of_settings_or_rules_that_is_none(user: Shell, name: str, kind: str) -> None:
+def test_doctor_reports_a_settings_file_that_cannot_be_read(user: Shell, name: str, kind: str) -> None:
     file = user.folder / name
     file.unlink(missing_ok=True)
     match kind:

@@ -119,12 +119,12 @@ def test_residents_without_figures_are_still_listed():
     ]
 
 
-def test_there_is_no_rate_before_the_first_prompt():
+def test_the_reuse_is_unknown_before_the_first_prompt():
     assert reuse_share({"prompt_tokens_evaluated": 0, "prompt_tokens_reused": 0}) is None
     assert reuse_share({"prompt_tokens_evaluated": 1, "prompt_tokens_reused": 3}) == 0.75
 
 
-def test_the_command_prints_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_engine_status_prints_the_properties(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     engines = [
         RunningEngine(7, Path("/run/a.sock"), 2**20, PROPS | {"model_alias": "[bold]"}),
         RunningEngine(8, Path("/run/b.sock"), 2**20, {}),

@@ -63,7 +63,7 @@ def test_learned_fixes_can_be_shared_and_forgotten(learned: Shell, tmp_path: Pat
     assert "there is no folder 'nowhere'" in learned.run("fixes", "list", "nowhere").err
 
 
-def test_a_setting_of_the_environment_switches_it_off(learned: Shell) -> None:
+def test_a_variable_switches_learned_fixes_off(learned: Shell) -> None:
     learned.file("b.py", SECOND)
     learned.set("LSP_HARNESS_KNOWLEDGE__ERROR_CACHE", "false")
     learned.replies("raise KeyError(word) from None")

@@ -24,7 +24,7 @@ def load_target(command: Command) -> Any:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_the_line_of_a_command_is_the_first_of_its_docstring(command: Command) -> None:
+def test_the_summary_of_a_command_is_the_first_line_of_its_docstring(command: Command) -> None:
     function_or_app = load_target(command)
     help_text = function_or_app.help if isinstance(function_or_app, cyclopts.App) else function_or_app.__doc__
     assert help_text.splitlines()[0] == command.summary
@@ -32,7 +32,7 @@ def test_the_line_of_a_command_is_the_first_of_its_docstring(command: Command) -
     assert len(command.summary) < 80
 
 
-def test_every_command_is_listed_with_its_line_in_the_order_of_the_groups(shell: Shell) -> None:
+def test_the_help_lists_every_command_in_the_order_of_the_groups(shell: Shell) -> None:
     result = shell.run("--help")
     text = " ".join(result.out.replace("│", " ").split())
     assert result.code == 0
@@ -66,7 +66,7 @@ def test_help_is_a_command_and_a_flag(shell: Shell, words: list[str], flags: lis
     assert text == shell.run(*flags)
 
 
-def test_the_usage_of_a_command_shows_the_form_of_its_arguments(shell: Shell) -> None:
+def test_the_usage_of_a_command_shows_its_arguments(shell: Shell) -> None:
     text = shell.run("help", "complete").out
     assert "Usage: lsp-harness complete [OPTIONS] FILE:LINE:COL" in text
     assert "Example: lsp-harness complete geo.py:6:12" in text

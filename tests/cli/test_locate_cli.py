@@ -28,7 +28,7 @@ def test_locate_prints_the_lines_of_the_declaration(project: Shell):
     assert project.run("locate", "round up in shop.py:6") == (0, "shop.py:5-7: tax_of\n", "")
 
 
-def test_a_name_that_the_folder_does_not_have_is_said(project: Shell):
+def test_locate_reports_a_name_that_the_folder_does_not_have(project: Shell):
     result = project.run("locate", "let `tax_off` round up")
     assert (result.code, result.out) == (5, "")
     assert "there is no symbol tax_off in this folder; the most similar names are: tax_of" in result.err
@@ -50,7 +50,7 @@ def test_locate_explains_the_other_candidates(project: Shell):
     }
 
 
-def test_a_model_chooses_where_the_settings_say_so(project: Shell):
+def test_locate_lets_the_model_choose_if_the_settings_say_so(project: Shell):
     project.set("LSP_HARNESS_LOCATE__RANKING", "model")
     task = "let the tax round up"
     project.replies("1")
@@ -64,7 +64,7 @@ def test_a_model_chooses_where_the_settings_say_so(project: Shell):
     assert "locate.ranking must be one of index, model, not 'fate'" in project.run("locate", TASK).err
 
 
-def test_a_search_that_finds_nothing_says_what_to_do(project: Shell):
+def test_locate_without_a_result_says_what_to_do(project: Shell):
     result = project.run("locate", "zebra")
     assert (result.code, result.out) == (5, "")
     assert "name a function in it, or say the place as FILE:LINE" in result.err

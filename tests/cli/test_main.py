@@ -103,7 +103,7 @@ def capture_output(encoding: str, print_: Callable[[], object]) -> str:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_signs_are_shown_in_ascii_where_they_must_be(encoding: str) -> None:
+def test_signs_are_printed_in_ascii_if_the_encoding_needs_it(encoding: str) -> None:
     text = capture_output(encoding, lambda: say("✓ “a” → b… \udc80\N{PILE OF POO}"))
     assert text.startswith("✓ " if encoding == "utf-8" else "ok ")
     if encoding == "ascii":
@@ -137,7 +137,7 @@ for arguments in (["fix", "a.py", "--apply"], ["doctor"]):
 
 
 @pytest.mark.parametrize("name", LOCALES)
-def test_a_fix_is_applied_and_told_in_every_locale(tmp_path: Path, name: str) -> None:
+def test_a_fix_is_applied_and_reported_in_every_locale(tmp_path: Path, name: str) -> None:
     """Run in another process, because Python chooses the encoding of its output at the start."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
     environment |= {"LC_ALL": name, "LSP_HARNESS_HOME": str(tmp_path / "home"), "LSP_HARNESS_INDEX__ENABLED": "false"}

@@ -46,7 +46,7 @@ def test_a_user_with_more_patience_gets_other_advice() -> None:
     ],
     ids=["unknown model", "unknown speed", "no patience", "no larger model"],
 )
-def test_there_is_no_advice_where_something_is_unknown(facts: dict[str, Any], settings: Completion) -> None:
+def test_without_known_figures_there_is_no_advice(facts: dict[str, Any], settings: Completion) -> None:
     row = advise_model(facts, settings)
     if row:  # the catalogue may get a larger model
         assert LARGER not in row.says

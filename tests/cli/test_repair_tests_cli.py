@@ -29,7 +29,7 @@ def test_the_code_that_makes_tests_fail_is_repaired(shell: Shell) -> None:
     assert "tests ✓" in result.out
 
 
-def test_without_failing_tests_nothing_is_asked(shell: Shell) -> None:
+def test_without_failing_tests_the_model_is_not_asked(shell: Shell) -> None:
     shell.file("area.py", BROKEN.replace("7", "2"))
     shell.file("test_area.py", TESTS)
     shell.replies()

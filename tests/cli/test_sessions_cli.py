@@ -22,7 +22,7 @@ def log_request(text: str) -> str:
     return log.id
 
 
-def test_the_last_session_and_any_by_its_name(shell: Shell):
+def test_sessions_show_prints_the_last_session_or_a_named_one(shell: Shell):
     assert "there is no session yet" in shell.run("sessions", "show", "--summary").err
     first, last = sorted([log_request("use pi"), log_request("use tau")])
     assert shell.run("sessions", "show", "--summary").out.startswith(f"{last}, 1 turn\nGoal: use")
@@ -38,7 +38,7 @@ def write_long_session() -> None:
     log.close()
 
 
-def test_a_session_is_told_in_two_hundred_tokens_and_all_of_it_where_that_is_asked_for(shell: Shell):
+def test_a_summary_has_200_tokens_or_the_whole_session_on_request(shell: Shell):
     write_long_session()
     head, *lines, more = shell.run("sessions", "show", "--summary").out.splitlines()
     assert (head.endswith(", 40 turns"), more) == (True, "(--all shows more)")
@@ -51,7 +51,7 @@ def test_a_session_is_told_in_two_hundred_tokens_and_all_of_it_where_that_is_ask
     assert "--all" not in shell.run("sessions", "show", "--summary").out
 
 
-async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
+async def test_tokens_are_counted_by_the_loaded_model_of_an_engine(
     home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
@@ -64,7 +64,7 @@ async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
         assert await count_tokens(lines) == expected != estimate_counts(lines)
 
 
-def test_a_name_that_means_none_or_several(shell: Shell):
+def test_an_unknown_or_ambiguous_name_of_a_session_is_refused(shell: Shell):
     log_request("use pi")
     log_request("use tau")
     assert (

@@ -51,7 +51,7 @@ def check(shell: Shell, arguments: str, *expected: str) -> None:
         ("geo.py:2", "fix geo.py:2"),
     ],
 )
-def test_the_right_form_is_said(shell: Shell, arguments: str, right: str) -> None:
+def test_the_error_shows_the_right_form_of_the_arguments(shell: Shell, arguments: str, right: str) -> None:
     shell.file("geo.py", CODE)
     check(shell, arguments, f"lsp-harness {right}")
 
@@ -117,7 +117,7 @@ def test_other_arguments_that_cannot_be_used(shell: Shell, arguments: str, expec
         ("search --at geo.py", "say where in the file: lsp-harness search --at geo.py:LINE"),
     ],
 )
-def test_a_place_that_is_none_is_told_apart(shell: Shell, arguments: str, expected: str) -> None:
+def test_each_kind_of_invalid_place_has_its_own_error(shell: Shell, arguments: str, expected: str) -> None:
     shell.file("geo.py", CODE)
     (shell.folder / "sub").mkdir()
     os.mkfifo(shell.folder / "pipe")

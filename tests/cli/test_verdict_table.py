@@ -8,7 +8,7 @@ def make_event(type: str, **data: object) -> Event:
     return Event("e", 0, "", "s", 0, None, None, type, dict(data))
 
 
-def test_candidates_are_rows_and_checks_of_a_text_that_was_taken_are_none():
+def test_the_table_has_rows_for_candidates_and_not_for_accepted_texts():
     verdicts = VerdictTable()
     passed = [{"check": "syntax", "status": "passed", "reason": ""}]
     verdicts(make_event("candidate.generated", candidate=1, kind="fill", text="x"))
@@ -18,7 +18,7 @@ def test_candidates_are_rows_and_checks_of_a_text_that_was_taken_are_none():
     assert [(row["candidate"], row["reason"]) for row in verdicts.rows] == [(1, only_form)]
 
 
-def test_a_candidate_passes_if_something_decided_its_behaviour():
+def test_a_candidate_passes_if_a_test_or_the_types_were_checked():
     verdicts = VerdictTable()
     passed = [{"check": check, "status": "passed", "reason": ""} for check in ("syntax", "tests")]
     verdicts(make_event("candidate.generated", candidate=1, kind="fill", text="x"))
@@ -26,7 +26,7 @@ def test_a_candidate_passes_if_something_decided_its_behaviour():
     assert [(row["standing"], row["reason"]) for row in verdicts.rows] == [("verified", "passes")]
 
 
-def test_a_check_of_another_version_has_a_column_of_its_own():
+def test_a_check_of_another_version_gets_its_own_column():
     verdicts = VerdictTable()
     outcomes = [
         {"check": "spelling", "status": "failed", "reason": "aspell"},

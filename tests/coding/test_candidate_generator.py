@@ -32,7 +32,7 @@ async def test_seeds_and_temperatures_differ_between_candidates(check) -> None:
     assert [(data["temperature"], data["seed"]) for data in generated] == sampled
 
 
-async def test_a_hole_is_the_statement_and_a_hint_says_what_was_there(check) -> None:
+async def test_a_prompt_has_a_hole_for_the_statement_and_a_hint_with_the_old_code(check) -> None:
     result = await check(AREA, STILL, GOOD, config=make_edit_settings(2))
     assert result.engine.prompt(0).endswith("def area(r):\n    width = r\n    <FILL>\n")
     assert result.engine.prompt(1).endswith(
@@ -40,7 +40,7 @@ async def test_a_hole_is_the_statement_and_a_hint_says_what_was_there(check) -> 
     )
 
 
-async def test_a_name_nobody_knows_may_be_imported(check) -> None:
+async def test_an_unknown_name_may_be_imported(check) -> None:
     source = '"""Areas."""\nimport os\n\n\ndef area(r):\n    return pi, os\n    #      ^^ F821 Undefined name `pi`\n'
     result = await check(source, "return pi + 1, os", "math import pi", config=make_edit_settings(2))
     assert result.text == '"""Areas."""\nimport os\nfrom math import pi\n\n\ndef area(r):\n    return pi, os\n'
@@ -49,7 +49,7 @@ async def test_a_name_nobody_knows_may_be_imported(check) -> None:
 
 
 # -- told what was wrong
-async def test_a_rewrite_is_told_what_the_gates_said_of_those_before(check) -> None:
+async def test_a_rewrite_gets_the_messages_about_earlier_candidates(check) -> None:
     rewritten = "```python\ndef area(r):\n    width = r\n    return {}\n```"
     answers = (STILL, rewritten.format("nobody(width) is None"), rewritten.format("width is None"))
     result = await check(AREA, *answers, config=make_edit_settings(3, 2))
@@ -73,7 +73,7 @@ async def test_text_that_changes_from_one_rewrite_to_the_next_comes_last(check) 
     assert first[0].endswith("```python\ndef area(r):\n    width = r\n    return width == None\n```\n\n")
 
 
-async def test_a_syntax_error_is_told_with_its_line(check) -> None:
+async def test_the_prompt_has_a_syntax_error_with_its_line(check) -> None:
     broken = "```python\ndef area(r):\n    width = r\n   return 3\n```"
     result = await check(
         AREA,
@@ -86,7 +86,7 @@ async def test_a_syntax_error_is_told_with_its_line(check) -> None:
     assert result.text == FIXED
 
 
-async def test_after_three_retries_nothing_was_changed_and_the_closest_is_named(check) -> None:
+async def test_after_three_failed_retries_the_error_names_the_closest_candidate(check) -> None:
     rewrites = [
         f"```python\ndef area(r):\n    width = r\n    return {'(' * n}width{')' * n} == None\n```" for n in (2, 3, 4)
     ]
@@ -158,7 +158,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(check) -> None:
         assert [data["kind"] for data in of_type(result.events, "candidate.generated")] == ["rewrite"]
 
 
-async def test_without_holes_the_settings_say_how_many_rewrites_there_are(check) -> None:
+async def test_without_fill_in_the_middle_the_settings_limit_the_rewrites(check) -> None:
     failing = "```python\ndef area(r):\n    return pi - 1\n```"
     for candidates, retries, asked in ((1, 3, 1), (3, 2, 2), (0, 3, 3), (-1, 2, 1)):
         result = await check(AREA, *[failing] * asked, config=make_edit_settings(candidates, retries), facts=NO_HOLES)
@@ -174,7 +174,7 @@ async def test_the_outermost_statement_is_rewritten_outside_of_functions(check) 
     assert result.text == "cases = [1]\nif cases is None:\n    cases = []\n"
 
 
-async def test_a_model_that_fills_no_holes_has_nothing_to_do_in_long_statements(check) -> None:
+async def test_a_long_statement_is_not_repaired_without_fill_in_the_middle(check) -> None:
     rows = "".join(f"    {number},\n" for number in range(80))
     source = f"cases = [\n{rows}    int == None,\n    #      ^^^^ E711 what is this\n]\n"
     result = await check(source, config=make_edit_settings(3, 2), facts=NO_HOLES)
@@ -196,7 +196,7 @@ async def test_a_model_without_a_template_for_instructions_is_asked_for_fills_on
     ] == "nothing usable was generated"
 
 
-async def test_a_server_that_refuses_holes_when_it_is_asked_rewrites_the_function(check, monkeypatch) -> None:
+async def test_after_a_refused_infill_the_function_is_rewritten(check, monkeypatch) -> None:
     answer = Script.stream
 
     async def stream(self: Script, request: ModelRequest):
@@ -242,7 +242,7 @@ async def test_fills_of_one_prompt_are_asked_for_at_once(check) -> None:
     await result.engine.aclose()
 
 
-async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path, ruff: Ruff) -> None:
+async def test_the_speed_of_the_machine_decides_the_number_of_candidates(tmp_path: Path, ruff: Ruff) -> None:
     for facts, fills in (({}, 5), ({"curve": {"candidates": 7}}, 7)):
         src = markup.parse(AREA, tmp_path / "a.py")
         engine, log = Script(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")

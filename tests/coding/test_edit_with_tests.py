@@ -100,7 +100,7 @@ async def test_the_failure_is_in_the_prompt_of_a_retry(bench: EditBench) -> None
     )
 
 
-async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_says_so(bench: EditBench) -> None:
+async def test_an_edit_that_leaves_a_failing_test_is_the_second_choice(bench: EditBench) -> None:
     proposal = await bench.edit(OTHER, SOURCE)
     assert text_of(proposal) == OTHER
     assert proposal.verdict.passed
@@ -114,7 +114,7 @@ async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_say
     assert [data["passed"] for data in of_type(bench.events, "verify.completed")] == [False, True]
 
 
-async def test_an_attempt_that_stays_wrong_is_repaired_where_the_tests_blame_it(bench: EditBench) -> None:
+async def test_a_failed_attempt_is_repaired_at_the_lines_of_the_failing_tests(bench: EditBench) -> None:
     proposal = await bench.edit(OTHER, OTHER, retries=1, fill="        raise ValueError('rate below zero')")
     assert text_of(proposal) == OTHER.replace("negative", "rate below zero")
     assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file, 2 of 2 changed lines"

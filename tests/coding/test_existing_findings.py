@@ -57,7 +57,7 @@ async def find_existing_findings(folder: Path, *told: ToolProblem, text: str = T
     )
 
 
-async def test_other_findings_of_the_code_are_told_and_matters_of_style_are_not(tmp_path: Path):
+async def test_the_prompt_lists_other_findings_but_none_about_style(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F", "E", "D"]\n')
     assert await find_existing_findings(tmp_path) == [
         "Also at line 2: F841 Local variable `unused` is assigned to but never used",
@@ -71,7 +71,7 @@ async def test_other_findings_of_the_code_are_told_and_matters_of_style_are_not(
     ]
 
 
-async def test_findings_of_a_tool_for_these_lines_and_failing_tests_are_told(tmp_path: Path):
+async def test_the_prompt_lists_findings_of_a_tool_and_failing_tests(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F821"]\n')
     token = "ghp_" + "a" * 36
     found = await find_existing_findings(
@@ -93,6 +93,6 @@ async def test_findings_of_a_tool_for_these_lines_and_failing_tests_are_told(tmp
     assert (len(found[4]), found[4][-1]) == (240, "…")
 
 
-async def test_broken_syntax_is_told_where_it_is(tmp_path: Path):
+async def test_the_prompt_names_the_place_of_a_syntax_error(tmp_path: Path):
     [one] = await find_existing_findings(tmp_path, text="<|>def f(:\n    return 1\n<|>\n")
     assert one.startswith("Also at line 1: syntax ")

@@ -100,7 +100,7 @@ async def test_a_check_that_is_switched_off_is_not_run(check) -> None:
         assert [outcome["check"] for outcome in verified["outcomes"]] == names
 
 
-async def test_with_all_checks_off_nothing_is_ever_proposed(check) -> None:
+async def test_without_any_check_no_fix_is_proposed(check) -> None:
     result = await check(
         AREA, GOOD, config=make_edit_settings(1, verification={"lint": False, "parse_check": False, "kept": False})
     )
@@ -135,7 +135,7 @@ async def test_the_fix_of_the_linter_is_verified(check) -> None:
     assert result.engine.foreground_requests == []
 
 
-async def test_a_fix_of_the_linter_that_breaks_something_is_not_proposed(check) -> None:
+async def test_a_harmful_fix_of_the_linter_is_not_proposed(check) -> None:
     source = "import os\n#      ^^ F401 `os` imported but unused\nx = os\n"
     result = await check(source, config=make_edit_settings(1), given=(Edit(0, 10, b""),))
     assert str(result.error) == "The linter's own fix does not pass the checks here; nothing was changed"
@@ -160,7 +160,7 @@ async def test_an_engine_that_fails_ends_the_turn_as_failed(check) -> None:
     assert result.events[-1].data == {"state": "FAILED", "reason": "out of memory"}
 
 
-async def test_a_cancelled_fix_closes_the_stream_and_the_log_says_so(tmp_path: Path, ruff: Ruff) -> None:
+async def test_a_cancelled_fix_closes_the_stream_and_is_logged(tmp_path: Path, ruff: Ruff) -> None:
     src = markup.parse(AREA, tmp_path / "a.py")
     engine, log = Script({"hang": True}), SessionLog(tmp_path / "sessions")
     job = TurnContext(

@@ -190,7 +190,7 @@ async def test_the_named_declaration_is_chosen(indexed: Indexed, task: str, symb
         ("store.py:300 is wrong", "src/box/store.py has 31 lines, so there is no line 300"),
     ],
 )
-async def test_a_name_that_stands_nowhere_is_said_and_nothing_else_is_chosen(indexed: Indexed, task: str, message: str):
+async def test_an_unknown_name_in_a_task_is_an_error_and_no_place_is_chosen(indexed: Indexed, task: str, message: str):
     with pytest.raises(NoAnswer) as raised:
         await find(indexed, task)
     assert message in raised.value.message
@@ -211,7 +211,7 @@ async def test_a_new_name_or_an_ordinary_word_is_not_missing(indexed: Indexed, t
     assert await find(indexed, task)
 
 
-async def test_doubt_is_said_if_nothing_or_more_than_one_thing_is_named(indexed: Indexed):
+async def test_doubt_is_reported_without_a_named_place_or_with_several(indexed: Indexed):
     assert (await find(indexed, "make unsign raise")).doubt == ""
     several = await find(indexed, "make sign raise")
     assert several.doubt == "sign is the name of 2 declarations"
@@ -260,7 +260,7 @@ def test_files_and_lines_are_read_from_a_task(task: str, path: str, lines: tuple
         ("make flatten raise a TypeError", False, False),
     ],
 )
-def test_a_task_about_a_failing_test_is_told_from_one_about_the_test(task: str, repairs: bool, edits: bool):
+def test_a_task_about_a_failing_test_differs_from_one_about_the_test_code(task: str, repairs: bool, edits: bool):
     reading = read_task(task)
     assert (reading.repairs_tests, reading.edits_tests) == (repairs, edits)
 

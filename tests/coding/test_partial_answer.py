@@ -63,7 +63,7 @@ def test_a_changed_function_keeps_the_imports_above_it() -> None:
         pytest.param("def f(): return 1\n", "return 2", id="a body on the line of its head"),
     ],
 )
-def test_other_answers_stay_as_they_are(source: str, code: str) -> None:
+def test_complete_answers_are_not_changed(source: str, code: str) -> None:
     assert complete(source, code) == code
 
 

@@ -332,7 +332,7 @@ async def check_ceiling(name: PromptName, tokenizer: Tokenizer, folder: Path, gr
 
 @pytest.mark.parametrize("name", PROMPT_NAMES)
 @pytest.mark.process
-async def test_no_prompt_is_longer_than_its_ceiling(
+async def test_no_prompt_exceeds_its_ceiling(
     name: PromptName, tiny: Tokenizer, tmp_path: Path, greedy: Callable[[str], None]
 ) -> None:
     await check_ceiling(name, tiny, tmp_path, greedy)
@@ -340,7 +340,7 @@ async def test_no_prompt_is_longer_than_its_ceiling(
 
 @pytest.mark.parametrize("name", PROMPT_NAMES)
 @pytest.mark.process
-async def test_a_prompt_above_its_ceiling_is_not_sent(
+async def test_a_prompt_that_exceeds_its_ceiling_is_not_sent(
     name: PromptName,
     tiny: Tokenizer,
     tmp_path: Path,
@@ -357,7 +357,7 @@ async def test_a_prompt_above_its_ceiling_is_not_sent(
 
 @pytest.mark.model
 @pytest.mark.parametrize("name", PROMPT_NAMES)
-async def test_no_prompt_of_the_default_model_is_longer_than_its_ceiling(
+async def test_no_prompt_of_the_default_model_exceeds_its_ceiling(
     name: PromptName, real: Tokenizer, tmp_path: Path, greedy: Callable[[str], None]
 ) -> None:
     await check_ceiling(name, real, tmp_path, greedy)

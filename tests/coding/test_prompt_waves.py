@@ -43,7 +43,7 @@ async def take(source: LateFirst, waves: list[list[int]], *, in_order: bool) -> 
         waves += [[candidate.number for candidate in wave]]
 
 
-async def test_candidates_arrive_when_they_are_complete():
+async def test_candidates_are_yielded_as_soon_as_they_are_complete():
     waves: list[list[int]] = []
     await take(LateFirst(), waves, in_order=False)
     assert sorted(waves[0]) == waves[0]
@@ -51,7 +51,7 @@ async def test_candidates_arrive_when_they_are_complete():
     assert waves[-1] == [1]
 
 
-async def test_candidates_in_order_wait_for_those_before_them():
+async def test_candidates_in_order_wait_for_earlier_ones():
     waves: list[list[int]] = []
     await take(LateFirst(), waves, in_order=True)
     assert waves == [[1], [2], [3]]

@@ -71,7 +71,7 @@ async def choose_repair_number(
 
 
 @pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 2)])
-async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
+async def test_the_model_writes_one_of_the_repairs(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
     engine = Script(answer)
     assert (
         await choose_repair_number(make_name_repairs(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path)
@@ -93,7 +93,7 @@ async def test_the_model_and_the_costs_have_to_agree(log: SessionLog, tmp_path: 
     assert made["agreed"] is (number == 1)
 
 
-async def test_an_answer_that_is_none_of_them_takes_none_and_is_told(log: SessionLog, tmp_path: Path) -> None:
+async def test_an_answer_that_matches_no_repair_chooses_none_and_is_logged(log: SessionLog, tmp_path: Path) -> None:
     assert (
         await choose_repair_number(
             make_name_repairs(Document.from_text("file:///a.py", TEXT)), Script("c, 1)"), log, tmp_path
@@ -104,7 +104,7 @@ async def test_an_answer_that_is_none_of_them_takes_none_and_is_told(log: Sessio
     assert failed["reason"] == "the model chose none of the repairs"
 
 
-async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) -> None:
+async def test_an_engine_that_fails_chooses_no_repair(log: SessionLog, tmp_path: Path) -> None:
     assert (
         await choose_repair_number(
             make_name_repairs(Document.from_text("file:///a.py", TEXT)),
@@ -132,7 +132,7 @@ async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_pat
     ("text", "allowed"),
     [(TEXT, False), (TEXT.replace("1", f"'{TOKEN}'"), True), (TEXT.replace("1", f"'{'x ' * 1000}'"), True)],
 )
-async def test_a_repair_that_may_not_be_shown_to_the_model_is_not_chosen_by_it(
+async def test_a_private_repair_is_not_shown_to_the_model(
     log: SessionLog, tmp_path: Path, text: str, allowed: bool
 ) -> None:
     engine = Script()
@@ -201,7 +201,7 @@ async def fix(engine: Script, log: SessionLog, folder: Path, model: bool = True)
 
 
 @pytest.mark.parametrize("letter", ["a", "b"])
-async def test_a_fix_takes_what_the_model_chooses(log: SessionLog, tmp_path: Path, letter: str) -> None:
+async def test_a_fix_applies_the_repair_that_the_model_chooses(log: SessionLog, tmp_path: Path, letter: str) -> None:
     engine = Script(f"{letter}, item_a, item_b")
     assert f"return item_{letter}, item_a, item_b" in await fix(engine, log, tmp_path)
     events = read_checked_log(log.path)
@@ -237,7 +237,7 @@ MISSPELT = """
         (SOURCE, True, ["a, item_a, item_b"], True),
     ],
 )
-async def test_a_repair_that_the_model_wrote_or_chose_is_said_to_be_its(
+async def test_a_repair_that_the_model_wrote_or_chose_counts_as_its_own(
     log: SessionLog, tmp_path: Path, source: str, repairs: bool, replies: list[str], is_by_model: bool
 ) -> None:
     """The editor asks the user about edits of the model alone, whatever the title of the quick fix was."""

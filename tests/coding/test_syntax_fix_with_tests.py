@@ -65,7 +65,7 @@ async def test_the_tests_choose_among_equally_likely_repairs(bench: SyntaxBench)
     assert not of_type(bench.events, "choice.made")
 
 
-async def test_no_tests_run_if_the_settings_say_so(bench: SyntaxBench) -> None:
+async def test_no_tests_run_if_the_setting_forbids_them(bench: SyntaxBench) -> None:
     bench.verification = Verification(test=False)
     with pytest.raises(NoAnswer, match="equally likely"):
         await bench.fix(OPEN_LIST, "nothing of this kind")
@@ -79,7 +79,7 @@ async def test_a_text_of_the_model_that_passes_the_tests_may_change_more_than_a_
     assert proposal.is_by_model
 
 
-async def test_without_failing_tests_such_a_text_is_rejected(bench: SyntaxBench) -> None:
+async def test_without_failing_tests_a_text_of_the_model_is_rejected(bench: SyntaxBench) -> None:
     bench.verification = Verification(test=False)
     with pytest.raises(NoAnswer):
         await bench.fix(NO_PARAMETERS, HEADER)
@@ -87,7 +87,7 @@ async def test_without_failing_tests_such_a_text_is_rejected(bench: SyntaxBench)
     assert last["reason"].startswith("NOT KEPT: ")
 
 
-async def test_if_all_fail_the_tests_the_usual_checks_decide_and_it_is_not_verified(bench: SyntaxBench) -> None:
+async def test_if_all_repairs_fail_the_tests_the_other_checks_decide(bench: SyntaxBench) -> None:
     proposal = await bench.fix(OPEN_LIST, "return [i * i for i in range(n)]", tests=TESTS.replace("4]", "5]"))
     assert text_of(proposal) == CLOSED_LIST
     assert proposal.verdict.passed

@@ -147,7 +147,7 @@ async def locate_task(
     return task_places
 
 
-async def test_a_task_finds_the_function_it_names_among_200_files_and_three_decoys(indexed: Indexed):
+async def test_a_task_finds_its_function_among_200_files_and_three_decoys(indexed: Indexed):
     assert len(make_workspace_files()) == 200
     found = await locate_task(indexed, "add input validation to parse_config")
     assert (found.best.place, found.best.symbol) == ("src/config.py:34-58", "parse_config")
@@ -216,7 +216,7 @@ async def test_a_task_in_words_finds_its_code(indexed: Indexed, task: str, place
 
 
 @pytest.mark.parametrize("weight", [WEIGHTS["linked"], 100.0])
-async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_it(
+async def test_neighbours_of_the_best_place_are_listed_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weight: float
 ):
     """The function that is meant has one word of the task, as nine others have; only it is used by the one that has
@@ -234,7 +234,7 @@ async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_
     assert second.reasons[-1] == "linked 1"
 
 
-async def test_lines_are_those_of_the_text_as_it_is_now(indexed: Indexed):
+async def test_places_have_the_lines_of_the_current_text(indexed: Indexed):
     files = make_workspace_files()
     files["src/config.py"] = "# a line\n\n" + files["src/config.py"]
     found = await locate_task(indexed, "add input validation to parse_config", files)
@@ -282,7 +282,7 @@ async def test_without_a_model_the_index_decides():
     assert await choose_place(Missing([]), "work less", make_places(3), 500) == make_places(3)
 
 
-async def test_a_choice_keeps_to_its_budget():
+async def test_the_prompt_of_a_choice_stays_within_its_budget():
     fixed = shown = 0
     for budget in range(200):
         engine = ScriptedEngine([{"text": "0"}])
@@ -306,7 +306,7 @@ async def test_a_task_with_a_secret_is_not_shown_to_a_model():
     assert engine.foreground_requests == []
 
 
-async def test_a_signature_with_a_secret_is_shown_by_its_name_alone(tmp_path: Path):
+async def test_a_signature_with_a_secret_is_shortened_to_its_name(tmp_path: Path):
     files = {"a.py": "def connect(key='sk-proj-" + "a1B2" * 12 + "'):\n    return key\n"}
     with closing(Indexed(tmp_path, files)) as found:
         [one] = (await locate_task(found, "connect with a key", files)).candidates

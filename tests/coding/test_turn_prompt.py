@@ -23,7 +23,7 @@ CONTEXT = InfillContext(
 LIMIT = PromptLimit("fill", 1000)
 
 
-async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Path, tiny_model: Path):
+async def test_the_recorded_prompt_has_the_token_count_of_the_engine(home: Path, tiny_model: Path):
     config = Config(model=Model(str(tiny_model), context_length=2048), engine=Engine(threads=1, idle_seconds=60))
     log = SessionLog(is_saved=False)
     turn = log.turn()

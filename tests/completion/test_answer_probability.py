@@ -26,21 +26,21 @@ def test_tokens_that_the_rules_cut_off_do_not_count() -> None:
     assert shown_probability(both, "x = 1") == pytest.approx(0.5)
 
 
-def test_lines_that_were_indented_anew_are_found_again() -> None:
+def test_lines_with_changed_indentation_are_found_in_the_answer() -> None:
     both = model_text(("if x:\n", 0.5), ("  y\n", 0.5), ("z", 0.01))
     assert shown_probability(both, "if x:\n        y") == pytest.approx(0.5)
     assert shown_probability(both, "if x:\r\n\ty") == pytest.approx(0.5)
 
 
-def test_a_text_that_is_not_found_is_judged_by_all_of_it() -> None:
+def test_a_text_that_is_not_found_gets_the_probability_of_the_whole_answer() -> None:
     assert shown_probability(model_text(("a", 0.9), ("b", 0.4)), "something else") == pytest.approx(0.6)
 
 
-def test_without_probabilities_nothing_is_known() -> None:
+def test_without_probabilities_of_tokens_the_probability_is_unknown() -> None:
     assert shown_probability(ModelText("a = 1", None), "a = 1") is None
 
 
-def test_a_known_answer_keeps_those_of_what_is_left_of_it() -> None:
+def test_a_remembered_answer_keeps_the_probabilities_of_its_rest() -> None:
     results = AnswerCache()
     results.add("x = ", (), model_text(("foo", 0.1), ("(1", 0.4), (")", 0.9)), Usage())
     result = results.find("x = foo", ())

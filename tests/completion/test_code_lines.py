@@ -33,7 +33,7 @@ def test_a_quote_that_ends_the_string_before_the_cursor_is_surplus() -> None:
     assert [char for _, char in scan_brackets('world" + "x"', "python", '"').surplus_closers] == ['"']
 
 
-def test_missing_counts_what_the_rest_does_not_close() -> None:
+def test_brackets_that_the_rest_of_the_line_does_not_close_are_counted() -> None:
     assert count_unclosed("foo(bar(a", ")") == 1
     assert count_unclosed("foo(a", ")") == 0
     assert count_unclosed("foo(a", " + [b])") == 0

@@ -99,7 +99,7 @@ async def test_a_text_that_is_only_unfinished_is_shown() -> None:
     assert await check("x = <|>", "foo(1,", config=SHORT) == "foo(1,"
 
 
-async def test_without_a_grammar_there_is_no_syntax_gate() -> None:
+async def test_without_a_grammar_a_suggestion_is_not_checked_for_syntax() -> None:
     assert await check("some <|>\n", "words ) here", path="notes.txt") == "words ) here"
 
 
@@ -121,7 +121,7 @@ async def test_a_suggestion_has_the_line_ends_and_tabs_of_its_document() -> None
     assert text.count("\r\n") == text.count("\n")
 
 
-async def test_characters_of_any_width_before_the_cursor_do_not_move_it() -> None:
+async def test_wide_characters_before_the_cursor_do_not_move_a_suggestion() -> None:
     assert await check("é = '😀漢'; y = <|>\n", "é + '😀'") == "é + '😀'"
 
 
@@ -137,7 +137,7 @@ async def test_a_binary_or_enormous_text_is_not_completed(data: bytes) -> None:
 
 
 # -- typing along
-async def test_typing_what_is_shown_asks_nobody() -> None:
+async def test_typing_the_shown_text_does_not_ask_the_model() -> None:
     src = markup.parse(AREA)
     engine = Script("3.14 * r ** 2")
     completer = Desk(Completer(engine, Completion()))
@@ -154,7 +154,7 @@ async def test_typing_what_is_shown_asks_nobody() -> None:
     await engine.aclose()
 
 
-async def test_a_bracket_that_the_editor_closes_is_typed_along_and_the_rest_is_shaped_for_it() -> None:
+async def test_the_rest_of_a_suggestion_fits_behind_a_bracket_that_the_editor_closes() -> None:
     src = markup.parse("area = pow<|>\n")
     completer = Desk(Completer(Script("(r, 2)"), Completion()))
     assert await ask(completer, src.document, src.cursor)
@@ -174,7 +174,7 @@ async def test_a_second_request_at_the_same_place_does_not_ask_the_model() -> No
     assert first.text == again.text
 
 
-async def test_typing_something_else_asks_again() -> None:
+async def test_typing_another_text_asks_the_model_again() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", "r * 4")
     completer = Desk(Completer(engine, Completion()))
@@ -252,7 +252,7 @@ async def test_a_cancelled_request_closes_the_stream_and_is_not_called_supersede
     assert result.text == "3 * r"
 
 
-async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown() -> None:
+async def test_closing_a_document_ends_its_request_and_forgets_its_suggestions() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", {"hang": True})
     completer = Desk(Completer(engine, Completion()))

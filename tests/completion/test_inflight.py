@@ -113,7 +113,7 @@ async def test_the_newer_request_goes_on_with_the_answer_under_way() -> None:
     assert "typed_along" not in result.stats
 
 
-async def test_text_that_is_typed_before_the_answer_may_be_its_beginning() -> None:
+async def test_typed_text_may_become_the_beginning_of_the_answer() -> None:
     user = Typist()
     await user.ask()
     await user.type("pi")
@@ -141,7 +141,7 @@ async def test_an_answer_that_turns_out_to_be_another_is_ended_and_asked_again()
     assert "in_flight" not in result.stats
 
 
-async def test_a_request_at_an_older_place_keeps_its_answer_to_the_end() -> None:
+async def test_an_older_request_gets_its_whole_answer() -> None:
     user = Typist()
     older = await user.ask()
     await user.type("x")
@@ -165,7 +165,7 @@ async def test_typing_another_text_ends_the_answer_with_the_next_request() -> No
     assert await newer
 
 
-async def test_a_change_elsewhere_ends_it() -> None:
+async def test_a_change_elsewhere_ends_the_answer() -> None:
     user = Typist()
     await user.ask()
     user.document, _ = type_text(user.document, 0, "# new\n")
@@ -175,7 +175,7 @@ async def test_a_change_elsewhere_ends_it() -> None:
 
 
 # -- with nobody waiting
-async def test_taken_back_before_the_key_is_told_of_it_waits_for_the_next_request() -> None:
+async def test_an_answer_survives_a_cancellation_before_the_next_key() -> None:
     user = Typist()
     task = await user.ask()
     await user.say("3.")
@@ -188,7 +188,7 @@ async def test_taken_back_before_the_key_is_told_of_it_waits_for_the_next_reques
     assert (result.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
-async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() -> None:
+async def test_an_answer_survives_a_cancellation_after_a_matching_key() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
@@ -205,7 +205,7 @@ async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() ->
     assert (result.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
-async def test_an_answer_that_is_not_fetched_in_time_is_asked_anew() -> None:
+async def test_an_answer_that_is_not_requested_in_time_is_generated_again() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
@@ -218,7 +218,7 @@ async def test_an_answer_that_is_not_fetched_in_time_is_asked_anew() -> None:
     assert len(user.engine.foreground_requests) == 2
 
 
-async def test_a_key_it_does_not_say_ends_it_at_once_when_nobody_waits() -> None:
+async def test_a_different_key_ends_an_answer_without_a_waiting_request() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
@@ -229,7 +229,7 @@ async def test_a_key_it_does_not_say_ends_it_at_once_when_nobody_waits() -> None
 
 
 @pytest.mark.parametrize("stop", ["eos", "deadline"])
-async def test_finished_with_nobody_waiting_it_is_there_for_the_next_request(stop: Stop) -> None:
+async def test_an_answer_that_ends_without_a_waiting_request_serves_the_next_one(stop: Stop) -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
@@ -288,7 +288,7 @@ async def test_a_repeated_request_at_the_same_place_shares_one_question() -> Non
     assert (result.text, len(user.engine.foreground_requests)) == ("3 * r", 1)
 
 
-async def test_closing_the_document_or_the_front_end_ends_it() -> None:
+async def test_closing_the_document_or_the_front_end_ends_the_answer() -> None:
     for end in (lambda user: user.completer.close(user.document.uri), lambda user: user.completer.stop_background()):
         user = Typist()
         older = await user.ask()
@@ -299,7 +299,7 @@ async def test_closing_the_document_or_the_front_end_ends_it() -> None:
         assert user.engine.ended == 1
 
 
-async def test_an_engine_that_fails_tells_who_waits_now() -> None:
+async def test_a_failing_engine_is_reported_to_the_newest_request() -> None:
     user = Typist()
     await user.ask()
     await user.type("3")

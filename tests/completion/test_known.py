@@ -90,7 +90,9 @@ async def test_imported_names_that_are_not_used_are_expected(
 
 
 @pytest.mark.parametrize("changes", [{}, {"repository_tokens": 0}])
-async def test_names_that_the_code_below_needs_are_told(repository: RepositoryContext, changes: dict[str, Any]):
+async def test_names_that_the_code_below_needs_are_in_the_request(
+    repository: RepositoryContext, changes: dict[str, Any]
+):
     body = "def f():\n    <|>\n    return amount\n"
     _, engine = await complete(HEAD + "\n\n" + body, repository, "amount = 1", **changes)
     [request] = engine.foreground_requests

@@ -24,7 +24,7 @@ def test_behind_a_complete_line_the_answer_is_judged_on_the_next_one():
     assert (there.line_prefix, there.mode, rest) == ("", "line", "    c = b")
 
 
-def test_a_line_that_lost_its_break_to_the_one_behind_it_is_put_above_that():
+def test_a_line_without_its_break_is_shown_above_the_line_behind_it():
     next_line = split_next_line(make_ghost("b = 1", "    return b\n"), "\n    c = b")
     assert next_line
     assert next_line[0].mode == "line-above"
@@ -38,17 +38,17 @@ def test_a_line_that_lost_its_break_to_the_one_behind_it_is_put_above_that():
         pytest.param("a = 1\n", "\n", "\nb = 2", id="the line is empty already"),
     ],
 )
-def test_otherwise_the_line_break_is_nothing_special(prefix: str, suffix: str, text: str):
+def test_in_other_cases_a_line_break_is_not_split_off(prefix: str, suffix: str, text: str):
     assert split_next_line(make_ghost(prefix, suffix), text) is None
 
 
-def test_only_a_cursor_with_nothing_to_keep_behind_it_may_break_the_line():
+def test_only_a_cursor_at_the_end_of_a_complete_line_may_begin_a_new_line():
     assert may_begin_with_newline(make_ghost("a = 1", "\n"))
     assert not may_begin_with_newline(make_ghost("foo(", ")\n"))
     assert not may_begin_with_newline(make_ghost("", "\n"))
 
 
-def test_a_header_above_a_line_of_its_own_depth_goes_on_to_its_body():
+def test_a_header_above_a_line_of_equal_depth_continues_with_its_body():
     here = make_ghost("def f(a):\n", "    return a\n")
     result = split_body(here, "    if not a:\n        return None\n    re")
     assert result

@@ -86,12 +86,12 @@ def test_a_suggestion_is_never_blank_and_has_no_blank_end(ghost: Ghost) -> None:
 
 @many
 @given(draw_ghost(), code)
-def test_enough_means_that_more_text_changes_nothing(ghost: Ghost, more: str) -> None:
+def test_more_text_does_not_change_a_settled_suggestion(ghost: Ghost, more: str) -> None:
     if is_settled(ghost):
         assert shape(ghost.with_text(ghost.text + more)).text == shape(ghost).text
 
 
 @many
 @given(draw_ghost())
-def test_having_a_text_is_being_made_with_it(ghost: Ghost) -> None:
+def test_adding_text_later_gives_the_same_ghost_text(ghost: Ghost) -> None:
     assert shape(ghost.with_text("x").with_text(ghost.text)) == shape(replace(ghost))

@@ -32,7 +32,7 @@ def test_most_keys_go_on_with_the_answer_under_way(median: float) -> None:
     assert len(result.shown) > len(TEXT) / 2
 
 
-def test_a_fast_typist_of_something_else_makes_the_engine_write_less(without: Replay) -> None:
+def test_the_engine_writes_less_for_a_fast_typist_of_another_text(without: Replay) -> None:
     assert replay_typing(FAST, Quiet()).wrote < without.wrote * 0.9
 
 
@@ -52,7 +52,7 @@ def test_a_slow_typist_is_not_made_to_wait() -> None:
     assert replay_typing(SLOW, Quiet()) == replay_typing(SLOW, Quiet(debounce_ms=0))
 
 
-def test_a_number_of_ones_own_is_kept_to(without: Replay) -> None:
+def test_a_delay_of_the_user_is_respected(without: Replay) -> None:
     waited = replay_typing(FAST, Quiet(debounce_ms=300))
     assert waited.requests < without.requests / 4
     assert min(waited.shown[key] for key in waited.written) >= 0.3

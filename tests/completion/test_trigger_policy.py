@@ -48,7 +48,7 @@ async def test_a_scenario_is_answered_by_its_rules(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     "scenario", [one for one in ALL if one.rules == (one.file,)], ids=lambda one: f"{one.file}: {one.name}"
 )
-async def test_without_its_setting_the_rule_says_nothing(scenario: Scenario) -> None:
+async def test_a_rule_is_silent_if_its_setting_is_off(scenario: Scenario) -> None:
     off = replace(ON, **{scenario.file: 0.0 if scenario.file == MIN_PROBABILITY else False})
     assert scenario.rule(TriggerPolicy(off)) != scenario.file
     if scenario.model:

@@ -57,7 +57,7 @@ class Desk:
 
 
 # -- speculation
-async def test_a_server_that_knows_no_background_is_asked_for_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_without_background_requests_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     async def props(_: Script) -> Props:
         return Props("one", 8192, 0, {}, dict.fromkeys(FEATURES, False))
 
@@ -68,7 +68,7 @@ async def test_a_server_that_knows_no_background_is_asked_for_nothing_more(monke
     assert desk.background_requests == []
 
 
-async def test_after_an_accept_the_answer_is_there_already() -> None:
+async def test_after_an_accepted_suggestion_the_next_answer_is_ready() -> None:
     desk = Desk(AREA, "3.14 * r ** 2", {"text": "\n\n\ndef volume(r):", "background": True})
     first = await desk.ask()
     assert first
@@ -121,7 +121,7 @@ async def test_typing_along_does_not_end_the_speculation() -> None:
     assert (result.text, result.stats["cached"]) == (" + 1", True)
 
 
-async def test_without_the_setting_and_in_a_front_end_that_leaves_nothing_is_speculated() -> None:
+async def test_no_speculation_starts_if_the_setting_forbids_it_or_the_front_end_ends() -> None:
     desk = Desk(AREA, "3 * r", settings=Completion(speculate=False))
     assert await desk.ask()
     await desk.settled()
@@ -294,7 +294,7 @@ async def test_a_running_completion_is_not_disturbed() -> None:
     await asyncio.wait({task})
 
 
-async def test_an_accept_does_not_end_the_speculation_about_it() -> None:
+async def test_accepting_a_suggestion_does_not_end_its_speculation() -> None:
     desk = Desk(AREA, "3 * r", {"text": " + 1", "background": True})
     result = await desk.ask()
     assert result
@@ -330,7 +330,7 @@ async def test_the_continuation_of_a_short_answer_is_generated_after_the_full_pr
     assert again.stats["cached"]
 
 
-async def test_a_warming_that_goes_on_serves_what_is_typed_meanwhile() -> None:
+async def test_a_request_uses_a_warming_that_still_runs() -> None:
     replies = [{"text": text, "rung": 1} for text in ("3 * r", "4 * r")]
     desk = Desk(FAR + AREA, *replies, settings=Completion(speculate=False))
     desk.engine.held = True
@@ -342,21 +342,21 @@ async def test_a_warming_that_goes_on_serves_what_is_typed_meanwhile() -> None:
     desk.completer.stop_background()
 
 
-async def test_with_warming_switched_off_a_short_prompt_stays_what_it_is() -> None:
+async def test_without_warming_only_the_short_prompt_is_evaluated() -> None:
     desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, settings=Completion(speculate=False, warm=False))
     await desk.ask()
     await desk.settled()
     assert desk.background_requests == []
 
 
-async def test_an_engine_that_cannot_warm_is_not_heard_of() -> None:
+async def test_an_error_of_the_engine_while_warming_is_ignored() -> None:
     desk = Desk(AREA, "3 * r", {"error": "out of memory", "background": True})
     assert await desk.ask()
     await desk.settled()
     assert len(desk.background_requests) == 1
 
 
-async def test_closing_a_document_ends_what_is_done_ahead_for_it() -> None:
+async def test_closing_a_document_ends_its_background_work() -> None:
     desk = Desk(AREA, "3 * r", {"hang": True, "background": True})
     await desk.ask()
     await desk.engine.begun_ahead.wait()
@@ -384,7 +384,7 @@ async def test_a_file_that_is_secret_by_name_is_not_asked_about(path: str) -> No
     assert desk.background_requests == desk.engine.foreground_requests == []
 
 
-async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_disk() -> None:
+async def test_beside_a_secret_no_work_is_done_ahead_and_no_prompt_is_saved() -> None:
     desk = Desk(f"key = '{TOKEN}'\n\n{AREA}", "3 * r")
     desk.warm()
     result = await desk.ask()
@@ -397,12 +397,12 @@ async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_di
     assert TOKEN not in repr(request)
 
 
-async def test_on_the_line_of_a_secret_there_is_none() -> None:
+async def test_a_line_with_a_secret_gets_no_suggestion() -> None:
     desk = Desk(f"key = '{TOKEN}'<|>\n")
     assert await desk.ask() is None
 
 
-async def test_a_prompt_that_may_be_persisted_says_so_and_names_its_document() -> None:
+async def test_a_prompt_that_may_be_saved_names_its_document() -> None:
     desk = Desk(AREA, "3 * r")
     await desk.ask()
     await desk.settled()

@@ -138,7 +138,7 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
 
 
 @pytest.mark.parametrize("wrong", ["Mean", "-x", ""])
-def test_a_pooling_that_is_none_is_no_reason_for_another_engine(folder: Path, wrong: str) -> None:
+def test_an_invalid_pooling_does_not_start_another_engine(folder: Path, wrong: str) -> None:
     model, where = folder / "m.gguf", EngineAddress(folder / "s", folder / "l")
     model.touch()
     config = change_setting("index.embedding_pooling", wrong)
@@ -153,7 +153,7 @@ def test_a_model_that_begins_with_a_dash_is_no_option(folder: Path) -> None:
     assert parse_arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :])).embedding_model == "-x"
 
 
-def test_an_order_that_is_none_is_refused_and_that_of_a_card_can_be_changed(folder: Path) -> None:
+def test_an_invalid_token_order_is_refused_and_a_valid_one_replaces_the_default(folder: Path) -> None:
     model, where = folder / card(Config().model.path).file, EngineAddress(folder / "s", folder / "l")
     for order, taken in (("auto", "suffix-first"), ("prefix-suffix-middle",) * 2):
         argv = EngineSupervisor(change_setting("model.fim_order", order))._argv(model, where)
@@ -170,7 +170,7 @@ async def test_model_path_is_the_file_that_is_loaded(folder: Path) -> None:
         await EngineSupervisor(change_setting("model.path", str(folder / "absent.gguf"))).ensure_running()
 
 
-async def test_an_engine_elsewhere_is_used_as_it_is(folder: Path) -> None:
+async def test_an_engine_at_another_address_is_used_without_starting_one(folder: Path) -> None:
     supervisor = EngineSupervisor(change_setting("engine.url", "/run/engine.sock"))
     assert await supervisor.ensure_running() == Path("/run/engine.sock")
 
@@ -189,7 +189,7 @@ FIX_KEYS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 @pytest.mark.process
 @pytest.mark.parametrize("key", FIX_KEYS)
-async def test_a_key_changes_what_a_fix_does(folder: Path, key: str) -> None:
+async def test_a_setting_changes_the_behaviour_of_a_fix(folder: Path, key: str) -> None:
     value, expected = FIX_KEYS[key]
     base = {"generation": {"candidates": 6}}
     if key == "verification.lint":
@@ -216,7 +216,7 @@ COMPLETION_KEYS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("key", COMPLETION_KEYS)
-async def test_a_key_changes_what_a_completion_asks_for(key: str) -> None:
+async def test_a_setting_changes_the_request_of_a_completion(key: str) -> None:
     value, name = COMPLETION_KEYS[key]
     before, after = await observe_completion(Config()), await observe_completion(change_setting(key, value))
     assert 0 < after[name] <= value < before[name]
@@ -230,7 +230,7 @@ async def test_few_lines_are_shown_when_few_are_allowed() -> None:
     assert (before["lines"], after["lines"]) == (8, 2)
 
 
-def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
+def test_every_setting_of_the_schema_has_a_test_of_its_effect() -> None:
     # the third: tests/harness/test_edit_verbs.py
     # tests/verify/test_suite_check.py, test_types_check.py and test_review_check.py
     in_verify = {"verification.test", "verification.type_check", "verification.diff_review"}

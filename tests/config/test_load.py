@@ -105,7 +105,7 @@ def test_a_setting_with_words_may_be_true_or_false(
     assert value_of(apply_editor_settings(base, {table: {name: value}})[0], key) == word
 
 
-def test_a_word_that_a_setting_does_not_know_is_refused_with_those_it_knows(home: Path, tmp_path: Path) -> None:
+def test_an_unknown_word_is_refused_with_the_list_of_known_words(home: Path, tmp_path: Path) -> None:
     (tmp_path / "lsp-harness.toml").write_text('[verification]\ntype_check = "maybe"\n')
     message = "verification.type_check must be one of off, on, auto, names, or true or false, not 'maybe'"
     assert load(tmp_path, {}) == (Config(), [Problem(message, tmp_path / "lsp-harness.toml", 1)])
@@ -159,7 +159,7 @@ def test_each_key_is_read_from_its_strongest_layer(home: Path, tmp_path: Path) -
         ("\n[engine]\nscript = 'x'\n", "[engine] may only be set in ", 1),
     ],
 )
-def test_a_setting_that_is_not_understood_is_a_problem_at_its_line(
+def test_an_invalid_setting_is_a_problem_with_its_line(
     home: Path, tmp_path: Path, text: str, message: str, line: int
 ) -> None:
     file = tmp_path / "lsp-harness.toml"
@@ -172,7 +172,7 @@ def test_a_setting_that_is_not_understood_is_a_problem_at_its_line(
     assert config.engine == Config().engine
 
 
-def test_a_broken_layer_does_not_hide_the_others(home: Path, tmp_path: Path) -> None:
+def test_an_invalid_layer_does_not_hide_the_other_layers(home: Path, tmp_path: Path) -> None:
     (home / "config.toml").write_text("[generation]\ncandidates = 2\n")
     (tmp_path / "lsp-harness.toml").write_text("[generation]\nnonsense = 1\nmax_retries = 1\n")
     (tmp_path / "lsp-harness.local.toml").write_bytes(b"\xff")
@@ -200,7 +200,7 @@ def test_a_project_cannot_say_which_process_is_talked_to(home: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("key", ["url", "model", "api_key_env", "script"])
-def test_an_editor_whose_settings_a_workspace_can_change_does_not_name_servers_and_keys(home: Path, key: str) -> None:
+def test_an_editor_with_workspace_settings_cannot_name_servers_and_keys(home: Path, key: str) -> None:
     base, _ = load(None, {f"LSP_HARNESS_ENGINE__{key.upper()}": "mine"})
     config, problems = apply_editor_settings(base, {"engine": {key: "evil", "idle_seconds": 5.0}})
     assert config == replace(base, engine=replace(base.engine, idle_seconds=5.0))
@@ -209,9 +209,7 @@ def test_an_editor_whose_settings_a_workspace_can_change_does_not_name_servers_a
 
 
 @pytest.mark.parametrize("key", ["model.path", "index.embedding_model"])
-def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says_so(
-    home: Path, tmp_path: Path, key: str
-) -> None:
+def test_a_model_file_in_the_project_is_loaded_only_if_the_user_allows_it(home: Path, tmp_path: Path, key: str) -> None:
     project, elsewhere = tmp_path / "project", tmp_path / "models"
     for folder in (project, elsewhere):
         folder.mkdir()
@@ -236,7 +234,7 @@ def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says
     assert apply_editor_settings(Config(), {table: {name: "/\ud800/a"}})[0] == Config()
 
 
-def test_an_editor_names_a_model_file_by_its_whole_path(home: Path, tmp_path: Path) -> None:
+def test_an_editor_must_give_the_absolute_path_of_a_model_file(home: Path, tmp_path: Path) -> None:
     # without a folder open it may still have been started in one
     assert apply_editor_settings(Config(), {"model": {"path": "a.gguf"}})[0] == Config()
     assert (

@@ -29,7 +29,7 @@ def _temporary_folder(base: Path) -> Path:
     return base / f"lsp-harness-{os.getuid()}"
 
 
-def test_a_runtime_folder_of_ours_is_used(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runtime_folder_of_the_user_is_used(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = surroundings / "run"
     base.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
@@ -57,7 +57,7 @@ def _remove_folder(base: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
 @pytest.mark.parametrize("damage", [_give_away, _add_folder_of_another_user, _add_link, _remove_folder])
-def test_a_runtime_folder_that_is_not_ours_is_left_alone_and_that_is_said(
+def test_a_foreign_runtime_folder_is_left_alone_and_reported(
     surroundings: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -76,7 +76,7 @@ def test_a_runtime_folder_that_is_not_ours_is_left_alone_and_that_is_said(
 
 
 @pytest.mark.parametrize("home", [None, "", "relative"])
-def test_without_a_home_nothing_is_made_in_the_current_folder(
+def test_without_a_home_no_folder_is_made_in_the_current_folder(
     surroundings: Path, monkeypatch: pytest.MonkeyPatch, home: str | None
 ) -> None:
     monkeypatch.chdir(surroundings)
@@ -106,7 +106,9 @@ def test_a_folder_that_cannot_be_made_is_replaced(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="sudo makes root of a user")
-def test_root_makes_nothing_in_the_home_of_who_called_sudo(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_makes_no_folder_in_the_home_of_the_user_who_called_sudo(
+    surroundings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = surroundings / "home"
     home.mkdir()
     os.chown(home, 4242, 4242)
@@ -125,7 +127,7 @@ def test_an_error_says_what_to_do_if_no_folder_can_be_made(surroundings: Path, m
         paths.state_folder()
 
 
-def test_the_runtime_folder_is_replaced_where_the_home_for_our_files_is_none(
+def test_the_runtime_folder_is_replaced_if_our_home_is_no_folder(
     surroundings: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (surroundings / "file").write_text("")

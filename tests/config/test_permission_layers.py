@@ -165,7 +165,7 @@ def test_tables_in_lists_are_read(home: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "key"), [(table, key) for table, keys in EDITOR_FORBIDDEN_PERMISSIONS.items() for key in sorted(keys)]
 )
-def test_an_editor_whose_settings_a_workspace_can_change_cannot_permit(home: Path, table: str, key: str) -> None:
+def test_an_editor_with_workspace_settings_cannot_allow_actions(home: Path, table: str, key: str) -> None:
     config, [complaint] = apply_editor_settings(Config(), {table: {key: ["x"]}})
     assert config == Config()
     assert complaint.startswith(f"{table}.{key} cannot be set by an editor; set it in ")

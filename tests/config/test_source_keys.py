@@ -163,7 +163,7 @@ def read(folder: Path, key: str = "", value: Any = None, name: str = "localcode.
 
 
 @pytest.mark.parametrize("name", ["localcode.toml", "lsp-harness.toml"])
-def test_the_file_is_read_as_it_stands(folder: Path, name: str) -> None:
+def test_the_file_of_the_first_design_is_read(folder: Path, name: str) -> None:
     config = read(folder, name=name)
     assert (config.model.context_length, config.generation.candidates, config.context.few_shot_examples) == (8192, 5, 3)
     assert (config.verification.lint, config.index.embedding_model) == (True, "nomic-embed-text")

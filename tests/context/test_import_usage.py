@@ -46,7 +46,7 @@ async def test_lines_that_bring_a_name_in(indexed: Indexed, name: str, path: str
     assert await find_imports(indexed.query, "", path, name, "python") == imports
 
 
-async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: Path):
+async def test_a_script_imports_a_module_by_a_path_relative_to_its_folder(tmp_path: Path):
     files = {
         "src/a.ts": "import { Cart } from './shop/cart';\n",
         "src/till/b.ts": "",

@@ -85,7 +85,7 @@ def f39(a): ...
     assert result.outline.tokens <= 14
 
 
-async def test_without_a_share_or_a_grammar_there_is_no_outline() -> None:
+async def test_without_a_budget_or_a_grammar_there_is_no_outline() -> None:
     source = "import os\n" * 3 + "x = 1\n" * 40 + "y = <|>\n"
     for budget in (0, 1, 2):
         result = await make_prompt(source, budget=Completion(outline_tokens=budget, prefix_tokens=9))
@@ -116,7 +116,7 @@ shares = st.integers(0, 500)
 
 @settings(max_examples=60, deadline=None)
 @given(files, st.data(), shares, shares, shares, st.sampled_from([count_words, count_characters]))
-async def test_every_part_is_within_its_share_and_no_prompt_is_a_whole_file(
+async def test_every_part_fits_its_share_and_no_prompt_has_a_whole_file(
     text: str, data: st.DataObject, prefix: int, suffix: int, outline: int, count: object
 ) -> None:
     at = data.draw(st.integers(0, len(text)))

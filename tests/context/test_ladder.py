@@ -38,12 +38,12 @@ async def test_each_shorter_prompt_has_fewer_tokens_around_the_same_place() -> N
     assert least.prefix.text.count("\n") >= 3
 
 
-async def test_the_last_rung_is_never_next_to_nothing() -> None:
+async def test_the_shortest_prompt_has_a_minimum_of_tokens() -> None:
     *_, least = await make_prompt_ladder(LONG + "y = <|>\n", 0)
     assert MIN_PROMPT_TOKENS // 2 < least.tokens <= MIN_PROMPT_TOKENS
 
 
-async def test_a_step_that_saves_nothing_is_no_rung() -> None:
+async def test_a_shorter_prompt_that_saves_no_tokens_is_left_out() -> None:
     assert len(await make_prompt_ladder("x = 1\ny = <|>\n", 50)) == 1
 
 

@@ -57,7 +57,7 @@ def test_the_nearest_names_come_first():
     assert names.members == {"total"}
 
 
-async def test_definitions_of_what_is_used_as_signatures(indexed: Indexed):
+async def test_definitions_of_used_names_are_shown_as_signatures(indexed: Indexed):
     lines = find_definition_lines(indexed.view, "here.py", names_at(parse_marked("here.py", HERE)))
     fragments = await fit_signatures(lines, 1000, count, "#")
     assert [fragment.origin for fragment in fragments] == ["shop/cart.py", "shop/errors.py"]
@@ -97,7 +97,7 @@ async def test_names_that_can_be_imported(indexed: Indexed, source: str):
     assert errors.text.startswith("# shop/errors.py\n# shop.errors has unused\n")
 
 
-def test_members_that_share_words_with_what_is_written_come_before_others(indexed: Indexed):
+def test_members_that_share_words_with_the_written_code_come_first(indexed: Indexed):
     source = parse_marked("here.py", "from shop.cart import Cart\n\n\ndef check(cart: Cart):\n    grand_total = <|>\n")
     ranks = {
         line.text.strip(): line.rank[0] for line in find_definition_lines(indexed.view, "here.py", names_at(source))
@@ -105,7 +105,7 @@ def test_members_that_share_words_with_what_is_written_come_before_others(indexe
     assert ranks["def total(self): ..."] < ranks["def add(self, item): ..."] < ranks["def _hide(self): ..."]
 
 
-def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
+def test_similar_code_is_shown_with_the_lines_after_it(indexed: Indexed):
     source = parse_marked("here.py", HERE)
     results = similar_to(indexed, "here.py", source)
     assert results[0].path == "other.py"

@@ -57,12 +57,12 @@ async def test_a_fragment_has_a_signature_and_a_sentence_by_package_and_version(
     ]
 
 
-async def test_names_that_a_package_has_not_are_said_as_well(root: Path):
+async def test_missing_names_of_a_package_are_listed(root: Path):
     [fragment] = await find_signatures(root, "return requests.fetch(url)")
     assert fragment.text == "# requests 2.32.3 has\n# no fetch; it has: patch(url, data=None, **kwargs)\n"
 
 
-async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
+async def test_sentences_are_left_out_before_names_and_no_line_is_cut(root: Path):
     body = "return requests.get(url), requests.Session(3), web.serve()"
     complete = await find_signatures(root, body)
     assert [len(fragment.text.splitlines()) for fragment in complete] == [3, 2]
@@ -133,7 +133,7 @@ async def test_only_a_limited_number_of_names_is_looked_up(root: Path, monkeypat
     assert fragment.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]
 
 
-async def test_signatures_that_are_too_long_are_told_by_names_or_not_at_all(root: Path):
+async def test_signatures_that_are_too_long_are_shortened_to_names_or_left_out(root: Path):
     many = ", ".join(f"parameter_{n}: dict[str, int | None] = {{}}" for n in range(9))
     extra = ", ".join(f"parameter_{n}" for n in range(40))
     write(root / SITE, {"web.py": f"def serve({many}): ...\n\n\ndef stop({extra}): ...\n"})

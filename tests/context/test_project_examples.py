@@ -88,7 +88,7 @@ async def test_the_likest_that_fits_is_shown_where_the_likest_does_not(indexed: 
     assert other.text != most_similar.text
 
 
-async def test_the_declaration_around_what_is_edited_counts(indexed: Indexed):
+async def test_a_selection_inside_of_a_declaration_finds_the_same_examples(indexed: Indexed):
     body = TEXT.replace("connect(order)", "<|>connect(order)<|>")
     assert await find_examples(indexed, parse_marked("api/orders.py", body)) == await find_examples(
         indexed, parse_marked("api/orders.py", HANDLER)

@@ -35,7 +35,7 @@ def sum_tokens(fragments: Sequence[Fragment]) -> int:
 
 
 @given(code=st.integers(0, 60), related=st.integers(0, 60), room=st.none() | st.integers(0, 200))
-async def test_text_around_the_code_gives_way_and_nothing_else_does(code: int, related: int, room: int | None):
+async def test_only_the_text_around_the_code_is_left_out(code: int, related: int, room: int | None):
     full = await build_prompt(Context())
     assert sum_tokens(full.find("related")) == 7
     prompt = await build_prompt(Context(code_budget=code, related_budget=related), room)
@@ -49,7 +49,7 @@ async def test_text_around_the_code_gives_way_and_nothing_else_does(code: int, r
     assert {line for fragment in prompt.find("related") for line in fragment.text.splitlines()} <= lines
 
 
-async def test_a_system_prompt_that_is_too_long_is_an_error_that_says_which_setting_it_is():
+async def test_an_error_about_a_long_system_prompt_names_the_setting():
     assert (await build_prompt(Context(system_budget=3))).texts["system"] == SYSTEM
     with pytest.raises(NoAnswer, match=r"has 3 tokens, and context\.system_budget allows 2; raise that"):
         await build_prompt(Context(system_budget=2))
@@ -62,7 +62,7 @@ async def test_the_sections_are_the_fragments_by_their_shares():
     assert sum(len(text) for text in prompt.texts.values()) == sum(len(fragment.text) for fragment in prompt.fragments)
 
 
-def test_a_prompt_that_is_too_long_for_the_context_is_told_in_numbers():
+def test_a_prompt_that_exceeds_the_context_is_reported_in_numbers():
     sections = {"system": 20, "code": 900, "task": 30}
     assert Allocation(sections, 1000, 500, 2048).excess_tokens == 0
     assert Allocation(sections, 1000, 500, 0).excess_tokens == 0

@@ -44,7 +44,7 @@ def indexed(tmp_path: Path):
         ("context: Other", "text", []),
     ],
 )
-def test_types_as_they_are_written(text: str, name: str, expected: list[str]):
+def test_declared_types_are_read_from_the_text(text: str, name: str, expected: list[str]):
     assert read_declared_types(text, name) == expected
 
 

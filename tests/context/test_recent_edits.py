@@ -85,7 +85,7 @@ def test_a_place_moves_with_the_lines_above_it(texts: Texts):
     assert "convert(amount, rate)" in dict(texts.pieces(texts["file:///here.py"]))["long.py"]
 
 
-def test_to_look_at_what_was_written_makes_it_no_less_written(texts: Texts):
+def test_viewing_an_edited_place_does_not_make_it_unedited(texts: Texts):
     texts.edited("cart.py", 1)
     texts.recent.record_view("file:///cart.py", "cart.py", 2)
     [piece] = texts.recent.find_pieces(texts["file:///here.py"], 1)

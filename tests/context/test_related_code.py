@@ -187,7 +187,7 @@ async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
     assert set(are_slow) == {True}
 
 
-def test_a_declaration_with_what_it_needs_and_nothing_else():
+def test_a_declaration_is_extracted_with_only_what_it_needs():
     text = SHOP.replace("<|>", "")
     [extract] = extract_declarations(tree_of("shop/till.py", text), "shop/till.py", "price")
     assert str(extract) == (

@@ -69,7 +69,7 @@ async def find_related(indexed: Indexed, budget: int = 1000, failing: AbstractSe
     return await fragments_of(RelatedCodeSource, make_inputs(code, scope), budget)
 
 
-async def test_the_one_that_is_named_for_it_is_shown_whole_and_its_line_not_again(indexed: Indexed):
+async def test_the_test_named_after_a_declaration_is_shown_whole_and_once(indexed: Indexed):
     fragments = await find_related(indexed)
     [complete, *lines] = [fragment for fragment in fragments if fragment.reason == "tests it"]
     assert complete.text == NAMED

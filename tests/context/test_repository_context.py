@@ -102,7 +102,7 @@ async def test_the_repository_context_stays_within_the_budget(desk: Desk, budget
     assert bool(fragments) == (budget >= 4)
 
 
-async def test_typing_near_the_place_changes_nothing(desk: Desk):
+async def test_typing_near_the_place_keeps_the_same_fragments(desk: Desk):
     first = await desk.at("if not amount")
     desk.text = desk.text.replace("        return\n", "        return rounded(\n")
     questions = desk.known.asked
@@ -135,7 +135,7 @@ async def test_a_document_without_a_choice_gets_a_new_one(desk: Desk):
     assert desk.known.asked == 2 * questions
 
 
-async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
+async def test_a_text_in_an_unknown_language_has_no_fragments(desk: Desk):
     document = Document.from_text("file:///x.odd", "a\n", language="odd")
     assert await desk.elsewhere.find_fragments(Cursor(document, None, 1, "x.odd"), 200) == ()
 
@@ -160,7 +160,7 @@ async def test_recent_edits_have_their_share_and_come_last(desk: Desk):
 
 
 @pytest.mark.parametrize("budget", [0, 20, 60, 200])
-async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budget: int):
+async def test_fragments_with_recent_edits_stay_within_the_budget(desk: Desk, budget: int):
     text = "def paid(cart, card):\n    amount = cart.paid()\n" * 9
     recent = RecentEdits(lambda uri: Document.from_text(uri, text), lambda uri, path: "")
     desk.elsewhere = RepositoryContext(IndexQuery(desk.known), count, recent)
@@ -170,7 +170,7 @@ async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budge
     assert sum(fragment.tokens for fragment in fragments) <= budget
 
 
-async def test_an_unsaved_text_counts_as_it_is(desk: Desk):
+async def test_unsaved_text_is_used_instead_of_the_saved_text(desk: Desk):
     text = "class Cart:\n    def total(self): ...\n    def discount(self, rate): ...\n"
     tree = parse(Document.from_text("file:///shop/cart.py", text))
     assert tree

@@ -58,7 +58,7 @@ async def find_results(
     return await fragments_of(SearchResultSource, make_inputs(code, scope, search_text=task), budget, quoted)
 
 
-async def test_code_that_the_words_of_a_task_find_is_shown_with_its_place(indexed: Indexed):
+async def test_code_that_matches_a_task_is_shown_with_its_place(indexed: Indexed):
     first, *others = await find_results(indexed)
     assert (first.text, first.reason) == (f"# shop/tax.py:4\n{VAT}", "found for the task")
     # neither the code itself, nor a copy, another language or prose
@@ -104,7 +104,7 @@ async def test_a_key_is_not_shown(tmp_path: Path):
     ("related_budget", "code_budget", "is_shown"),
     [(384, 1536, True), (384, 12, False), (12, 1536, False), (0, 1536, False)],
 )
-async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
+async def test_search_results_get_the_rest_of_the_budget_for_related_code(
     indexed: Indexed, related_budget: int, code_budget: int, is_shown: bool
 ):
     source = parse_marked("shop/till.py", TILL)
@@ -141,5 +141,5 @@ async def test_a_declaration_of_several_chunks_is_shown_whole_or_by_its_signatur
         assert texts[0].count("\n") == 2
 
 
-async def test_without_words_nothing_is_looked_for(indexed: Indexed):
+async def test_without_words_no_search_is_made(indexed: Indexed):
     assert await find_results(indexed, task="  ") == ()

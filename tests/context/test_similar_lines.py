@@ -58,7 +58,7 @@ def test_a_hidden_line_ends_a_piece() -> None:
     assert not any("hooks.register_tools" in piece for piece in find_similar_pieces(hidden=frozenset({secret})))
 
 
-def test_code_that_has_nothing_in_common_is_not_found() -> None:
+def test_unrelated_code_is_not_found() -> None:
     assert find_similar_pieces(OTHER + "\n" * 30 + "x\n", OTHER.count("\n") + 30) == []
 
 
@@ -70,5 +70,5 @@ def test_a_place_with_a_needed_name_is_preferred() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a\n", "x" * 600_000, "\x00binary\n" * 50])
-def test_odd_texts_have_none(text: str) -> None:
+def test_empty_and_very_long_texts_have_no_similar_lines(text: str) -> None:
     assert find_similar_pieces(text, 0) == []

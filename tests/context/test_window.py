@@ -31,7 +31,7 @@ def draw_place(draw: st.DrawFn) -> tuple[Document, int]:
 
 @many
 @given(draw_place(), budgets, st.sampled_from([count_words, count_characters]))
-async def test_text_before_a_place_is_within_its_share_and_of_whole_lines(
+async def test_text_before_a_place_has_whole_lines_within_its_budget(
     place: tuple[Document, int], budget: int, count: Counter
 ) -> None:
     document, offset = place
@@ -46,7 +46,7 @@ async def test_text_before_a_place_is_within_its_share_and_of_whole_lines(
 
 @many
 @given(draw_place(), budgets, st.sampled_from([count_words, count_characters]))
-async def test_text_after_a_place_is_within_its_share_and_of_whole_lines(
+async def test_text_after_a_place_has_whole_lines_within_its_budget(
     place: tuple[Document, int], budget: int, count: Counter
 ) -> None:
     document, offset = place
@@ -117,7 +117,7 @@ async def test_a_line_without_end_nearby_is_left_out() -> None:
     assert (await window.read_suffix(document, offset, 96, count_words))[1] == "b\n"
 
 
-async def test_an_empty_document_has_nothing_around_a_place() -> None:
+async def test_an_empty_document_has_no_text_around_a_place() -> None:
     document = Document.from_text("file:///a.py", "")
     assert await window.read_prefix(document, 0, 10, count_words) == (0, "", 0)
     assert await window.read_suffix(document, 0, 10, count_words) == (0, "", 0)

@@ -38,7 +38,7 @@ def test_a_path_that_is_no_regular_file_is_named_and_not_waited_for(
         read_file(tmp_path / "x")
 
 
-def test_a_link_to_what_this_process_has_open_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_link_to_an_open_pipe_of_this_process_is_refused(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     (tmp_path / "x").symlink_to(f"/proc/self/fd/{reader}")
     with pytest.raises(FileError, match="is a link to a named pipe"):
@@ -55,7 +55,7 @@ def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         read_file(tmp_path / "s")
 
 
-def test_a_file_that_is_not_there_is_told_apart(tmp_path: Path) -> None:
+def test_a_missing_file_has_its_own_error(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path / "none" / "x"):
         with pytest.raises(FileMissing):
             read_file(path)
@@ -72,9 +72,7 @@ def test_a_link_to_a_regular_file_is_followed(tmp_path: Path) -> None:
     assert read_text(tmp_path / "link") == "here"
 
 
-def test_a_file_that_is_replaced_by_a_pipe_while_it_is_opened_is_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_replaced_by_a_pipe_does_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x"
     path.write_text("a file")
     opened = os.open
@@ -89,7 +87,7 @@ def test_a_file_that_is_replaced_by_a_pipe_while_it_is_opened_is_not_waited_for(
         read_file(path)
 
 
-def test_more_than_the_limit_is_a_problem_but_its_start_and_its_end_can_be_read(tmp_path: Path) -> None:
+def test_a_file_above_the_limit_is_refused_but_its_ends_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"0123456789")
     assert read_file(path, 10) == b"0123456789"

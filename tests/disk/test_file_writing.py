@@ -85,7 +85,7 @@ def test_a_failed_write_keeps_the_old_text_and_leaves_no_other_file(
     assert sorted(os.listdir(file.parent)) == ["a.py", "b.py"][:names]
 
 
-def test_an_interruption_leaves_nothing_behind(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_leaves_no_temporary_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -111,7 +111,7 @@ def test_a_disk_that_takes_only_a_few_bytes_at_once_gets_all(file: Path, monkeyp
 
 
 @pytest.mark.parametrize("target", ["pipe", "/dev/zero", "nothing"])
-def test_a_file_of_ours_takes_the_place_of_what_is_none(tmp_path: Path, target: str) -> None:
+def test_our_own_file_replaces_a_pipe_or_a_device(tmp_path: Path, target: str) -> None:
     for name, make in (
         ("a", lambda path: write_own_file(path, NEW)),
         ("b", lambda path: write_all(open_for_append(path), NEW)),
@@ -161,9 +161,7 @@ def test_a_save_in_the_moment_of_the_change_is_not_lost(
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
-def test_two_files_change_their_names_also_where_the_system_cannot_do_it_in_one_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_files_exchange_their_names_on_any_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     for renameat in (file_writing._renameat2, None):
         monkeypatch.setattr(file_writing, "_renameat2", renameat)

@@ -195,7 +195,7 @@ def test_a_session_that_cannot_be_opened_is_an_error(script: Script):
     assert error.value.exit_code == 2
 
 
-def test_a_continued_conversation_says_so(script: Script, capsys: pytest.CaptureFixture[str]):
+def test_a_continued_conversation_says_how_many_events_were_loaded(script: Script, capsys: pytest.CaptureFixture[str]):
     talk(script("one"), "first")
     talk(script({"text": "two", "expect": "first"}), "second", resume=SessionStore().find(""))
     assert "events loaded" in capsys.readouterr().out
@@ -312,7 +312,9 @@ def test_ctrl_c_asks_again_and_twice_ends(shell: Shell, script: Script):
 @pytest.mark.parametrize(
     ("lines", "is_made"), [("go\ny\n/exit\n", True), ("go\nmaybe\ny\n", True), ("go\nn\n", False), ("go\nyep\n", False)]
 )
-def test_a_script_of_a_conversation_has_its_answers(shell: Shell, script: Script, lines: str, is_made: bool):
+def test_input_from_a_pipe_answers_the_questions_of_a_conversation(
+    shell: Shell, script: Script, lines: str, is_made: bool
+):
     call = tool_call("bash", command="touch made", execution="inline")
     result = run_with_input(lines, "chat", "--provider", script(call, *["done"] * is_made))
     assert (result.returncode, (shell.folder / "made").exists()) == (0, is_made)

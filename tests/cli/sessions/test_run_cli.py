@@ -58,7 +58,7 @@ def test_the_prompt_is_read_from_an_argument_or_from_standard_input(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_ends_the_command_with_all_that_it_started(shell: Shell, script: Script, number: signal.Signals):
+def test_a_signal_ends_the_command_and_all_its_processes(shell: Shell, script: Script, number: signal.Signals):
     work = "setsid sleep 300 & echo $! > pid; mv pid started; wait"
     call = tool_call("bash", command=work, execution="inline")
     argv = [sys.executable, "-m", "lsp_harness", "run", "go", "-p", script(call), "--permission-mode", "trust"]
@@ -100,7 +100,7 @@ def test_tool_lists_and_modes_limit_the_tools(shell: Shell, script: Script):
     assert "permission_mode" in shell.run("run", "go", "--permission-mode", "nope").err
 
 
-def test_sessions_are_continued_and_others_do_not_exist(shell: Shell, script: Script):
+def test_a_session_is_continued_by_its_name_and_an_unknown_name_is_refused(shell: Shell, script: Script):
     shell.run("run", "first", "-p", script("one"))
     id = SessionStore().find("")
     again = shell.run("run", "second", "-p", script({"text": "two", "expect": "first"}), "-s", id[:20])
@@ -127,7 +127,7 @@ def test_the_system_prompt_and_the_folder_can_be_set(shell: Shell, script: Scrip
 SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'
 
 
-def test_the_answer_fits_the_schema_or_the_status_says_so(shell: Shell, script: Script):
+def test_the_answer_fits_the_schema_or_the_status_is_an_error(shell: Shell, script: Script):
     fits = shell.run("run", "x", "-p", script('{"n": 1}'), "--json-schema", SCHEMA, "--output-format", "json")
     assert (fits.code, fits.json["structured_output"]) == (0, {"n": 1})
     file = str(shell.file("schema.json", SCHEMA))
@@ -148,7 +148,7 @@ def test_the_statuses_of_answers_do_not_stand_for_other_failures(shell: Shell, s
     assert shell.run("run", "x", "-p", script(call, "rest"), "--max-turns", "1", "--json-schema", SCHEMA).code == 1
 
 
-def test_an_empty_session_is_refused_and_none_begins(shell: Shell, script: Script):
+def test_an_empty_name_of_a_session_is_refused_and_starts_no_session(shell: Shell, script: Script):
     for command in (("run", "x"), ("session",)):
         result = shell.run(*command, "-p", script("y"), "--resume", "")
         assert result.code == 2
@@ -231,7 +231,7 @@ def test_the_servers_of_a_config_file_offer_their_tools(shell: Shell, script: Sc
     assert shell.run("run", "x", "-p", script("ok"), "--mcp-config", "none.json").code == 2
 
 
-def test_questions_need_somebody_who_answers(shell: Shell, script: Script):
+def test_the_option_for_permission_questions_needs_a_program_that_answers(shell: Shell, script: Script):
     assert "can be stdio" in shell.run("run", "x", "--permission-prompt-tool", "other").err
     create = tool_call("create", path="d.py", text="q = 1\n")
     shell.run("run", "x", "-p", script(create, "no"), "--permission-mode", "ask")
@@ -413,7 +413,7 @@ def test_an_edit_of_the_code_without_a_terminal_is_not_applied(shell: Shell, scr
 
 
 @pytest.mark.parametrize("named", ["option", "settings", "terminal"])
-def test_a_mode_that_is_named_counts_and_so_does_a_terminal(
+def test_an_explicit_mode_or_a_terminal_decides_the_permission_mode(
     shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch, named: str
 ):
     options: list[str] = []
@@ -430,7 +430,7 @@ def test_a_mode_that_is_named_counts_and_so_does_a_terminal(
     assert NO_TERMINAL not in result.err
 
 
-def test_a_program_keeps_its_default(shell: Shell):
+def test_the_default_mode_depends_on_the_surface(shell: Shell):
     assert SessionFlags().options("sdk").default_mode == ""
     assert SessionFlags().options("acp", has_person=True).default_mode == ""
     assert SessionFlags().options("cli").default_mode == "plan"

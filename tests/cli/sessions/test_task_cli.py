@@ -132,7 +132,7 @@ def test_a_task_of_a_living_process_is_read_and_ended_from_outside(shell: Shell,
     assert owner.process.wait(20) == 0
 
 
-def test_a_task_whose_process_was_killed_is_lost_and_its_end_can_be_recorded(shell: Shell, owner: Owner):
+def test_a_task_of_a_killed_process_is_lost_and_its_end_can_be_recorded(shell: Shell, owner: Owner):
     process = OpenProcess(owner.wait_for_pid())
     owner.process.send_signal(signal.SIGKILL)
     owner.process.wait()
@@ -225,7 +225,7 @@ def test_a_session_that_is_continued_removes_the_pipes_of_its_lost_tasks(shell: 
     assert {file.name for file in pipes.iterdir()} == {"other"}
 
 
-def test_a_subagent_whose_process_does_not_answer_is_left_and_named(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+def test_a_subagent_whose_process_does_not_answer_is_reported(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.sessions.saved_tasks.request_stop", lambda task_id: False)
     with run_agent(shell.folder) as owner:
         assert owner.stdout

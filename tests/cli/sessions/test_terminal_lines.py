@@ -119,7 +119,7 @@ def test_ctrl_c_at_a_question_asks_it_again(shell: Shell, talk: Talk, call: dict
 
 
 @QUESTIONS
-def test_ctrl_c_twice_at_a_question_ends_and_nothing_happens(
+def test_ctrl_c_twice_at_a_question_ends_without_an_action(
     shell: Shell, talk: Talk, call: dict[str, Any], question: str
 ):
     person = talk(call)
@@ -240,7 +240,7 @@ def test_the_history_has_the_lines_but_no_answers(shell: Shell, talk: Talk):
     assert read_prompts() == ["go now", "go now"]
 
 
-def test_a_history_keeps_its_last_lines(tmp_path: Path):
+def test_a_history_keeps_only_its_last_lines(tmp_path: Path):
     file = tmp_path / "chat_history"
     file.write_text("".join(f"line {number}\n" for number in range(3 * HISTORY_LINES)))
     assert [*LineHistory(file).load_history_strings()][::999] == ["line 2999", "line 2000"]

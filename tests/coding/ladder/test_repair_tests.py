@@ -166,7 +166,7 @@ async def test_a_candidate_that_breaks_another_test_is_no_repair(bench: RepairBe
     assert any("test_unrelated" in reason for reason in rejected)
 
 
-async def test_a_candidate_that_never_ends_does_not_stop_the_others(bench: RepairBench) -> None:
+async def test_a_candidate_without_an_end_does_not_stop_the_others(bench: RepairBench) -> None:
     def reply(prompt: str, index: int) -> str:
         before = prompt.split("\0")[0].rstrip()
         if before.endswith("while n:"):
@@ -177,7 +177,7 @@ async def test_a_candidate_that_never_ends_does_not_stop_the_others(bench: Repai
     assert "n &= n - 1" in bench.new_text
 
 
-async def test_without_a_failing_test_nothing_is_tried(bench: RepairBench) -> None:
+async def test_without_a_failing_test_no_candidate_is_made(bench: RepairBench) -> None:
     with pytest.raises(NoAnswer, match=r"no test that depends on code_module\.py fails"):
         await bench.repair(COUNT.replace("^=", "&="), lambda prompt, index: "never asked")
     assert bench.engine.prompts == []

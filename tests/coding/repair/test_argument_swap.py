@@ -119,7 +119,7 @@ NO_EVIDENCE = [
 
 
 @pytest.mark.parametrize(("path", "marked", "message"), NO_EVIDENCE)
-async def test_without_evidence_they_stay(path: str, marked: str, message: str):
+async def test_without_evidence_arguments_are_not_swapped(path: str, marked: str, message: str):
     assert await repair_all(make_request(path, marked, message)) == []
 
 

@@ -198,7 +198,7 @@ NO_IMPORT = [
 
 
 @pytest.mark.parametrize(("path", "marked", "message"), NO_IMPORT)
-async def test_without_evidence_nothing_is_imported(path: str, marked: str, message: str):
+async def test_without_evidence_no_import_is_proposed(path: str, marked: str, message: str):
     repairs = await repair_all(make_request(path, marked, message))
     assert [item for _, item in repairs if item.kind == "import" and item.cost < 0.5] == []
 
@@ -270,7 +270,7 @@ OTHER_FILE_CASES = [
 @pytest.mark.parametrize(
     ("files", "path", "marked", "message", "after"), OTHER_FILE_CASES, ids=[row[1] for row in OTHER_FILE_CASES]
 )
-async def test_a_name_is_imported_as_other_files_import_it(
+async def test_a_name_is_imported_in_the_way_of_other_files(
     files: dict[str, str], path: str, marked: str, message: str, after: str, tmp_path: Path
 ):
     with closing(Indexed(tmp_path, {**files, path: ""})) as indexed:

@@ -214,7 +214,7 @@ async def test_two_names_that_are_as_near_cost_almost_the_same(path: str, marked
     assert abs(repairs[0][1].cost - repairs[1][1].cost) < 0.1
 
 
-async def test_a_name_that_is_misspelt_where_it_is_bound_is_mended_there():
+async def test_a_misspelt_binding_is_repaired_at_the_binding():
     marked = "def f(widht, height):\n    return <|>width<|> * height + width\n"
     [(text, first), *_] = await repair_all(make_request("a.py", marked, "Undefined name `width`"))
     assert text == "def f(width, height):\n    return width * height + width\n"
@@ -240,7 +240,7 @@ async def test_the_proposal_of_the_tool_comes_first():
     assert second.cost - first.cost > 0.3
 
 
-async def test_a_variable_that_nothing_uses_yet_is_rather_meant():
+async def test_an_unused_variable_is_the_more_likely_repair():
     marked = "def f(a):\n    text = a\n    test = a\n    return test, <|>tetx<|>\n"
     [(text, first), *_] = await repair_all(make_request("a.py", marked, "Undefined name `tetx`"))
     assert text.endswith("return test, text\n")
@@ -271,7 +271,7 @@ INSTALLED = [
 
 
 @pytest.mark.parametrize(("marked", "message", "right"), INSTALLED)
-async def test_installed_packages_say_what_they_have(tmp_path: Path, marked: str, message: str, right: str):
+async def test_names_of_installed_packages_are_proposed(tmp_path: Path, marked: str, message: str, right: str):
     install(make_venv(tmp_path), "requests", "2.32.3", REQUESTS)
     repairs = await repair_all(make_request("a.py", marked, message, installed=InstalledPackages({}), root=tmp_path))
     before, _, behind = marked.split("<|>")

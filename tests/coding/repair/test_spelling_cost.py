@@ -41,5 +41,5 @@ def test_the_end_of_a_long_name_may_be_missing():
     assert dict(find_similar("ValueErr", ["ValueError", "ValueErrorGroup"])).keys() == {"ValueError"}
 
 
-def test_digits_are_told_apart():
+def test_a_different_digit_costs_more_than_a_different_letter():
     assert misspelling_cost("item1", "item2") > misspelling_cost("iten1", "item1")

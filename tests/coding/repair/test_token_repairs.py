@@ -53,7 +53,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("path", "text", "message", "code", "kind", "expected"), CASES)
-async def test_the_token_that_is_meant(path: str, text: str, message: str, code: str, kind: str, expected: str) -> None:
+async def test_the_most_likely_token_is_the_first_repair(
+    path: str, text: str, message: str, code: str, kind: str, expected: str
+) -> None:
     repaired_text, repair = (await repair_all(make_request(path, text, message, code)))[0]
     assert repaired_text == expected
     assert repair.kind == kind

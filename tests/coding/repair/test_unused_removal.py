@@ -232,7 +232,7 @@ async def test_unused_code_goes(path: str, marked: str, message: str, after: str
     assert [text for text, _ in repairs][:1] == ([after] if after is not None else [])
 
 
-async def test_an_import_that_names_nothing_is_left_alone():
+async def test_an_import_without_names_is_not_removed():
     for path, marked in (
         ("a.ts", "<|>import './x';<|>\n"),
         ("a.go", 'package p\n\nimport <|>_ "x"<|>\n'),
