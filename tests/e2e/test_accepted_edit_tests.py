@@ -107,7 +107,7 @@ async def test_writes_of_the_tests_stay_in_the_sandbox(accept: Accept, tmp_path:
 @pytest.mark.parametrize(
     ("setting", "value"), [("DENY", '["Tests"]'), ("ASK", '["Bash"]'), ("MODE", "plan"), ("MODE", "deny")]
 )
-async def test_settings_that_forbid_them_win(
+async def test_settings_that_forbid_tests_win(
     accept: Accept, setting: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"LSP_HARNESS_PERMISSIONS__{setting}", value)

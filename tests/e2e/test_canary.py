@@ -126,7 +126,7 @@ def canaries_in(data: bytes) -> list[str]:
     return [canary for canary in CANARIES if canary.encode() in data or canary.encode("utf-16-le") in data]
 
 
-async def test_no_secret_is_in_anything_a_model_server_is_asked(workspace: Path, home: Path):
+async def test_no_secret_is_in_a_request_to_a_model_server(workspace: Path, home: Path):
     server = make_llama_server()
     server.on["POST", "/tokenize"] = _answer_tokenize
     server.on["POST", "/apply-template"] = _answer_template

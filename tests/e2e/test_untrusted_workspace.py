@@ -196,7 +196,7 @@ async def test_no_program_of_a_workspace_without_trust_runs(
     assert (trace.loads(), find_canaries(canaries)) == ([], [])
 
 
-async def test_with_trust_the_trace_shows_what_runs(
+async def test_with_trust_the_trace_shows_the_programs_that_run(
     open_workspace: Open, workspace: Path, canaries: Path, trace: ProcessTrace
 ):
     editor = await open_workspace(trusted=True)
@@ -223,7 +223,7 @@ def test_the_trace_shows_code_that_is_loaded(workspace: Path, canaries: Path, tr
 
 
 @pytest.mark.skipif(bool(find_strace_problem()), reason=f"only Python is traced: {find_strace_problem()}")
-def test_strace_shows_what_other_programs_start(workspace: Path, canaries: Path, trace: ProcessTrace):
+def test_strace_shows_programs_that_other_programs_start(workspace: Path, canaries: Path, trace: ProcessTrace):
     program = workspace / ".venv/bin/ruff"
     command = [
         sys.executable,

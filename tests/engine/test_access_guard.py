@@ -90,7 +90,7 @@ async def test_requests_are_let_in_by_their_headers_and_path(headers: list[tuple
     assert (await ask(headers, path))[0] == status
 
 
-async def test_a_refusal_says_what_to_do():
+async def test_a_refused_request_gets_a_remedy():
     status, headers, body = await ask(make_headers(authorization=None))
 
     assert (status, headers[b"www-authenticate"]) == (401, b"Bearer")
@@ -98,12 +98,12 @@ async def test_a_refusal_says_what_to_do():
     assert "127.0.0.1:8080" in (await ask(make_headers(host="a:1")))[2]
 
 
-async def test_a_unix_socket_asks_for_nothing_and_the_unknown_for_everything():
+async def test_a_unix_socket_needs_no_token_and_an_unknown_transport_is_refused():
     assert (await ask([], server=("/run/s", None)))[0] == 200
     assert (await ask([], server=None))[0] == 403
 
 
-def test_the_token_is_made_once_and_only_for_its_owner(home: Path):
+def test_the_token_is_made_once_and_readable_only_by_its_owner(home: Path):
     result = ensure_token()
 
     assert ensure_token() == result == token_file().read_text()
@@ -113,7 +113,7 @@ def test_the_token_is_made_once_and_only_for_its_owner(home: Path):
 
 
 @pytest.mark.parametrize("spoil", [lambda file: file.chmod(0o640), lambda file: file.write_text("short")])
-def test_a_token_that_is_none_is_not_used(home: Path, spoil: Any):
+def test_an_invalid_token_file_is_not_used(home: Path, spoil: Any):
     ensure_token()
     spoil(token_file())
 
@@ -127,7 +127,7 @@ def taken() -> Iterator[int]:
         yield other.getsockname()[1]
 
 
-async def test_no_port_unless_asked_for_and_none_that_is_taken(tiny_model: Path, home: Path, taken: int):
+async def test_a_port_is_opened_only_on_request_and_only_if_it_is_free(tiny_model: Path, home: Path, taken: int):
     sentence = f"port {taken} of 127.0.0.1 is not available; set engine.port to another port, or to 0 for none"
     with EngineProcess.start(tiny_model, paths.runtime_folder() / "a") as engine:
         async with engine.http() as http:

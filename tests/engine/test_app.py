@@ -50,7 +50,7 @@ async def read_stream_events(http: httpx2.AsyncClient, path: str, **body: object
         return [json.loads(line[6:]) async for line in response.aiter_lines() if line]
 
 
-async def test_health_and_what_the_engine_says_of_itself(http: httpx2.AsyncClient, engine: EngineProcess):
+async def test_health_and_props_describe_the_engine(http: httpx2.AsyncClient, engine: EngineProcess):
     props = (await http.get("/props")).json()
 
     assert (await http.get("/health")).json() == {"status": "ok", "silent_s": 0.0}
@@ -112,7 +112,7 @@ async def test_a_prompt_may_be_text_tokens_or_both(http: httpx2.AsyncClient):
     assert {answer["tokens_evaluated"] for answer in answers} == {len(tokens)}
 
 
-async def test_a_body_that_cannot_fit_is_refused_before_it_is_read(http: httpx2.AsyncClient):
+async def test_a_body_that_is_too_large_is_refused_unread(http: httpx2.AsyncClient):
     long = "x" * (128 * 32_768 + 1)
     for path, body in (
         ("/completion", {"prompt": long}),
@@ -126,7 +126,7 @@ async def test_a_body_that_cannot_fit_is_refused_before_it_is_read(http: httpx2.
     assert len((await post(http, "/tokenize", content="value" * 10_000))["tokens"]) == 10_000
 
 
-async def test_the_resident_sequences_are_told(http: httpx2.AsyncClient):
+async def test_the_sequences_in_memory_are_listed(http: httpx2.AsyncClient):
     await post(http, "/completion", prompt="who is here", n_predict=1, client="somebody")
 
     assert "somebody" in [slot["client"] for slot in (await http.get("/slots")).json()]
@@ -335,7 +335,7 @@ async def test_an_answer_follows_a_schema(http: httpx2.AsyncClient):
     assert json.loads(answer["content"])["ok"] in (True, False)
 
 
-async def test_a_request_is_cancelled_by_its_name(http: httpx2.AsyncClient, engine: EngineProcess):
+async def test_a_request_over_http_is_cancelled_by_its_name(http: httpx2.AsyncClient, engine: EngineProcess):
     body = {"prompt": "def f", "n_predict": N_CTX // 4, "n_cmpl": 2, "id": "one", "client": "me", "stream": True}
     async with engine.http() as reader, reader.stream("POST", "/completion", json=body) as response:
         lines = response.aiter_lines()

@@ -37,7 +37,7 @@ def keep(machine: Bench, disk_cache: DiskCache) -> int:
     return sum(disk_cache.save(slot) for slot in machine.kv.slots)
 
 
-def test_a_sequence_is_there_again_after_a_restart(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
+def test_a_sequence_is_read_from_disk_after_a_restart(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
     assert keep(machine, disk_cache) == 1
 
@@ -71,15 +71,13 @@ def test_a_sequence_that_may_not_be_written_is_not(machine: Bench, disk_cache: D
     assert list((tmp_path / "kv").iterdir()) == []
 
 
-def test_short_sequences_are_not_worth_a_file(machine: Bench, disk_cache: DiskCache):
+def test_short_sequences_are_not_written(machine: Bench, disk_cache: DiskCache):
     machine.run(PROMPT[:40], SHORT, owner=OPEN)
 
     assert keep(machine, disk_cache) == 0
 
 
-def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(
-    machine: Bench, disk_cache: DiskCache, tmp_path: Path
-):
+def test_a_longer_sequence_replaces_the_one_that_it_continues(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     machine.run(PROMPT[:100], SHORT, owner=OPEN)
     keep(machine, disk_cache)
     machine.run(PROMPT, SHORT, owner=OPEN)
@@ -189,14 +187,14 @@ def test_files_of_other_models_and_settings_count_too_and_the_oldest_goes_first(
     assert prune_folders(tmp_path, 20) == []
 
 
-def test_a_limit_of_nothing_removes_everything_and_a_missing_folder_is_fine(tmp_path: Path):
+def test_a_limit_of_0_removes_all_files_and_a_missing_folder_is_allowed(tmp_path: Path):
     write_aged_files(tmp_path, mine_new=1, other_old=3)
     prune_folders(tmp_path, 0)
     assert list_cache_files(tmp_path) == []
     assert prune_folders(tmp_path / "absent", 0) == []
 
 
-def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench, tmp_path: Path):
+def test_writing_a_sequence_removes_old_files_of_other_models(machine: Bench, tmp_path: Path):
     write_aged_files(tmp_path, other_old=3)
     disk_cache = restart(machine, tmp_path / "kv", limit=2**30)
     machine.run(PROMPT, SHORT, owner=OPEN)
@@ -223,7 +221,7 @@ def test_a_file_that_another_engine_removed_is_read_and_written_again(
     assert len(list_cache_files(tmp_path)) == 1
 
 
-def test_drafts_that_nobody_finishes_are_removed(tmp_path: Path):
+def test_unfinished_drafts_are_removed(tmp_path: Path):
     (tmp_path / "mine").mkdir()
     for name, age in (("old", 10**6), ("new", 0)):
         draft = tmp_path / "mine" / f"draft-{name}.tmp"

@@ -84,7 +84,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     stage.embedder.close()
 
 
-async def test_a_file_that_has_become_another_is_loaded_anew_with_the_next_request(stage: Stage, tmp_path: Path):
+async def test_a_changed_model_file_is_loaded_again_with_the_next_request(stage: Stage, tmp_path: Path):
     stage.model.go.release(9)
     await stage.embed("a", "b")
     await stage.embed("c")
@@ -115,7 +115,7 @@ async def test_the_thread_of_the_embedder_has_a_lower_priority(stage: Stage):
     assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == ours
 
 
-async def test_urgent_texts_go_between_background_ones(stage: Stage):
+async def test_urgent_texts_are_embedded_between_background_texts(stage: Stage):
     long = asyncio.create_task(stage.embed("a", "b", "c"))
     await stage.until_begun()
     urgent = asyncio.create_task(stage.embed("now", urgent=True))
@@ -127,7 +127,7 @@ async def test_urgent_texts_go_between_background_ones(stage: Stage):
     assert stage.embedder.pending == 0
 
 
-async def test_background_texts_wait_while_the_language_model_is_busy_and_urgent_ones_do_not(stage: Stage):
+async def test_only_background_texts_wait_for_a_busy_language_model(stage: Stage):
     stage.model.go.release(10)
     stage.is_busy = True
     waiting = asyncio.create_task(stage.embed("later"))
@@ -153,9 +153,7 @@ async def test_a_request_that_leaves_early_has_the_rest_dropped(stage: Stage):
     ("text", "error", "said"),
     [("refuse", EngineRefused, "not this one"), ("fail", EngineError, "failed on this text: inside")],
 )
-async def test_a_text_that_fails_ends_its_request_and_no_other(
-    stage: Stage, text: str, error: type[Exception], said: str
-):
+async def test_a_failing_text_ends_only_its_own_request(stage: Stage, text: str, error: type[Exception], said: str):
     stage.model.go.release(10)
     with pytest.raises(error, match=said):
         await stage.embed("a", text, "never")
@@ -191,14 +189,14 @@ async def test_a_model_that_is_pulled_later_is_found(monkeypatch: pytest.MonkeyP
     embedder.close()
 
 
-async def test_a_model_that_generates_is_refused_by_its_name():
+async def test_a_generating_model_is_refused_by_its_name():
     embedder = Embedder("qwen2.5-coder-0.5b-instruct", is_busy=lambda: False, load=lambda _: Slow())
     with pytest.raises(ModelError, match="is a model for completion"):
         await anext(embedder.embed(EmbeddingRequest(("a",))))
     embedder.close()
 
 
-async def test_closing_answers_those_who_wait_and_lets_go_of_the_model(stage: Stage):
+async def test_closing_ends_waiting_requests_and_frees_the_model(stage: Stage):
     first = asyncio.create_task(stage.embed("a", "b"))
     await stage.until_begun()
     second = asyncio.create_task(stage.embed("c"))
@@ -216,7 +214,7 @@ async def test_closing_answers_those_who_wait_and_lets_go_of_the_model(stage: St
         await stage.embed("d")
 
 
-def test_without_a_request_nothing_is_loaded_or_started(tmp_path: Path):
+def test_without_a_request_no_model_is_loaded_and_no_thread_is_started(tmp_path: Path):
     before = threading.active_count()
     Embedder(str(tmp_path / "absent.gguf"), is_busy=lambda: False).close()
     assert threading.active_count() == before

@@ -104,7 +104,7 @@ async def test_a_request_that_cannot_be_answered_is_refused(
     assert said in error["message"]
 
 
-async def test_without_the_model_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+async def test_without_the_model_the_error_says_how_to_download_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
     embedder = Embedder("all-minilm-l6-v2", is_busy=lambda: False)
     async with make_client(embedder) as http:

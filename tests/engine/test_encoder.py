@@ -78,7 +78,7 @@ def test_the_file_or_the_caller_chooses_the_pooling(tmp_path: Path):
     assert vectors["True mean"] != vectors["True cls"] != vectors["True last"] != vectors["True mean"]
 
 
-def test_a_pooling_that_is_none_is_refused(tmp_path: Path):
+def test_an_invalid_pooling_is_refused(tmp_path: Path):
     with pytest.raises(ModelError, match=r"index\.embedding_pooling must be one of auto, mean, .* not 'max'"):
         Encoder(tmp_path / "absent.gguf", threads=1, pooling="max")
 

@@ -45,13 +45,13 @@ async def test_a_terminated_engine_leaves_no_file_behind(tiny_model: Path, place
         assert not place.exists()
 
 
-def test_unused_it_ends_by_itself(tiny_model: Path, place: Path):
+def test_an_unused_engine_ends_after_a_while(tiny_model: Path, place: Path):
     with EngineProcess.start(tiny_model, place, "--idle", "0.01") as engine:
         assert engine.process.wait(60) == 0
     assert not place.exists()
 
 
-def test_an_engine_whose_program_is_removed_ends(tiny_model: Path, place: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_engine_ends_when_its_program_is_removed(tiny_model: Path, place: Path, monkeypatch: pytest.MonkeyPatch):
     folder = place.parent / "environment"
     shutil.copytree(Path(lsp_harness.__file__).parent, folder / "lsp_harness")
     monkeypatch.setenv("PYTHONPATH", str(folder))
@@ -94,7 +94,7 @@ def short() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_socket_a_dead_engine_left_is_taken_over_and_told_apart(short: Path):
+def test_a_socket_of_a_dead_engine_is_replaced_by_another_socket(short: Path):
     first = bind_socket(short)
     old = socket_identity(short)
     first.close()

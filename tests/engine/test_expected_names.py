@@ -119,7 +119,9 @@ def test_an_unbound_name_is_made_likelier_where_it_can_be_bound(
         (" value_of", "    for", {" value"}),
     ],
 )
-def test_a_word_that_stands_before_it_comes_first(llama: Llama, unbound: str, before: str, likelier: set[str]):
+def test_a_keyword_before_an_unbound_name_is_made_likelier_first(
+    llama: Llama, unbound: str, before: str, likelier: set[str]
+):
     result = find_likelier(llama, Sampling(unbound=(unbound,)), before)
     assert bool(result) == bool(likelier)
     for text in likelier:
@@ -171,7 +173,7 @@ def test_a_typed_beginning_goes_on_as_the_name(machine: Bench, monkeypatch: pyte
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text("abeinrst_ ", min_size=1, max_size=9), min_size=1, max_size=3))
-def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(machine: Bench, words: list[str]):
+def test_partial_words_get_the_answers_of_an_empty_cache_with_expected_names(machine: Bench, words: list[str]):
     sampling = Sampling(n_predict=6, expected=("best", "interest", "in_a_nest"), unbound=("stairs", "rest"))
     tokens = machine.llama.vocabulary.tokenize(PROMPT)
     typed = [word[:size] for word in words for size in range(1, len(word) + 1)]

@@ -74,7 +74,7 @@ def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
     assert list(work.prompts[0].tokens)[: len(head)] == head
 
 
-def test_prefix_suffix_middle_is_what_most_models_were_trained_on():
+def test_the_order_prefix_suffix_middle_has_its_marks():
     work = tokenize_infill(Letters(), INFILL, "prefix-suffix-middle")
 
     assert list(work.prompts[0].tokens) == [

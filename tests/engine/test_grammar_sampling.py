@@ -89,7 +89,7 @@ def test_an_exhausted_grammar_ends_the_answer(machine: Bench):
 
 
 @pytest.mark.parametrize("grammar", ["root ::= (", "other ::= [a-z]", "root ::= missing", "root ::= \ud800 ("])
-def test_a_grammar_that_is_none_is_refused(machine: Bench, grammar: str):
+def test_an_invalid_grammar_is_refused(machine: Bench, grammar: str):
     with pytest.raises(EngineRefused, match="grammar"):
         machine.run(PROMPT, Sampling(grammar=grammar))
     assert machine.run(PROMPT)[0]

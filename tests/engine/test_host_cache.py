@@ -45,7 +45,7 @@ def host_lengths(machine: Bench) -> list[int]:
     return [len(sequence.tokens) for sequence in machine.host_cache.sequences]
 
 
-def test_a_parked_sequence_answers_as_if_it_had_stayed(machine: Bench):
+def test_a_parked_sequence_gives_the_same_answer(machine: Bench):
     first, _ = machine.run(A, SHORT)
     machine.run(B, SHORT)
     assert (machine.kv.used_cells, host_lengths(machine)) == (203, [203])
@@ -60,7 +60,7 @@ def test_a_parked_sequence_answers_as_if_it_had_stayed(machine: Bench):
     assert machine.kv.cached_length(B) < 16
 
 
-def test_a_prompt_that_begins_like_a_parked_one_goes_on_from_there(machine: Bench):
+def test_a_prompt_reuses_the_beginning_of_a_parked_sequence(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
 
@@ -77,7 +77,7 @@ def test_the_cached_length_includes_parked_sequences(machine: Bench):
     assert machine.model.cached_length(C) < 16
 
 
-def test_while_there_is_room_nothing_is_moved(machine: Bench):
+def test_no_sequence_is_parked_while_there_are_free_cells(machine: Bench):
     machine.run(A[:100], SHORT)
     machine.run(B[:100], SHORT)
 
@@ -92,7 +92,7 @@ def test_only_one_of_several_candidates_is_parked(machine: Bench):
     assert machine.model.cached_length(A) == 200
 
 
-def test_a_longer_one_takes_the_place_of_what_it_continues(machine: Bench):
+def test_a_longer_parked_sequence_replaces_the_one_that_it_continues(machine: Bench):
     machine.run(A[:150], SHORT)
     machine.run(B, SHORT)
     machine.run(A, SHORT)
@@ -138,7 +138,7 @@ def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench):
     assert B not in [sequence.tokens[:200] for sequence in machine.host_cache.sequences]
 
 
-def test_a_wanted_sequence_is_not_given_up_for_the_one_that_makes_room_for_it(machine: Bench):
+def test_a_needed_parked_sequence_is_not_evicted(machine: Bench):
     use_host_cache(machine, limit=410)
     machine.run(A, SHORT)
     machine.run(B, SHORT)
@@ -180,7 +180,9 @@ def test_sequences_that_may_be_written_are_kept_beside_those_that_may_not(machin
     assert True in {sequence.persist for sequence in machine.host_cache.sequences if sequence.tokens[:200] == A}
 
 
-def test_after_a_crowd_what_stays_moves_to_the_lowest_cells(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_after_a_crowd_the_remaining_sequences_move_to_the_lowest_cells(
+    machine: Bench, monkeypatch: pytest.MonkeyPatch
+):
     last = [9, *A[:80]]
     machine.together(*(TokenRequest((Prompt(prompt),), SHORT) for prompt in (A, B, C, last)))
     moved: list[int] = []
@@ -264,7 +266,7 @@ def test_a_sequence_that_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_pat
     assert (again, last.usage.evaluated, saved.restored_count) == (first, 1, 1)
 
 
-def test_in_a_quiet_moment_room_is_made_for_what_may_come_back(machine: Bench):
+def test_an_idle_engine_frees_cells_for_parked_sequences(machine: Bench):
     a, b, c, d = (prompt[:80] for prompt in (A, B, C, [*range(20, 100)]))
     for prompt in (a, b, c, d):
         machine.run(prompt, SHORT)
@@ -287,7 +289,7 @@ def test_without_parked_sequences_no_cells_are_freed_ahead(machine: Bench):
     assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [])
 
 
-def test_the_sequence_that_was_used_last_stays_where_it_leaves_no_room(machine: Bench):
+def test_the_last_used_sequence_is_not_evicted_ahead(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
 

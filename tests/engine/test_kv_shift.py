@@ -68,12 +68,12 @@ def find_token_runs(old: Sequence[int], prompt: Sequence[int], *, least: int = L
     return find_runs(old, prompt, find_grams(prompt, start), least, start)
 
 
-def test_a_run_is_found_where_it_moved_down_or_up():
+def test_a_run_is_found_after_it_moved_down_or_up():
     assert find_token_runs([*HEAD, *TEXT], [*OTHER, *TEXT, *TAIL]) == [TokenRun(8, 40, 190)]
     assert find_token_runs([*OTHER, *TEXT], [*HEAD, *TEXT[50:], *TAIL]) == [TokenRun(90, 8, 140)]
 
 
-def test_runs_are_found_in_the_same_order_and_each_at_least_so_long():
+def test_runs_keep_their_order_and_have_a_minimum_length():
     old = [*TEXT[:60], *TEXT[100:160], *TEXT[60:100]]
 
     assert find_token_runs(old, [*HEAD, *TEXT, *TAIL]) == [TokenRun(0, 8, 60), TokenRun(60, 108, 60)]
@@ -96,7 +96,7 @@ def test_runs_that_overlap_are_cut_to_fit():
     assert find_token_runs(old, prompt) == [TokenRun(0, 40, 61), TokenRun(61, 104, 59)]
 
 
-def test_tokens_that_a_prompt_has_already_and_its_last_one_are_not_for_moving():
+def test_tokens_that_are_in_place_and_the_last_token_are_not_moved():
     assert find_token_runs(TEXT, [*TEXT[:100], *HEAD, *TEXT[100:]], start=100) == [TokenRun(100, 108, 89)]
     assert find_token_runs(TEXT, TEXT, start=len(TEXT) - 4) == []
 
@@ -124,7 +124,7 @@ def test_runs_are_true_disjoint_and_in_order(old: list[int], prompt: list[int], 
         assert target < len(prompt)
 
 
-def test_a_text_that_would_know_nothing_of_the_text_before_it_is_not_moved():
+def test_a_run_with_too_much_missing_context_is_not_moved():
     far = TokenRun(0, MAX_MISSING_CONTEXT_TOKENS + 1, 40)
     assert limit_missing_context([far], 0) == []
     assert limit_missing_context([TokenRun(0, MAX_MISSING_CONTEXT_TOKENS, 40)], 0) == [
@@ -145,7 +145,7 @@ def test_a_text_that_would_know_nothing_of_the_text_before_it_is_not_moved():
     ]
 
 
-def test_text_of_other_files_is_read_with_the_text_after_it(machine: Bench):
+def test_a_run_behind_much_new_text_is_read_again(machine: Bench):
     ask(machine, TEXT, END)
     other_tokens = [230 + n % 20 for n in range(MAX_MISSING_CONTEXT_TOKENS + 1)]
     usage = ask(machine, other_tokens, TEXT, TAIL)
@@ -162,7 +162,7 @@ def test_moved_tokens_are_not_evaluated_again(machine: Bench):
     assert (moved.shifted, moved.evaluated) == (160, 42)
 
 
-def test_several_runs_are_moved_each_to_its_own_place(machine: Bench):
+def test_several_runs_are_moved_to_their_own_places(machine: Bench):
     old = [*TEXT[:40], *OTHER, *TEXT[40:80], *HEAD, *TEXT[80:120]]
     ask(machine, old, END)
     # the first goes down by eight, the second up by 32, the third by 40
@@ -237,7 +237,7 @@ def test_a_sequence_that_is_given_up_for_the_new_prompt_is_moved_before(machine:
     assert sum(bool(slot.tokens) for slot in machine.kv.slots) == 1
 
 
-def test_moved_text_may_be_saved_only_where_its_source_may(machine: Bench, tmp_path: Path, llama: Llama):
+def test_moved_text_may_be_saved_only_if_its_source_may(machine: Bench, tmp_path: Path, llama: Llama):
     enable_shift(machine, saved=DiskCache(llama, tmp_path, 2**20))
     ask(machine, HEAD, TEXT, END, owner=Owner(persist=True))
     ask(machine, OTHER, TEXT, TAIL, owner=Owner(persist=True))
@@ -252,7 +252,7 @@ def test_moved_text_may_be_saved_only_where_its_source_may(machine: Bench, tmp_p
     assert not any(slot.persist for slot in machine.kv.slots)
 
 
-def test_candidates_and_healing_follow_what_was_moved(machine: Bench):
+def test_candidates_and_healing_work_after_moved_cells(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     work = TokenRequest(
         (Prompt([*OTHER, *TEXT, *TAIL]),), Sampling(n_predict=4, n=3, temperature=1.0), cache_reuse=LEAST
@@ -263,7 +263,7 @@ def test_candidates_and_healing_follow_what_was_moved(machine: Bench):
     assert chunks[-1].usage.shifted == 190
 
 
-def test_a_cancelled_request_lets_go_of_what_waits_aside(machine: Bench):
+def test_a_cancelled_request_frees_its_staging_sequence(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     waiting: list[int] = []
 
@@ -281,7 +281,7 @@ def test_a_cancelled_request_lets_go_of_what_waits_aside(machine: Bench):
     assert machine.kv.used_cells == len({cell for slot in machine.kv.slots for cell in slot.cells})
 
 
-def test_two_of_the_same_prompt_share_what_either_has(machine: Bench):
+def test_two_equal_prompts_share_their_moved_cells(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     work = TokenRequest((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=LEAST)
     both = machine.together(work, work)
@@ -291,7 +291,7 @@ def test_two_of_the_same_prompt_share_what_either_has(machine: Bench):
     assert sum(usage.evaluated for usage in usages) < 232
 
 
-def test_without_room_to_move_it_the_prompt_is_read(machine: Bench):
+def test_without_free_cells_for_a_move_the_prompt_is_read(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     # 236 cells do for the prompt and its answer, but to sort out what to move takes 249
     result = machine.kv.acquire([210] * 782, 0)
@@ -346,7 +346,7 @@ def test_moving_is_not_interrupted(machine: Bench, monkeypatch: pytest.MonkeyPat
     run.abandon()
 
 
-def test_the_longer_prompt_is_taken_when_moving_makes_it_cheap(machine: Bench):
+def test_a_longer_prompt_is_chosen_if_a_move_makes_it_cheap(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     long, short = Prompt([*HEAD, *OTHER, *TEXT, *TAIL]), Prompt([211] * 4)
 
@@ -383,7 +383,7 @@ def test_a_sequence_that_was_given_back_is_let_alone(machine: Bench):
     two.abandon()
 
 
-def test_moved_cells_are_for_their_client_and_for_who_takes_such(machine: Bench):
+def test_moved_cells_serve_only_clients_that_accept_them(machine: Bench):
     ask(machine, HEAD, TEXT, TAIL, owner=Owner("one"))
     assert ask(machine, OTHER, TEXT, END, owner=Owner("one")).shifted == 190
 
@@ -398,7 +398,7 @@ def test_moved_cells_are_for_their_client_and_for_who_takes_such(machine: Bench)
     assert ask(machine, OTHER, TEXT, END, [206], owner=Owner("two")).reused == 40
 
 
-def test_a_parked_sequence_remembers_its_moves(machine: Bench):
+def test_a_parked_sequence_keeps_the_record_of_its_moves(machine: Bench):
     enable_shift(machine, hot=256)
     ask(machine, HEAD, TEXT, TAIL)
     assert ask(machine, OTHER, TEXT, END).shifted == 190
@@ -412,7 +412,7 @@ def test_a_parked_sequence_remembers_its_moves(machine: Bench):
     assert machine.model.cached_length([*OTHER, *TEXT, *END]) == 40
 
 
-def test_a_sequence_on_disk_remembers_its_moves(machine: Bench, tmp_path: Path, llama: Llama):
+def test_a_sequence_on_disk_keeps_the_record_of_its_moves(machine: Bench, tmp_path: Path, llama: Llama):
     saved = DiskCache(llama, tmp_path, 2**30)
     enable_shift(machine)
     ask(machine, HEAD, TEXT, TAIL, owner=Owner(persist=True))
@@ -438,7 +438,7 @@ def test_a_request_for_probabilities_uses_no_moved_cells(machine: Bench):
     assert chunks[-1].usage.shifted == 0
 
 
-def test_a_model_whose_keys_are_not_where_they_were_moved_moves_none(
+def test_a_model_whose_keys_do_not_move_correctly_moves_no_cells(
     machine: Bench, llama: Llama, monkeypatch: pytest.MonkeyPatch
 ):
     def move_to_wrong_cells(seq: int, _: object) -> None:
@@ -463,7 +463,7 @@ def test_a_pure_sequence_is_not_given_up_for_one_with_moved_cells(machine: Bench
         assert machine.model.cached_length([*OTHER, *TEXT, *END], mover) == 232
 
 
-def test_a_model_whose_keys_are_scaled_at_every_move_moves_none(tmp_path: Path, llama: Llama):
+def test_a_model_with_scaled_keys_moves_no_cells(tmp_path: Path, llama: Llama):
     """llama.cpp scales those of all sequences again."""
     scaled = Llama(
         tiny_gguf(tmp_path / "yarn.gguf", yarn=4.0),

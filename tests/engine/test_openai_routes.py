@@ -295,7 +295,7 @@ async def test_a_prompt_can_be_text_tokens_or_a_list(client: AsyncOpenAI, http: 
     assert usage.completion_tokens == 12
 
 
-async def test_a_suffix_makes_it_a_hole_to_fill(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_a_suffix_makes_a_completion_an_infill(client: AsyncOpenAI, http: httpx2.AsyncClient):
     done = await client.completions.create(
         model="tiny", prompt="def f():\n", suffix="\nprint(f())", temperature=0, max_tokens=8
     )
@@ -312,14 +312,14 @@ async def test_a_suffix_makes_it_a_hole_to_fill(client: AsyncOpenAI, http: httpx
     assert word.usage.completion_tokens == 8
 
 
-async def test_the_limit_of_a_hole_is_lowered_to_what_is_left(client: AsyncOpenAI):
+async def test_the_token_limit_of_an_infill_is_lowered_to_the_free_context(client: AsyncOpenAI):
     values = {"model": "tiny", "prompt": "def f():\n    retur", "suffix": "\nprint(f())", "max_tokens": 10**6}
     for n in (1, 4):
         async with await client.completions.create(**values, n=n, stream=True) as chunks:
             assert (await anext(aiter(chunks))).choices
 
 
-async def test_whose_request_it_was(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_the_user_of_a_request_is_its_client(client: AsyncOpenAI, http: httpx2.AsyncClient):
     await client.completions.create(model="tiny", prompt="whose is this text", max_tokens=1, user="somebody")
 
     assert "somebody" in [row["client"] for row in (await http.get("/props")).json()["residents"]]
@@ -404,7 +404,7 @@ async def test_a_wrong_request_is_a_bad_request(client: AsyncOpenAI, path: str, 
         {"tools": [{"type": "function"}], "tool_choice": "none", "best_of": 1, "stream_options": None},
     ],
 )
-async def test_fields_that_change_nothing_are_ignored(http: httpx2.AsyncClient, more: dict[str, Any]):
+async def test_fields_without_an_effect_are_ignored(http: httpx2.AsyncClient, more: dict[str, Any]):
     body = {"model": "gpt-4", "messages": HI, "max_tokens": 1} | more
 
     assert (await http.post("/v1/chat/completions", json=body)).status_code == 200

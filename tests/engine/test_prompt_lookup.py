@@ -10,11 +10,11 @@ def constant_cost(_: int) -> float:
     return 1.0
 
 
-def test_tokens_that_followed_the_last_ones_before_are_the_draft():
+def test_a_draft_has_the_tokens_that_followed_the_same_tokens_earlier():
     assert PromptLookup(constant_cost).draft([1, 2, 3, 4, 5, 6, 7, 9, 1, 2, 3], 5) == [4, 5, 6, 7, 9]
 
 
-def test_without_such_a_place_there_is_no_draft():
+def test_without_earlier_equal_tokens_there_is_no_draft():
     assert PromptLookup(constant_cost).draft([1, 2, 3, 4, 5, 6], 5) == []
     assert PromptLookup(constant_cost).draft([1, 2], 5) == []
     # the end itself is not such a place
@@ -29,7 +29,7 @@ def test_a_draft_has_no_more_tokens_than_requested_or_known():
     assert len(PromptLookup(constant_cost).draft(tokens, 100)) <= 8
 
 
-def test_a_copy_goes_on_where_it_was():
+def test_a_copy_continues_at_its_place():
     """The copy follows the second of two equal runs of three tokens when it is past the first."""
     first, second = [1, 2, 3, 40, 41, 42], [5, 6, 7, 1, 2, 3, 50, 51, 52]
     source = [*first, *second]

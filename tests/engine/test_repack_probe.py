@@ -49,7 +49,7 @@ def test_another_model_under_the_same_name_is_probed_again(home: Path, monkeypat
     assert len(child.runs) == 2
 
 
-def test_an_unreadable_record_is_written_anew(home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_unreadable_record_is_replaced(home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch):
     record = paths.cache_folder() / "probe.json"
     record.write_text("{")
     monkeypatch.setattr(subprocess, "run", Child(-11))

@@ -15,7 +15,9 @@ from .conftest import CURVE
 from .scheduling import Book, GatedLlama, all_of, make_request, wait_until
 
 
-async def test_chunks_come_in_order_and_the_end_is_told_once(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
+async def test_chunks_arrive_in_order_and_the_end_is_reported_once(
+    scheduler: Scheduler, gated_llama: GatedLlama, book: Book
+):
     gated_llama.open.set()
     chunks = [chunk async for chunk in scheduler.submit(make_request("a", 3), "normal")]
 
@@ -155,7 +157,7 @@ async def test_a_request_is_given_up_where_a_shorter_prompt_will_do_for_the_more
     assert gated_llama.log[:2] == [{"aborted": 32}, {"key": 2}]
 
 
-async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
+async def test_a_prompt_that_was_postponed_for_long_is_read_next(
     scheduler: Scheduler, gated_llama: GatedLlama, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Preemption, "MAX_READING_DELAY_S", 0.0)

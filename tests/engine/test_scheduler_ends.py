@@ -19,7 +19,7 @@ from .conftest import CURVE
 from .scheduling import Book, GatedLlama, all_of, make_request, wait_until
 
 
-async def test_a_request_is_counted_and_its_place_is_free_before_the_answer_is_whole(
+async def test_a_finished_request_is_counted_and_freed_before_its_last_chunk(
     scheduler: Scheduler, gated_llama: GatedLlama, book: Book
 ):
     items: list[str | None] = []
@@ -41,7 +41,7 @@ async def test_a_request_is_counted_and_its_place_is_free_before_the_answer_is_w
     assert items == [None, None, "limit"]
 
 
-async def test_leaving_the_answer_stops_the_work_at_its_next_step(
+async def test_leaving_an_answer_stops_its_work_at_the_next_step(
     scheduler: Scheduler, gated_llama: GatedLlama, book: Book
 ):
     gated_llama.open.set()
@@ -57,7 +57,7 @@ async def test_leaving_the_answer_stops_the_work_at_its_next_step(
     assert book.ends[0][2] < 900
 
 
-async def test_a_request_that_left_before_its_turn_is_never_served(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_a_request_that_is_cancelled_in_the_queue_is_never_served(scheduler: Scheduler, gated_llama: GatedLlama):
     first = asyncio.create_task(all_of(scheduler, make_request("first"), "interactive"))
     await gated_llama.at_work.wait()
     second = asyncio.create_task(all_of(scheduler, make_request("second")))
@@ -143,7 +143,7 @@ async def test_a_sequence_aside_survives_a_broken_step_of_another_request(gated_
     assert sum(step.get("a", 0) for step in gated_llama.log) == 102 + 91
 
 
-async def test_a_fault_of_our_own_ends_those_it_met_and_nobody_else(
+async def test_an_internal_error_ends_only_the_requests_of_its_step(
     scheduler: Scheduler, gated_llama: GatedLlama, monkeypatch: pytest.MonkeyPatch
 ):
     gated_llama.open.set()
@@ -155,7 +155,7 @@ async def test_a_fault_of_our_own_ends_those_it_met_and_nobody_else(
     assert await all_of(scheduler, make_request("next")) == ["limit"]
 
 
-async def test_closing_ends_what_runs_and_what_waits(gated_llama: GatedLlama):
+async def test_closing_ends_running_and_waiting_requests(gated_llama: GatedLlama):
     scheduler = Scheduler(ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE)))
     tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 900))) for name in ("running", "waiting")]
     await gated_llama.at_work.wait()

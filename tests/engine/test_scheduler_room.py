@@ -18,7 +18,7 @@ from .conftest import CURVE
 from .scheduling import GatedLlama, all_of, make_request, wait_until
 
 
-async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_a_full_queue_refuses_requests_at_once(scheduler: Scheduler, gated_llama: GatedLlama):
     tasks = [asyncio.create_task(all_of(scheduler, make_request(name))) for name in "abc"]
     await wait_until(lambda: scheduler.pending == 3)
 
@@ -36,7 +36,7 @@ async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gated_llama: G
     assert await all_of(scheduler, make_request("d")) == ["limit"]
 
 
-async def test_a_request_that_takes_all_the_room_keeps_nobody_from_typing(gated_llama: GatedLlama):
+async def test_a_request_that_takes_all_cells_does_not_block_completions(gated_llama: GatedLlama):
     llama = gated_llama.llama
     gated_llama.kv = KvCache(llama, CacheLimits(cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1))
     scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
@@ -57,7 +57,7 @@ async def test_a_request_that_takes_all_the_room_keeps_nobody_from_typing(gated_
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(gated_llama: GatedLlama):
+async def test_a_waiting_large_request_lets_smaller_requests_of_users_pass(gated_llama: GatedLlama):
     gated_llama.kv = KvCache(
         gated_llama.llama,
         CacheLimits(cells=gated_llama.llama.n_ctx, slots=gated_llama.llama.n_seq, spare_cells=256, spare_slots=2),
@@ -113,7 +113,7 @@ async def test_a_request_that_came_while_another_found_no_room_is_tried_at_once(
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_a_request_that_finds_the_cache_full_waits_for_its_cells(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_a_request_waits_for_cells_of_a_full_cache(scheduler: Scheduler, gated_llama: GatedLlama):
     gated_llama.open.set()
     tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 600))) for name in "ab"]
 
@@ -122,7 +122,7 @@ async def test_a_request_that_finds_the_cache_full_waits_for_its_cells(scheduler
     assert all(len(step) == 1 for step in gated_llama.log)
 
 
-async def test_when_nobody_asks_room_is_made_for_what_is_parked(gated_llama: GatedLlama):
+async def test_an_idle_engine_frees_cells_for_parked_sequences(gated_llama: GatedLlama):
     gated_llama.open.set()
     gated_llama.kv = KvCache(
         gated_llama.llama, CacheLimits(cells=gated_llama.llama.n_ctx, slots=gated_llama.llama.n_seq, fast_cells=256)

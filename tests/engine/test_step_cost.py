@@ -20,7 +20,7 @@ def make_step_cost(curve: Mapping[int, float]) -> StepCost:
     return StepCost({size: float(ms) for size, ms in curve.items()})
 
 
-def test_between_sizes_the_cost_lies_on_a_line_and_beyond_them_it_is_in_proportion():
+def test_the_cost_of_a_step_is_interpolated_and_extrapolated():
     cpu = make_step_cost(CPU)
 
     assert [cpu.step_ms(n) for n in (1, 2, 5, 16, 24, 256)] == [19, 41, 71.5, 106, 159, 840]
@@ -98,7 +98,7 @@ def test_a_curve_that_cannot_be_kept_is_measured_again(tmp_path: Path):
     assert StepCost.load(tmp_path / "missing" / "machine.json", "this") is None
 
 
-def test_a_curve_is_remembered_by_its_key(tmp_path: Path):
+def test_a_curve_is_saved_under_its_key(tmp_path: Path):
     file = tmp_path / "machine.json"
     assert StepCost.load(file, "this") is None
     make_step_cost(CPU).save(file, "this")
@@ -116,7 +116,7 @@ def test_a_curve_is_remembered_by_its_key(tmp_path: Path):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"this": 1}', '{"this": {"1": "fast"}}', '{"this": {"1": 2}}'])
-def test_a_record_that_is_none_is_measured_anew(tmp_path: Path, text: str):
+def test_an_invalid_record_is_measured_again(tmp_path: Path, text: str):
     file = tmp_path / "machine.json"
     file.write_text(text)
 

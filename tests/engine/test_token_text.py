@@ -35,7 +35,7 @@ def test_an_incomplete_character_at_the_end_is_not_shown(text: str, cut: int):
 
 
 @given(data=st.binary(max_size=40), cuts=CUTS)
-def test_bytes_that_are_no_text_are_replaced_wherever_they_are_cut(data: bytes, cuts: list[int]):
+def test_invalid_bytes_are_replaced_wherever_they_are_cut(data: bytes, cuts: list[int]):
     outcome = TextDecoder(())
     result = "".join(outcome.add(piece) for piece in cut_pieces(data, cuts)) + outcome.flush()
 
@@ -43,7 +43,7 @@ def test_bytes_that_are_no_text_are_replaced_wherever_they_are_cut(data: bytes, 
 
 
 @given(text=LETTERS, stop=st.text("ab`\né日", min_size=1, max_size=4), cuts=CUTS)
-def test_a_stop_string_never_leaks_however_it_is_split(text: str, stop: str, cuts: list[int]):
+def test_a_stop_string_is_never_shown_however_it_is_split(text: str, stop: str, cuts: list[int]):
     result, parts = TextDecoder((stop, "")), list[str]()
     for piece in cut_pieces(text.encode(), cuts):
         parts.append(result.add(piece))

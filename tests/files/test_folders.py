@@ -73,9 +73,7 @@ def test_the_same_folder_by_two_names(disk: Path):
 
 
 @pytest.mark.parametrize("name", ["APP/MAIN.PY", "App/main.py", "app/main.py"])
-def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
-    disk: Path, monkeypatch: pytest.MonkeyPatch, name: str
-):
+def test_a_case_insensitive_file_system_keeps_its_own_spelling(disk: Path, monkeypatch: pytest.MonkeyPatch, name: str):
     identity = folders.file_identity
 
     def folding(path: str | Path) -> folders.FileIdentity | None:

@@ -70,7 +70,7 @@ def ignored_by_git(root: Path, names: set[bytes]) -> set[bytes]:
     return set(said.stdout.split(b"\0")) - {b""}
 
 
-def test_random_patterns_ignore_what_git_ignores(tmp_path: Path) -> None:
+def test_random_patterns_ignore_the_same_paths_as_in_git(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     rng, ignored = random.Random(27), 0
     for _ in range(ROUNDS):
@@ -86,7 +86,7 @@ def test_random_patterns_ignore_what_git_ignores(tmp_path: Path) -> None:
     assert ignored > ROUNDS
 
 
-def test_lines_end_where_git_ends_them() -> None:
+def test_lines_end_at_the_same_places_as_in_git() -> None:
     for line, name, ignored in (
         (b"a\r", "a", True),
         (b"a\x85b", "a\udc85b", True),

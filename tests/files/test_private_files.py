@@ -97,12 +97,12 @@ def format_uri(form: str, root: Path) -> str:
 
 @pytest.mark.parametrize("opened", ["w", "link"])
 @pytest.mark.parametrize("form", IGNORED)
-def test_an_ignored_file_is_ignored_by_every_uri_of_it(root: Path, form: str, opened: str):
+def test_an_ignored_file_is_private_under_every_uri(root: Path, form: str, opened: str):
     assert PrivateFiles([root.parent / opened]).reason(format_uri(form, root)).startswith("ignored by ")
 
 
 @pytest.mark.parametrize("form", SECRET)
-def test_a_secret_is_one_by_every_uri_of_it(root: Path, form: str):
+def test_a_secret_file_is_private_under_every_uri(root: Path, form: str):
     assert PrivateFiles([root]).reason(format_uri(form, root)) == "a file for secrets, by its name"
 
 
@@ -112,7 +112,7 @@ def test_other_files_are_not(root: Path, form: str, opened: str):
     assert PrivateFiles([root.parent / opened]).reason(format_uri(form, root)) == ""
 
 
-def test_a_folder_that_is_opened_by_a_link_is_meant_although_it_is_ignored(tmp_path: Path):
+def test_an_ignored_folder_that_is_opened_by_a_link_is_not_private(tmp_path: Path):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("build/\n")
     (tmp_path / "build").mkdir()

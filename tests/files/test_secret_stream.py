@@ -47,7 +47,7 @@ def test_a_key_in_two_pieces_is_hidden(cut: int):
     assert stream(f"before\n{KEY}after\n", cut) == "before\n…\nafter\n"
 
 
-def test_words_are_shown_as_they_come():
+def test_complete_words_are_shown_at_once():
     secrets = SecretStream()
 
     assert secrets.feed(b"Go on? [y/N] ") == b"Go on? [y/N] "
@@ -56,7 +56,7 @@ def test_words_are_shown_as_they_come():
     assert secrets.feed(b"f\n") == b"half\n"
 
 
-def test_a_key_without_an_end_hides_its_lines():
+def test_a_key_without_an_end_hides_all_following_lines():
     secrets = SecretStream()
     first = secrets.feed(b"before\n-----BEGIN PRIVATE KEY-----\n" + b"A" * MAX_HELD_BYTES)
 
@@ -72,7 +72,7 @@ def test_a_line_without_an_end_is_shown():
     assert secrets.feed(b"." * (MAX_HELD_BYTES + 1)) == b"." * (MAX_HELD_BYTES + 1)
 
 
-def test_bytes_that_are_no_text_stay_as_they_are():
+def test_invalid_bytes_are_passed_through():
     assert SecretStream().feed(b"\xff\xfe \xe4\n") == b"\xff\xfe \xe4\n"
 
 

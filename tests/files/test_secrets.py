@@ -89,11 +89,11 @@ def test_forms_within_one_another_are_one(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["sk-" + "a1" * 60, TOKEN + "b" * 20, "github_pat_" + "a" * 82, "glpat-" + "a-" * 30])
-def test_a_token_that_is_longer_than_its_form_is_one_to_its_end(text: str) -> None:
+def test_a_token_that_is_longer_than_usual_is_hidden_completely(text: str) -> None:
     assert find_secrets(f"k = '{text}'".encode()) == [(5, 5 + len(text))]
 
 
-def test_tokens_in_tokens_take_no_longer_than_others() -> None:
+def test_nested_tokens_are_found_in_linear_time() -> None:
     """The test would take minutes."""
     text = b"sk-" * 200_000
     assert find_secrets(text) == [(0, len(text))]
@@ -104,7 +104,7 @@ def test_a_text_that_only_begins_like_a_secret_hides_no_later_one() -> None:
     assert secret_lines(Document.from_text("file:///a.py", text)) == {1, 3, 5, 6}
 
 
-def test_a_private_key_is_all_its_lines_even_without_an_end() -> None:
+def test_a_private_key_covers_all_its_lines_even_without_an_end() -> None:
     assert secret_lines(Document.from_text("file:///a.py", f"a\nk = '''{KEY}'''\nb\n")) == {1, 2, 3, 4}
     assert secret_lines(Document.from_text("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
 
@@ -212,7 +212,7 @@ def test_tokens_that_have_parts_are_found(text: str, shown: str):
     assert redact(text) == shown
 
 
-def test_names_that_begin_like_tokens_are_none():
+def test_names_that_begin_like_tokens_are_not_hidden():
     text = (
         "key-value sk-learn SKU re_match secret_name pat_x dapi_client token_forms t1.x r8_x napi_env fc-cache v1.0-rc1"
     )
@@ -259,11 +259,11 @@ def test_the_value_of_a_variable_is_hidden_in_each_of_its_forms(text: str):
         ("RUFF_BYPASS", "v4lue-of-it", ""),
     ],
 )
-def test_the_name_of_a_variable_tells_that_its_value_is_a_key(name: str, value: str, hidden: str):
+def test_a_variable_with_a_telling_name_has_a_secret_value(name: str, value: str, hidden: str):
     assert "".join(secret_values({name: value})) == hidden
 
 
-def test_values_of_variables_with_keys_are_secrets_while_they_are_hidden():
+def test_values_of_secret_variables_are_hidden_while_they_are_registered():
     variables = {
         "MY_API_KEY": "v4lue that\nnobody",
         "DB_PASSWORD": 'quo"te',

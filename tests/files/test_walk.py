@@ -25,7 +25,7 @@ def skip_reasons(root: Path) -> dict[str, str]:
     return {skip.path: skip.reason for skip in walk(root, IgnoreFiles([root])) if isinstance(skip, SkippedFile)}
 
 
-def test_files_are_told_with_their_time_and_size(tmp_path: Path):
+def test_files_are_yielded_with_their_time_and_size(tmp_path: Path):
     write_files(tmp_path, "a.py", "b/c.py")
     told = (tmp_path / "a.py").stat()
     assert WalkedFile("a.py", told.st_mtime_ns, told.st_size) in list(walk(tmp_path, IgnoreFiles()))
@@ -33,7 +33,7 @@ def test_files_are_told_with_their_time_and_size(tmp_path: Path):
 
 
 @pytest.mark.process
-def test_the_walk_finds_what_git_would_add(tmp_path: Path):
+def test_the_walk_finds_the_same_files_as_git_add(tmp_path: Path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     write_files(
         tmp_path, "a.py", "out/b.py", "src/c.py", "src/d.log", "src/keep.log", "src/gen/e.py", "deep/x/out/f.py"
@@ -54,14 +54,14 @@ def test_our_own_ignore_file_has_the_last_word(tmp_path: Path):
     assert walked_names(tmp_path) == [".gitignore", ".lspharnessignore", "a.py", "c.py"]
 
 
-def test_installed_or_cached_files_are_none_of_the_workspace(tmp_path: Path):
+def test_installed_and_cached_files_are_skipped(tmp_path: Path):
     write_files(
         tmp_path, "a.py", "node_modules/b.js", "env/pyvenv.cfg", "env/lib/c.py", "target/CACHEDIR.TAG", "target/d.rs"
     )
     assert walked_names(tmp_path) == ["a.py"]
 
 
-def test_a_workspace_may_be_such_a_folder_itself(tmp_path: Path):
+def test_an_installed_folder_can_be_opened_as_a_workspace(tmp_path: Path):
     write_files(tmp_path, "pyvenv.cfg", "lib/c.py")
     assert walked_names(tmp_path) == ["lib/c.py", "pyvenv.cfg"]
 
@@ -84,7 +84,7 @@ def test_links_are_not_followed(tmp_path: Path):
     assert walked_names(tmp_path / "in") == ["a.py"]
 
 
-def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write_files(tmp_path, "a.py", "shut/b.py")
     scandir = os.scandir
 
@@ -99,7 +99,7 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
     assert walked_names(tmp_path) == ["a.py"]
 
 
-def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
+def test_a_folder_that_disappears_is_reported(tmp_path: Path):
     write_files(tmp_path, "a.py", "gone/b.py")
     walked = walk(tmp_path, IgnoreFiles())
     assert next(walked) == WalkedFile("a.py", (tmp_path / "a.py").stat().st_mtime_ns, 6)
@@ -108,7 +108,7 @@ def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
     assert list(walked) == [SkippedFile("gone", "no such file or directory")]
 
 
-def test_secrets_are_told_by_their_names_only(tmp_path: Path):
+def test_secrets_are_reported_only_by_their_names(tmp_path: Path):
     write_files(tmp_path, "a.py", ".env", "keys/id_rsa")
     assert walked_names(tmp_path) == ["a.py"]
     assert skip_reasons(tmp_path) == {
@@ -117,7 +117,7 @@ def test_secrets_are_told_by_their_names_only(tmp_path: Path):
     }
 
 
-def test_a_name_that_is_no_text_is_told(tmp_path: Path):
+def test_a_name_that_is_not_utf_8_is_reported(tmp_path: Path):
     name = os.fsdecode(b"\xff.py")
     write_files(tmp_path, "a.py", name)
     assert walked_names(tmp_path) == ["a.py"]

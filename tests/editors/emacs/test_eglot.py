@@ -84,7 +84,7 @@ def test_the_repair_without_a_model_is_named_in_the_code_actions_and_applied_by_
     assert "ok clean" in run
 
 
-def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(run: str):
+def test_an_outdated_finding_changes_no_text_and_is_explained(run: str):
     assert "Fix with lsp-harness: Undefined name" in re.findall(r"ok reported values (.*)", run)[0]
     assert re.search(r"ok refused .*no longer there: ruff does not report F821 there", run)
     assert "ok unchanged" in run

@@ -21,7 +21,7 @@ def attached(editor: Editor) -> Editor:
     return editor
 
 
-def test_an_agent_in_a_terminal_is_shown_as_it_is_and_gets_what_is_typed(attached: Editor):
+def test_a_terminal_shows_its_agent_and_sends_typed_text(attached: Editor):
     attached.until_event("runtime spawn", type="echo", terminal=True)
     width, height = attached.nvim.current.window.width, attached.nvim.current.window.height
     attached.until_event("runtime attach", agentId="01ECHO", columns=width, rows=height)
@@ -33,7 +33,7 @@ def test_an_agent_in_a_terminal_is_shown_as_it_is_and_gets_what_is_typed(attache
     attached.until(TERMINAL, "> HI")
 
 
-def test_the_agent_learns_the_size_of_its_window(attached: Editor):
+def test_an_agent_gets_the_size_of_its_window(attached: Editor):
     attached.type(r"<C-\><C-n>")
 
     attached.nvim.command("resize 5")
@@ -62,7 +62,7 @@ def test_a_terminal_that_is_shown_gets_the_cursor_and_not_a_second_window(attach
     assert len(attached.events("runtime attach")) == 1
 
 
-def test_a_stopped_agent_keeps_what_it_printed(attached: Editor):
+def test_the_output_of_a_stopped_agent_stays(attached: Editor):
     attached.type(r"<C-\><C-n>")
 
     attached.nvim.command("LspHarness agent stop echo")
@@ -138,7 +138,7 @@ def test_an_agent_that_cannot_be_started_says_why(editor: Editor):
     editor.says("missing is not installed")
 
 
-def test_a_name_that_nobody_has_is_said(editor: Editor):
+def test_an_unknown_name_of_an_agent_is_reported(editor: Editor):
     editor.nvim.command("LspHarness agent stop nobody")
 
     editor.says("there is no agent nobody")

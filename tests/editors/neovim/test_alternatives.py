@@ -8,7 +8,7 @@ from tests.editors.neovim.editor import Editor
 INVOKED = 1
 
 
-def test_next_asks_once_for_all_there_is_and_goes_round(editor: Editor):
+def test_the_next_key_requests_all_suggestions_once_and_cycles(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
 
@@ -22,7 +22,7 @@ def test_next_asks_once_for_all_there_is_and_goes_round(editor: Editor):
     assert [event["kind"] for event in editor.events("asked") if event["left"] == "x = "].count(INVOKED) == 1
 
 
-def test_previous_goes_the_other_way_and_what_is_taken_is_what_is_shown(editor: Editor):
+def test_the_previous_key_cycles_backwards_and_the_shown_suggestion_is_accepted(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
 
@@ -35,7 +35,7 @@ def test_previous_goes_the_other_way_and_what_is_taken_is_what_is_shown(editor: 
     assert editor.events("accepted")[0]["arguments"][1] == "constant of x = "
 
 
-def test_typing_along_leaves_out_what_does_not_begin_so(editor: Editor):
+def test_typed_text_removes_suggestions_that_do_not_begin_with_it(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
     editor.type("<M-]>")
@@ -107,7 +107,7 @@ def test_a_request_outside_of_insert_mode_is_not_sent(editor: Editor):
     assert editor.lua("return require('lsp_harness').suggest()") is False
 
 
-def test_the_server_learns_what_was_dismissed(editor: Editor):
+def test_the_server_learns_which_suggestion_was_dismissed(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
     editor.type("<M-]>")
@@ -121,7 +121,7 @@ def test_the_server_learns_what_was_dismissed(editor: Editor):
     assert editor.ghost == []
 
 
-def test_an_older_server_is_not_told(start: Start):
+def test_an_older_server_is_not_told_about_dismissals(start: Start):
     editor = start([*FAKE, "old"])
     editor.open()
     editor.type("ix = ")

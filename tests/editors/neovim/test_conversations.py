@@ -35,7 +35,7 @@ def test_a_conversation_of_neovim_is_undone_by_the_command_line(real: Real, monk
     assert (editor.folder / "mean.py").read_text() == MEAN
 
 
-def test_a_prompt_of_the_command_line_shows_its_answer_and_the_next_one_continues_it(real: Real):
+def test_a_prompt_shows_its_answer_and_the_next_prompt_continues(real: Real):
     editor = real({"text": "it takes the mean"}, {"text": "of numbers", "expect": "it takes the mean"})
     is_float = "function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end"
     floats = f"vim.tbl_filter({is_float}, vim.api.nvim_list_wins())"

@@ -77,14 +77,14 @@ def indexed(real: Real) -> Editor:
     return editor
 
 
-def test_alone_it_goes_to_the_definition(indexed: Editor):
+def test_without_another_server_a_jump_goes_to_the_definition(indexed: Editor):
     indexed.lua("vim.lsp.buf.definition()")
 
     indexed.until("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'shapes.py'")
     assert indexed.cursor == (1, 6)
 
 
-def test_alone_it_lists_the_references(indexed: Editor):
+def test_without_another_server_the_references_are_listed(indexed: Editor):
     indexed.lua("vim.lsp.buf.references()")
 
     indexed.until("vim.bo.filetype == 'qf'")
@@ -96,7 +96,7 @@ def test_alone_it_lists_the_references(indexed: Editor):
     assert places == [["shapes.py", 1, 7], ["use.py", 1, 20], ["use.py", 3, 1]]
 
 
-def test_beside_a_server_that_has_definitions_nothing_of_ours_is_shown(indexed: Editor):
+def test_another_server_with_definitions_replaces_ours(indexed: Editor):
     start_other_server(indexed)
 
     indexed.lua("vim.lsp.buf.definition()")
@@ -108,7 +108,7 @@ def test_beside_a_server_that_has_definitions_nothing_of_ours_is_shown(indexed: 
     assert [(place["lnum"], place["col"]) for place in indexed.lua("return vim.fn.getqflist()")] == [(2, 1)]
 
 
-def test_the_fallback_stands_back_only_while_another_is_there(editor: Editor):
+def test_the_fallback_is_off_only_while_another_server_is_attached(editor: Editor):
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
     start_other_server(editor)
     assert find_servers(editor, DEFINITION) == find_servers(editor, REFERENCES) == ["other"]
@@ -141,7 +141,7 @@ def test_a_method_that_another_registers_later_counts(editor: Editor):
     assert find_servers(editor, DEFINITION) == ["other"]
 
 
-def test_in_a_buffer_without_the_other_it_answers(editor: Editor):
+def test_the_fallback_answers_in_a_buffer_without_another_server(editor: Editor):
     start_other_server(editor)
     editor.open("elsewhere.py")
 
@@ -172,6 +172,6 @@ def test_all_forms_of_supports_method_give_the_same_answer(editor: Editor, quest
     assert editor.lua(ask) is False
 
 
-def test_the_fallback_still_tells_all_it_can_do(editor: Editor):
+def test_the_client_still_supports_definitions_beside_another_server(editor: Editor):
     start_other_server(editor)
     assert editor.lua("return require('lsp_harness.server').client(0):supports_method('textDocument/definition')")

@@ -29,7 +29,7 @@ def faulty(editor: Editor) -> Editor:
     return editor
 
 
-def test_a_fix_is_shown_as_a_diff_under_its_verdict(faulty: Editor):
+def test_a_fix_is_previewed_as_a_diff_with_its_verdict(faulty: Editor):
     faulty.nvim.command("LspHarness fix")
 
     assert faulty.previews() == (LABEL, DIFF)
@@ -42,7 +42,7 @@ def test_a_fix_is_shown_as_a_diff_under_its_verdict(faulty: Editor):
 
 
 @pytest.mark.parametrize("key", ["y", "<CR>"])
-def test_yes_applies_it_as_one_undo_step_and_tells_the_server(faulty: Editor, key: str):
+def test_yes_applies_a_fix_as_one_undo_step_and_tells_the_server(faulty: Editor, key: str):
     faulty.nvim.command("LspHarness fix")
     faulty.previews()
 
@@ -82,7 +82,7 @@ def test_an_edit_of_a_text_that_moved_on_is_refused(faulty: Editor):
     assert faulty.buffer == ["new line", *TEXT.splitlines()]
 
 
-def test_a_text_that_moves_on_while_it_is_worked_out_is_not_even_shown(faulty: Editor):
+def test_a_fix_of_a_text_that_changes_meanwhile_is_not_shown(faulty: Editor):
     faulty.diagnose(1, 7, 13, "slow one")
     faulty.nvim.command("LspHarness fix")
     faulty.until("require('lsp_harness').statusline():find('step 1', 1, true) ~= nil")
@@ -94,7 +94,7 @@ def test_a_text_that_moves_on_while_it_is_worked_out_is_not_even_shown(faulty: E
     assert faulty.lua("return #vim.api.nvim_list_wins()") == 1
 
 
-def test_positions_are_told_in_the_units_of_the_server(start: Start):
+def test_positions_are_sent_in_the_encoding_of_the_server(start: Start):
     before = "vim.lsp.config('lsp_harness', { capabilities = { general = { positionEncodings = { 'utf-16' } } } })"
     editor = start(before=before)
     editor.open("demo.py", "ñ😀 = broken\n")
@@ -123,7 +123,7 @@ def test_the_user_chooses_among_several_fixes_and_sees_no_reasons(faulty: Editor
     assert faulty.buffer == ["x = wrong + fixed"]
 
 
-def test_a_range_takes_the_diagnostics_of_its_lines(faulty: Editor):
+def test_a_range_selects_the_diagnostics_of_its_lines(faulty: Editor):
     faulty.lua("vim.api.nvim_win_set_cursor(0, { 1, 0 })")
 
     faulty.nvim.command("LspHarness fix")
@@ -163,7 +163,7 @@ def test_a_fix_is_applied_without_a_preview_if_the_option_says_so(faulty: Editor
     faulty.until("vim.api.nvim_get_current_line() == 'name = fixed + 2'")
 
 
-def test_a_person_who_types_on_is_not_asked_before_normal_mode(faulty: Editor):
+def test_a_person_in_insert_mode_is_asked_after_leaving_it(faulty: Editor):
     faulty.diagnose(1, 7, 13, "slow one")
     faulty.nvim.command("LspHarness fix")
     faulty.until("require('lsp_harness').statusline():find('step 1', 1, true) ~= nil")
@@ -187,7 +187,7 @@ def test_a_server_without_code_actions_is_not_a_failure(start: Start):
     editor.says("this server offers no fixes")
 
 
-def test_neovims_own_menu_has_them_too(faulty: Editor):
+def test_the_code_actions_of_neovim_offer_the_same_fixes(faulty: Editor):
     faulty.open("own.py", "x = wrong\n")
     faulty.until("#vim.diagnostic.get(0) == 1")
 

@@ -84,7 +84,7 @@ def test_a_list_that_could_not_be_had_is_asked_for_again(start: Start):
 
 
 @pytest.mark.parametrize("what", ["explain", "nonsense"])
-def test_without_a_server_that_is_what_is_said(start: Start, what: str):
+def test_without_a_server_an_unknown_command_says_so(start: Start, what: str):
     editor = start()
 
     editor.nvim.command(f"LspHarness {what}")
@@ -140,7 +140,7 @@ def test_a_handler_of_the_user_stays(start: Start):
     assert editor.lua("return explained") is True
 
 
-def test_health_names_a_server_that_lists_none(start: Start):
+def test_health_warns_about_a_server_without_commands(start: Start):
     editor = start([*FAKE, "old"])
     editor.open()
 
@@ -149,7 +149,7 @@ def test_health_names_a_server_that_lists_none(start: Start):
     assert any("WARNING this server has no lspHarness.commands" in line for line in editor.buffer)
 
 
-def test_the_real_server_lists_its_own(real: Real):
+def test_the_real_server_lists_its_commands(real: Real):
     editor = real()
     editor.until("#require('lsp_harness.forwarded_commands').names(vim.lsp.get_clients()[1]) > 0")
 

@@ -46,7 +46,7 @@ def test_a_rejected_edit_is_answered_as_not_applied(code: Editor):
     assert code.buffer == TEXT.splitlines()
 
 
-def test_an_edit_the_text_has_outrun_is_answered_as_such(code: Editor):
+def test_an_edit_of_a_changed_text_is_answered_as_outdated(code: Editor):
     code.nvim.command("1LspHarness edit slow shout")
     code.until("require('lsp_harness').statusline():find('step 1', 1, true) ~= nil")
     # the server has the new text, but its edit is for the version before
@@ -66,7 +66,7 @@ def test_without_an_instruction_the_user_is_asked(code: Editor):
     code.previews()
 
 
-def test_an_empty_answer_asks_nothing_of_the_server(code: Editor):
+def test_an_empty_instruction_sends_no_request(code: Editor):
     code.nvim.input(":1LspHarness edit<CR>")
     code.nvim.input("<CR>")
 
@@ -74,7 +74,7 @@ def test_an_empty_answer_asks_nothing_of_the_server(code: Editor):
     assert code.events("instructed") == []
 
 
-def test_a_selection_is_what_was_selected(code: Editor):
+def test_a_visual_selection_is_the_range_of_an_instruction(code: Editor):
     code.lua("vim.keymap.set('x', 'E', function() require('lsp_harness').edit('be loud') end)")
 
     code.type("fa" + "vE")
@@ -174,7 +174,7 @@ def test_the_prompt_of_the_model_is_shown_in_a_floating_window(code: Editor):
         ("model", "lspHarness.models"),
     ],
 )
-def test_an_older_server_that_lacks_it_is_named(start: Start, command: str, lacking: str):
+def test_a_command_that_an_older_server_lacks_is_named(start: Start, command: str, lacking: str):
     editor = start([*FAKE, "old"])
     editor.open("demo.py", TEXT)
 

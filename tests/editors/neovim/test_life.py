@@ -20,7 +20,7 @@ def start_and_greet(start: Start, before: str) -> tuple[Editor, dict[str, object
     ("option", "trusted"),
     [("false", False), ("true", True), ("function(root) return vim.fs.basename(root) == 'work' end", True)],
 )
-def test_the_server_is_told_whether_the_workspace_is_trusted(start: Start, option: str, trusted: bool):
+def test_the_server_learns_whether_the_workspace_is_trusted(start: Start, option: str, trusted: bool):
     _editor, options = start_and_greet(start, f"_G.options = {{ trusted = {option} }}")
     assert options == {"trusted": trusted}
 
@@ -90,7 +90,7 @@ def test_a_server_that_keeps_crashing_is_not_started_again(editor: Editor):
     editor.until("require('lsp_harness.server').client(0) ~= nil")
 
 
-def test_stopping_it_is_no_crash(editor: Editor):
+def test_stopping_the_server_is_not_reported_as_a_crash(editor: Editor):
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id vim.lsp.enable('lsp_harness', false)")
 
     editor.until("vim.lsp.get_client_by_id(gone) == nil")

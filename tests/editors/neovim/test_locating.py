@@ -15,7 +15,7 @@ def code(editor: Editor) -> Editor:
     return editor
 
 
-def test_a_task_leads_to_its_code_and_the_others_are_in_the_quickfix_list(code: Editor):
+def test_a_task_opens_its_code_and_lists_other_places_in_quickfix(code: Editor):
     code.nvim.command("LspHarness locate let add take three")
 
     code.until("vim.api.nvim_win_get_cursor(0)[1] == 2")
@@ -32,7 +32,7 @@ def test_a_task_leads_to_its_code_and_the_others_are_in_the_quickfix_list(code: 
     assert code.lua("return vim.api.nvim_win_get_cursor(0)[1]") == 1
 
 
-def test_the_place_that_a_model_chose_is_gone_to_wherever_it_is_in_the_list(code: Editor):
+def test_the_place_that_the_model_chose_is_opened_at_any_position_of_the_list(code: Editor):
     code.nvim.command("3")
 
     code.nvim.command("LspHarness locate second")
@@ -41,7 +41,7 @@ def test_the_place_that_a_model_chose_is_gone_to_wherever_it_is_in_the_list(code
     assert code.lua("return vim.fn.getqflist({ idx = 0 }).idx") == 2
 
 
-def test_without_a_task_the_user_is_asked_and_an_empty_answer_asks_nothing(code: Editor):
+def test_without_a_task_the_user_is_asked_and_an_empty_answer_sends_no_request(code: Editor):
     code.nvim.input(":LspHarness locate<CR>")
     code.nvim.input("<CR>")
     code.settle()
@@ -62,14 +62,14 @@ def test_a_buffer_that_is_no_file_says_the_folder(code: Editor):
     code.until("vim.api.nvim_buf_get_name(0):find('demo.py', 1, true) ~= nil")
 
 
-def test_a_place_that_cannot_be_found_is_said_and_leaves_the_list_alone(code: Editor):
+def test_a_place_that_cannot_be_found_is_reported_and_the_list_stays(code: Editor):
     code.nvim.command("LspHarness locate zebra")
 
     code.says("Locate: nothing in it has to do with that")
     assert code.lua("return #vim.fn.getqflist()") == 0
 
 
-def test_an_older_server_has_no_such_command(start: Start):
+def test_an_older_server_without_the_command_is_reported(start: Start):
     editor = start([*FAKE, "old"])
     editor.open()
 

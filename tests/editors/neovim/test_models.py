@@ -76,7 +76,7 @@ def test_a_model_that_is_not_here_is_offered(editor: Editor):
     editor.until("require('lsp_harness').statusline():find('Pull vectors', 1, true) ~= nil")
 
 
-def test_a_model_nobody_knows_is_an_error(editor: Editor):
+def test_an_unknown_model_is_an_error(editor: Editor):
     editor.nvim.command("LspHarness pull unknown")
 
     editor.says("Pull unknown: there is no model unknown")

@@ -50,7 +50,7 @@ def test_native_completion_is_enabled_where_the_client_attaches(native: Editor):
     assert native.asked() == [], "Neovim asks, not we"
 
 
-def test_accepting_all_leaves_it_to_neovim(native: Editor):
+def test_accepting_the_whole_suggestion_is_left_to_neovim(native: Editor):
     native.type("ix = ")
     native.lua("show({ insert_text = 'compute(2)' })")
     assert native.lua("return require('lsp_harness').visible()") is True
@@ -80,7 +80,7 @@ def test_a_part_is_inserted_and_the_last_one_left_to_neovim(native: Editor):
     assert native.buffer == ["x = compute("], "the stand-in inserts nothing"
 
 
-def test_dismissing_accepts_into_nothing(native: Editor):
+def test_dismissing_a_native_suggestion_leaves_the_text(native: Editor):
     native.type("ix = ")
     native.lua("show({ insert_text = 'compute(2)' })")
 
@@ -91,7 +91,7 @@ def test_dismissing_accepts_into_nothing(native: Editor):
     assert native.lua("return accepted") == []
 
 
-def test_the_server_learns_what_was_dismissed(native: Editor):
+def test_the_server_learns_which_native_suggestion_was_dismissed(native: Editor):
     native.type("ix = ")
     native.lua("""
         local client = require('lsp_harness.server').client(0)

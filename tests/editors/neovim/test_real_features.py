@@ -95,7 +95,7 @@ def test_the_statusline_goes_from_off_to_ready_and_counts(real: Real):
     editor.until("require('lsp_harness').statusline():find('ready, %d+/%d+ reused') ~= nil")
 
 
-def test_a_workspace_that_is_not_trusted_is_said_in_the_statusline(real: Real):
+def test_the_statusline_says_that_the_workspace_is_not_trusted(real: Real):
     editor = real(before="_G.options = { trusted = false }")
 
     editor.until("require('lsp_harness').statusline():find('not trusted', 1, true) ~= nil")
@@ -118,7 +118,7 @@ def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(real: Real)
     editor.shows(REST)
 
 
-def test_a_dismissed_suggestion_is_counted_as_such(real: Real):
+def test_a_dismissed_suggestion_is_counted_as_dismissed(real: Real):
     editor = real(REPLY)
     editor.type("A ")
     editor.shows(REST)

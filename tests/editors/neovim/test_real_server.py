@@ -116,7 +116,7 @@ def test_repairs_without_a_model_are_named_in_the_list_and_applied(real: Real):
     assert editor.buffer == MISSPELT.replace("valeus", "values").splitlines()
 
 
-def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(real: Real):
+def test_an_outdated_finding_changes_no_text_and_is_explained(real: Real):
     fixed = MISSPELT.replace("lne(valeus)", "len(values)")
     editor = real(text=fixed)
     editor.diagnose(2, 23, 29, "Undefined name `values`", source="Ruff", code="F821")

@@ -10,7 +10,7 @@ def find_resting_places(editor: Editor) -> list[tuple[int, int]]:
     return [(event["line"], event["character"]) for event in editor.events("rests")]
 
 
-def test_a_file_that_is_entered_and_a_move_in_it(start: Start):
+def test_entering_a_file_and_moving_in_it_sends_the_place(start: Start):
     editor = start()
     editor.open("moves.py", TEXT)
     editor.until("seen({ event = 'rests', line = 0, character = 0 })")
@@ -19,7 +19,7 @@ def test_a_file_that_is_entered_and_a_move_in_it(start: Start):
     editor.until("seen({ event = 'rests', line = 1, character = 14 })")
 
 
-def test_a_place_is_told_once(start: Start):
+def test_each_place_is_sent_once(start: Start):
     editor = start()
     editor.open("moves.py", TEXT)
     editor.until("seen({ event = 'rests', line = 0, character = 0 })")

@@ -110,7 +110,7 @@ def without_figures(shown: str) -> str:
     return re.sub(r" +", " ", re.sub(r"\d+/\d+ reused", "reused", shown))
 
 
-def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Path):
+def test_ghost_text_and_a_fix_have_their_colours_on_the_screen(terminal: Terminal, tmp_path: Path):
     address = start(terminal, tmp_path, [{"text": REST, "expect": "def mean"}])
 
     terminal.type("4GA ")

@@ -57,7 +57,7 @@ def test_the_first_line_of_a_suggestion_is_found(nvim: Nvim, text: str, line: st
         ("\nx", "", ["", "", ["x"]]),
     ],
 )
-def test_pieces_stand_left_and_right_of_what_is_there(nvim: Nvim, rest: str, after: str, pieces: list[Any]):
+def test_a_text_is_split_around_existing_text(nvim: Nvim, rest: str, after: str, pieces: list[Any]):
     assert call(nvim, "split_around", rest, after) == pieces
 
 
@@ -69,11 +69,11 @@ def test_pieces_stand_left_and_right_of_what_is_there(nvim: Nvim, rest: str, aft
         ("value):\n  y", ["value):\n  y", True]),
     ],
 )
-def test_a_part_takes_along_what_it_reaches_past(nvim: Nvim, piece: str, expected: list[Any]):
+def test_a_part_of_a_suggestion_includes_the_text_that_it_passes(nvim: Nvim, piece: str, expected: list[Any]):
     assert call(nvim, "align_piece", "value):\n  y", ")", piece) == expected
 
 
-def test_a_part_never_ends_inside_what_is_replaced(nvim: Nvim):
+def test_a_part_of_a_suggestion_does_not_end_inside_of_replaced_text(nvim: Nvim):
     assert call(nvim, "align_piece", "x());", "());", "x()") == ["x", False]
     assert call(nvim, "align_piece", "());", "());", "()") == ["());", True]
 

@@ -24,7 +24,7 @@ def test_the_verdict_of_the_diagnostic_here_opens_in_a_split(editor: Editor):
     assert editor.lua("return #vim.api.nvim_list_wins()") == 2
 
 
-def test_the_code_action_opens_it_too(editor: Editor):
+def test_the_code_action_opens_the_verdict(editor: Editor):
     editor.open("demo.py", "x = wrong\n")
     editor.until("#vim.diagnostic.get(0) == 1")
 
@@ -34,7 +34,7 @@ def test_the_code_action_opens_it_too(editor: Editor):
     assert editor.nvim.current.buffer.name == VERDICT
 
 
-def test_the_one_under_the_cursor_comes_before_others_of_the_line(editor: Editor):
+def test_the_diagnostic_under_the_cursor_comes_first(editor: Editor):
     editor.open("demo.py", "x = wrong + 1\n")
     editor.until("#vim.diagnostic.get(0) == 1")
     editor.diagnose(0, 12, 13, "somebody else's")
@@ -45,7 +45,7 @@ def test_the_one_under_the_cursor_comes_before_others_of_the_line(editor: Editor
     assert verdict_lines(editor)[0] == "# Verdict", "the line's only one of ours"
 
 
-def test_without_a_diagnostic_of_ours_it_says_so(editor: Editor):
+def test_a_line_without_our_diagnostic_has_no_verdict(editor: Editor):
     editor.open("demo.py", "x = 1\n")
     editor.diagnose(0, 0, 1, "somebody else's")
 
@@ -54,7 +54,7 @@ def test_without_a_diagnostic_of_ours_it_says_so(editor: Editor):
     assert "there is no diagnostic of lsp-harness on this line" in editor.messages
 
 
-def test_a_server_that_serves_no_content_is_asked_by_its_command(editor: Editor):
+def test_a_verdict_is_requested_by_a_command_from_a_server_without_content(editor: Editor):
     editor.lua("require('lsp_harness.server').client(0).server_capabilities.workspace = nil")
 
     editor.nvim.command(f"split {VERDICT}")
@@ -62,7 +62,7 @@ def test_a_server_that_serves_no_content_is_asked_by_its_command(editor: Editor)
     assert verdict_lines(editor)[-1] == f"of {VERDICT} by the command"
 
 
-def test_a_server_that_knows_no_verdicts_is_said_so(start: Start):
+def test_a_server_without_verdicts_is_reported(start: Start):
     editor = start([*FAKE, "old"])
     editor.open()
 
