@@ -56,7 +56,7 @@ class Desk:
         (["x"], {}),
     ],
 )
-def test_the_text_tells_what_became_of_a_suggestion(puts: list[str], counts: dict[str, int]):
+def test_the_changed_text_shows_whether_a_suggestion_was_accepted(puts: list[str], counts: dict[str, int]):
     desk = Desk()
     desk.show("abc def")
     desk.put(*puts)
@@ -70,7 +70,7 @@ def test_a_text_that_an_editor_puts_in_for_one_key_is_typed():
     desk.assert_counts(shown=1, typed_through=1)
 
 
-def test_the_client_may_say_so_too_and_it_counts_once():
+def test_a_suggestion_that_the_client_also_reports_is_counted_once():
     desk = Desk()
     desk.show("abc def")
     desk.put("abc def")
@@ -78,7 +78,7 @@ def test_the_client_may_say_so_too_and_it_counts_once():
     desk.assert_counts(shown=1, accepted=1)
 
 
-def test_an_editor_that_puts_it_in_by_an_edit_of_its_own_kind_is_believed():
+def test_a_reported_acceptance_by_another_kind_of_edit_is_counted():
     desk = Desk("ab")
     desk.show("abc")
     desk.uptake.follow(desk.opened, Edit(0, 2, b"ababc"))
@@ -107,7 +107,7 @@ def test_a_bracket_that_the_editor_closes_is_typed_along():
     desk.assert_counts(shown=1, accepted=1)
 
 
-def test_brackets_that_are_all_of_it_are_taken_whole():
+def test_a_suggestion_of_two_brackets_counts_as_typed_through():
     desk = Desk()
     desk.show("()")
     desk.put("()")
@@ -122,7 +122,7 @@ def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
     desk.assert_counts(shown=1, accepted=1)
 
 
-def test_dismissed_only_by_its_own_name():
+def test_a_suggestion_is_dismissed_only_by_its_own_id():
     desk = Desk()
     desk.show("abc")
     desk.uptake.dismiss(desk.opened, "another")

@@ -54,7 +54,7 @@ async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> No
     assert [path for path, _ in b.harness.services.session.log.summary.open] == ["a/__init__.py"]
 
 
-async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make) -> None:
+async def test_an_accepted_fix_clears_the_finding_in_its_file(bench: Make) -> None:
     b = bench("raduis ** 2", "return radius ** 2", config=make_settings(QUICK, generation={"candidates": 1}))
     src = b.open("def area(radius):\n    return <|>\n", "src/a.py")
     await accept(b, src)
@@ -69,7 +69,7 @@ async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make)
     await b.next()
 
 
-async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Make) -> None:
+async def test_an_acceptance_is_recognised_by_its_edit(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     [suggestion] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
@@ -91,7 +91,7 @@ async def test_a_completion_that_is_accepted_during_the_next_request_is_verified
     assert await b.next() == (3, [("F821", 1)])
 
 
-async def test_a_finding_moves_with_the_text_until_it_is_mended(bench: Make) -> None:
+async def test_a_finding_moves_with_the_text_until_it_is_fixed(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
@@ -182,7 +182,7 @@ async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench:
     await closing
 
 
-async def test_closing_clears_what_was_published(bench: Make) -> None:
+async def test_closing_a_document_clears_its_findings(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
@@ -192,7 +192,7 @@ async def test_closing_clears_what_was_published(bench: Make) -> None:
     assert b.harness.verification.findings(src.document) == PublishedFindings(src.document.version)
 
 
-async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
+async def test_closing_a_document_during_its_verification_publishes_no_finding(bench: Make) -> None:
     b, src, ruff = await start_blocked_verification(bench)
     b.harness.close(src.document.uri)
     ruff.go.set()
@@ -200,7 +200,7 @@ async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> No
     assert b.published == []
 
 
-async def test_with_the_gates_switched_off_nothing_is_held_against_anybody(bench: Make) -> None:
+async def test_without_checks_no_finding_is_published(bench: Make) -> None:
     off = make_settings(QUICK, verification={"lint": False})
     b = bench("pi * r ** 2", config=off)
     src = b.open("def area(r):\n    return <|>\n")
@@ -209,7 +209,7 @@ async def test_with_the_gates_switched_off_nothing_is_held_against_anybody(bench
     assert b.published == []
 
 
-async def test_a_suggestion_nobody_knows_starts_nothing(bench: Make) -> None:
+async def test_an_unknown_suggestion_starts_no_verification(bench: Make) -> None:
     b = bench()
     src = b.open("x = 1\n")
     b.harness.record(src.document.uri, "unknown", "accepted")

@@ -45,7 +45,7 @@ def read(folder: Path, text: str = FILE) -> Config:
 
 
 # -- of the project
-async def test_an_action_of_the_project_is_an_edit_by_its_prompt(bench: Make, tmp_path: Path) -> None:
+async def test_an_action_of_the_project_edits_by_its_prompt(bench: Make, tmp_path: Path) -> None:
     b = bench(fence_code("def f(x):\n    return x or 0"), config=read(tmp_path))
     snapshot, span = open_selection(b, CODE)
     assert [(action.name, action.title) for action in b.harness.edits.actions(snapshot)] == [
@@ -77,14 +77,14 @@ async def test_the_context_has_only_the_parts_that_an_action_names(
     assert ("def square(n: int) -> int" in b.engine.prompt(0)) is is_shown
 
 
-async def test_a_check_of_an_action_runs_even_if_it_is_turned_off(bench: Make, tmp_path: Path) -> None:
+async def test_a_check_of_an_action_runs_although_the_setting_is_off(bench: Make, tmp_path: Path) -> None:
     config = make_settings(read(tmp_path), verification={"lint": False})
     b = bench(fence_code("def f(x):\n    return y"), config=config)
     with pytest.raises(NoAnswer, match="LINT: F821 Undefined name `y`"):
         await b.harness.edits.run_action(*open_selection(b, CODE), "short", no_report)
 
 
-async def test_a_check_of_an_action_that_cannot_run_fails_it(bench: Make, tmp_path: Path) -> None:
+async def test_an_action_fails_if_its_check_cannot_run(bench: Make, tmp_path: Path) -> None:
     b = bench("```js\nlet y = 1;\n```", config=read(tmp_path))
     where = open_selection(b, "let x = <|>1 + 1;\n", "a.js")
     with pytest.raises(NoAnswer, match="'short' needs the check lint, which did not run: no linter"):
@@ -101,7 +101,7 @@ async def test_an_action_for_other_languages_is_not_offered(bench: Make, tmp_pat
         await b.harness.edits.run_action(snapshot, span, "nothing", no_report)
 
 
-async def test_without_trust_or_for_a_private_file_there_is_no_action(bench: Make, tmp_path: Path) -> None:
+async def test_without_trust_or_for_a_private_file_no_action_is_offered(bench: Make, tmp_path: Path) -> None:
     b = bench(config=read(tmp_path), is_trusted=False)
     snapshot, span = open_selection(b, f"# ai! do it\n{CODE}")
     assert b.harness.edits.actions(snapshot) == []
@@ -136,7 +136,7 @@ async def test_a_secret_in_the_prompt_of_an_action_is_not_sent(bench: Make, tmp_
         ("name = 'a'\nprompt = 'x'\n[[actions]]\nname = 'a'\nprompt = 'y'", "'a' is defined twice; the first", 4),
     ],
 )
-def test_a_broken_definition_is_a_problem_at_its_line(tmp_path: Path, text: str, message: str, line: int) -> None:
+def test_an_invalid_definition_is_a_problem_with_its_line(tmp_path: Path, text: str, message: str, line: int) -> None:
     config = read(tmp_path, f"\n[[actions]]\n{text}\n")
     [problem] = read_actions(config)[1]
     assert message in problem.message
@@ -158,7 +158,7 @@ def test_a_key_that_is_unknown_or_has_another_type_is_a_problem(tmp_path: Path, 
 
 
 # -- comments
-async def test_an_edit_does_what_the_comment_says_and_removes_it(bench: Make) -> None:
+async def test_an_edit_follows_the_comment_and_removes_it(bench: Make) -> None:
     reply = fence_code("def f(x):\n    # check the argument,\n    # else raise ValueError. ai!\n    return int(x)")
     b = bench(reply, config=make_settings(generation={"candidates": 1, "max_retries": 0}))
     text = "def f(x):\n    # check the argument,\n    # else raise ValueError. ai!\n    return x\n"
@@ -224,7 +224,7 @@ async def test_all_findings_of_a_kind_are_one_verified_edit(bench: Make) -> None
     assert proposal.verdict.hash == hashes[-1]
 
 
-async def test_the_summary_says_what_is_left_and_the_model_helps(bench: Make) -> None:
+async def test_the_summary_lists_remaining_findings_and_the_model_helps(bench: Make) -> None:
     config = make_settings(generation={"candidates": 1, "max_retries": 0})
     b = bench("a = foo(1)", "b = 3", config=config)
     snapshot, _ = open_selection(b, "<|>def foo(n):\n    return n\n\n\na = fooo(1)\nb = qqqqqq(2)\n")
@@ -236,7 +236,7 @@ async def test_the_summary_says_what_is_left_and_the_model_helps(bench: Make) ->
     assert proposal.is_by_model
 
 
-async def test_if_nothing_can_be_fixed_nothing_is_changed(bench: Make) -> None:
+async def test_if_no_finding_can_be_fixed_the_text_stays(bench: Make) -> None:
     b = bench("a = 3", "b = 3", config=make_settings(generation={"candidates": 1, "max_retries": 0}))
     snapshot, _ = open_selection(b, "<|>a = qqqqqq(1)\nb = qqqqqq(2)\n")
     examined = await b.harness.fixes.diagnose(snapshot)

@@ -60,7 +60,7 @@ async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make)
     assert len(await read_warmed_prefixes(b, src)) == 3
 
 
-async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(bench: Make) -> None:
+async def test_a_reopened_document_is_warmed_at_the_last_cursor(bench: Make) -> None:
     b = bench(works_ahead=True)
     src = b.open(RETURN)
     b.harness.completions.warm(src.document.uri, 3)
@@ -73,7 +73,7 @@ async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(
 
 
 @pytest.mark.process
-async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make) -> None:
+async def test_after_an_accepted_completion_the_next_place_is_warmed(bench: Make) -> None:
     b = bench("3 * r", config=make_settings(QUICK, completion={"speculate": False}), works_ahead=True)
     src = b.open(RETURN)
     await accept(b, src)
@@ -129,7 +129,7 @@ async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench:
         assert {request.owner.persist for request in b.engine.foreground_requests} == {expected}
 
 
-async def test_without_trust_there_are_completions_and_nothing_else(bench: Make) -> None:
+async def test_without_trust_only_completions_are_offered(bench: Make) -> None:
     b = bench("3 * r", verifier=Verifier(CheckTools(UntrustedRuff())), works_ahead=True, is_trusted=False)
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)

@@ -100,7 +100,7 @@ async def test_the_setting_decides_whether_the_load_matters(bench: Make, when: s
     assert why == (OFF_REASON if when == "never" else None)
 
 
-async def test_a_remote_engine_costs_this_machine_nothing(bench: Make) -> None:
+async def test_a_remote_engine_does_not_wait_for_the_load_of_this_machine(bench: Make) -> None:
     b, load = bench(config=make_settings(QUICK, engine={"url": "http://h"}), works_ahead=True), Load()
     use_machine_load(b, load)
     assert (await b.harness.status())["background"]["why"] is None

@@ -155,7 +155,7 @@ async def test_tests_without_a_closed_sandbox_are_a_command(tmp_path: Path, monk
     assert (outcome.status, "tests run only in a sandbox" in outcome.reason) == ("skipped", True)
 
 
-async def test_a_hook_denies_what_the_mode_allows(closed: None, tmp_path: Path) -> None:
+async def test_a_hook_can_deny_tests_that_the_mode_allows(closed: None, tmp_path: Path) -> None:
     outcome = await run_tests(tmp_path, trusted=True, hook=Counted("deny"))
     assert outcome is not None
     assert (outcome.status, "may not run" in outcome.reason) == ("skipped", True)

@@ -52,7 +52,7 @@ def rewrite_prompts(b: Bench) -> list[str]:
     return [prompt_text(request) for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
 
 
-async def test_a_fix_that_called_what_is_not_there_is_told_what_is(bench: Make, site: Path):
+async def test_a_retry_lists_the_names_that_the_package_has(bench: Make, site: Path):
     b = bench("return requests.fetch(adress)", WRONG, RIGHT, config=make_edit_settings(3, 2))
     src = b.open(BROKEN)
     proposal = await propose_fix(b, src)
@@ -64,13 +64,13 @@ async def test_a_fix_that_called_what_is_not_there_is_told_what_is(bench: Make, 
         assert said[-1] == NO_FETCH
 
 
-async def test_a_call_that_is_made_wrongly_is_told_with_its_signature(bench: Make, site: Path):
+async def test_a_retry_shows_the_signature_of_a_wrong_call(bench: Make, site: Path):
     b = bench("return requests.get(adress, query=1)", RIGHT, config=make_edit_settings(2, 1))
     await propose_fix(b, b.open(BROKEN))
     assert rewrite_prompts(b)[0].strip().endswith(GET)
 
 
-async def test_an_upgrade_is_told_of_without_a_restart(bench: Make, site: Path):
+async def test_an_upgraded_package_is_used_without_a_restart(bench: Make, site: Path):
     b = bench(*["return requests.get(adress)", RIGHT] * 2, config=make_edit_settings(2, 1))
     src = b.open(BROKEN)
     await propose_fix(b, src)
@@ -114,7 +114,7 @@ async def test_another_environment_in_the_settings_is_used_at_once(bench: Make, 
     assert [prompt.strip().splitlines()[-1] for prompt in rewrite_prompts(b)] == [GET, "requests 1.0 has: get(u)"]
 
 
-async def test_a_secret_in_a_package_is_not_told_and_the_retry_is_made_all_the_same(bench: Make, site: Path):
+async def test_a_retry_without_documentation_is_made_if_the_package_has_a_secret(bench: Make, site: Path):
     token = "ghp_" + "a" * 36
     write(site, {"requests/api.py": f'def get(url, key="{token}"): ...\n'})
     b = bench("return requests.get(adress)", RIGHT, config=make_edit_settings(2, 1))
@@ -123,7 +123,7 @@ async def test_a_secret_in_a_package_is_not_told_and_the_retry_is_made_all_the_s
     assert token not in "".join([*rewrite_prompts(b), *b.engine.counted])
 
 
-async def test_an_edit_by_instruction_is_told_too_within_what_the_instruction_leaves(bench: Make, site: Path):
+async def test_an_edit_by_instruction_gets_documentation_within_the_remaining_budget(bench: Make, site: Path):
     config = make_settings(generation={"candidates": 1, "max_retries": 1}, verification={"debounce_ms": 0})
     text = "import requests\n\n\ndef <|>load(url):\n    return 1\n"
     b = bench(WRONG, RIGHT, WRONG, "```python\ndef load(:\n```", config=config)
@@ -147,9 +147,7 @@ async def test_an_edit_by_instruction_is_told_too_within_what_the_instruction_le
 
 
 @pytest.mark.parametrize(("share", "shown"), [(128, 2), (8, 1), (0, 0)])
-async def test_a_first_prompt_has_what_the_code_uses_as_far_as_there_is_room(
-    bench: Make, site: Path, share: int, shown: int
-):
+async def test_a_first_prompt_has_documentation_within_its_budget(bench: Make, site: Path, share: int, shown: int):
     config = make_edit_settings(1, 1, context={"docs_budget": share}, verification={"debounce_ms": 0})
     b = bench("```python\ndef load(url):\n    return requests.get(url).text\n```", config=config)
     text = "import requests\n\n\ndef <|>load(url):\n    requests.patch(url)\n    return requests.get(url)\n"

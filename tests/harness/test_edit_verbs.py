@@ -42,7 +42,7 @@ async def test_the_function_around_the_cursor_is_written_again(bench: Make):
 
 
 @pytest.mark.parametrize(("share", "shown"), [(384, True), (4, False), (0, False)])
-async def test_code_that_the_function_uses_is_shown_as_far_as_there_is_room(bench: Make, share: int, shown: bool):
+async def test_code_that_the_function_uses_is_shown_within_its_budget(bench: Make, share: int, shown: bool):
     config = make_settings(generation={"candidates": 1, "max_retries": 0}, context={"related_budget": share})
     b = bench(fence_code("def area(r):\n    return math.pi * square(r)"), config=config)
     head = "import math\n\n\ndef square(r: float):\n    return r * r\n\n\n"
@@ -63,7 +63,7 @@ async def test_only_the_selected_lines_are_the_models_to_change(bench: Make):
     assert text_after_edit(document_edit) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
 
 
-async def test_an_edit_that_does_not_pass_is_told_and_tried_again(bench: Make):
+async def test_a_rejected_edit_is_tried_again_with_its_findings(bench: Make):
     b = bench(
         fence_code("def area(r):\n    return pi * r"),
         fence_code("def area(r):\n    return ("),
@@ -146,7 +146,7 @@ def apply_in_document(b: Bench, document_edit: DocumentEdit) -> None:
 
 
 @pytest.mark.parametrize(("share", "shown"), [(200, True), (9, False), (0, False)])
-async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make, share: int, shown: bool):
+async def test_an_edit_gets_earlier_decisions_about_its_file(bench: Make, share: int, shown: bool):
     config = make_settings(
         generation={"candidates": 1, "max_retries": 1}, context={"session_budget": share}, verification=NO_DELAY
     )
@@ -177,7 +177,7 @@ async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make,
     ] * 2
 
 
-async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_there(bench: Make):
+async def test_an_edit_gets_open_findings_of_other_files(bench: Make):
     b = bench(
         "pi * r ** 2", fence_code("def area(r):\n    return 1"), config=make_settings(TWO, generation={"candidates": 1})
     )
@@ -200,7 +200,7 @@ async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_t
         ("<|>" + "x = 1\n" * 600 + "<|>", "do it", "select less"),
     ],
 )
-async def test_an_instruction_that_cannot_be_followed_is_said_and_nothing_is_asked(
+async def test_an_impossible_instruction_is_refused_without_a_request(
     bench: Make, text: str, instruction: str, why: str
 ):
     b = bench(config=TWO)
@@ -248,7 +248,7 @@ ERROR test_a.py
 """
 
 
-async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
+async def test_an_edit_gets_the_output_of_a_tool(bench: Make):
     b = bench(fence_code("def area(r):\n    return 4 * r"), config=make_settings(TWO, generation={"candidates": 1}))
     document_edit = await b.harness.edits.instruct(*open_selection(b, BROKEN), "mend it", no_report, PYTEST)
     assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
@@ -257,7 +257,7 @@ async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
     assert "Ran pytest: 1 failed" in b.harness.services.session.log.summary.lines
 
 
-async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Make):
+async def test_a_failing_test_is_repaired_in_the_function_under_test(bench: Make):
     b = bench(fence_code("def area(r):\n    return 4 * r"), config=make_settings(TWO, generation={"candidates": 1}))
     document_edit = await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), PYTEST, no_report)
     assert text_after_edit(document_edit) == "def area(r):\n    return 4 * r\n"
@@ -281,7 +281,7 @@ async def test_a_test_file_that_cannot_be_imported_is_mended_like_a_test_that_fa
         ("a.py:1:1: F821 no\n", "nothing on line 2 of a.py; choose a line that it reports: 1$"),
     ],
 )
-async def test_output_that_says_nothing_of_the_place_is_refused(bench: Make, printed: str, why: str):
+async def test_output_that_does_not_mention_the_place_is_refused(bench: Make, printed: str, why: str):
     b = bench()
     with pytest.raises(UsageError, match=why):
         await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), printed, no_report)
@@ -327,7 +327,7 @@ async def test_in_a_small_context_the_code_of_other_files_is_left_out_first(benc
     assert prompts[0] > prompts[1] > prompts[2] == 0
 
 
-async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
+async def test_an_error_says_that_the_prompt_of_a_fix_does_not_fit(bench: Make):
     b = bench(config=make_settings(**ONE))
     b.engine.extra_props["n_ctx"] = 40
     src = b.open(TILL, "shop/till.py")
@@ -337,7 +337,7 @@ async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
 
 
 @pytest.mark.parametrize(("tokens", "shown"), [(512, True), (0, False)])
-async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_path: Path, tokens: int, shown: bool):
+async def test_the_fills_of_a_fix_get_code_of_other_files(bench: Make, tmp_path: Path, tokens: int, shown: bool):
     config = make_settings(
         TWO, completion={"repository_tokens": tokens}, generation={"candidates": 2, "max_retries": 0}
     )
@@ -373,7 +373,7 @@ async def test_all_fills_of_one_place_have_the_same_beginning(bench: Make, tmp_p
     assert len({fill.extra for fill in fills}) == 1
 
 
-async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_tested(bench: Make, tmp_path: Path):
+async def test_generated_tests_get_the_used_code_and_existing_tests(bench: Make, tmp_path: Path):
     text = "from shop.cart import Cart\n\n\ndef total(cart: Cart) -> int:\n    return 0\n"
     with closing(Indexed(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
         b = bench(*["():\n    assert total(1) == 0\n"] * 3, index=ReadyIndex(indexed.query))
@@ -405,7 +405,7 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
         ("x = 1<|>\n", []),
     ],
 )
-async def test_verbs_are_offered_where_they_make_sense(bench: Make, text: str, expected: list[str]):
+async def test_verbs_are_offered_only_where_they_apply(bench: Make, text: str, expected: list[str]):
     b = bench()
     assert b.harness.edits.available(*open_selection(b, text)) == expected
 

@@ -56,7 +56,7 @@ async def test_an_import_that_is_not_saved_is_followed(bench: Make):
     await b.harness.services.index.folder_indexes.aclose()
 
 
-async def test_references_are_found_in_what_is_not_saved(bench: Make):
+async def test_references_are_found_in_unsaved_text(bench: Make):
     b = bench(works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text("from cart import Cart as Basket\n")
@@ -74,7 +74,7 @@ async def test_references_are_found_in_what_is_not_saved(bench: Make):
     await b.harness.services.index.folder_indexes.aclose()
 
 
-async def test_the_same_place_is_asked_about_again_where_other_files_say_something_else(bench: Make):
+async def test_the_model_is_asked_again_if_other_files_have_changed(bench: Make):
     b = bench("0", "1", config=make_settings(completion={"max_lines": 1}), works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text(HERE.replace("<|>", ""))

@@ -83,7 +83,7 @@ async def instruct_area(b: Bench) -> None:
     await b.harness.edits.instruct(snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
 
 
-async def test_an_edit_is_shown_what_its_instruction_means(bench_with_index: Callable[..., Bench]):
+async def test_an_edit_is_shown_code_of_similar_meaning(bench_with_index: Callable[..., Bench]):
     b = bench_with_index(ANSWER, ANSWER)
     await index_folder(b.harness)
     assert await count_vectors(b.harness) == 0
@@ -94,7 +94,7 @@ async def test_an_edit_is_shown_what_its_instruction_means(bench_with_index: Cal
     assert f"# far.py:1\n{FAR}" in b.engine.prompt(1)
 
 
-async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(bench_with_index: Callable[..., Bench]):
+async def test_a_foreign_server_makes_no_vectors(bench_with_index: Callable[..., Bench]):
     b = bench_with_index(ANSWER, engine={"url": "http://localhost:1"})
     await index_folder(b.harness)
     await instruct_area(b)
@@ -112,7 +112,7 @@ async def test_a_file_that_is_indexed_while_the_engine_runs_is_embedded_at_once(
 
 
 @pytest.mark.parametrize("what", ["fix", "explain"])
-async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is_no_good(
+async def test_an_engine_embeds_texts_although_its_answer_was_rejected(
     bench_with_index: Callable[..., Bench], what: str
 ):
     b = bench_with_index("return (" if what == "fix" else "It is the area.")

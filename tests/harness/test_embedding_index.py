@@ -89,7 +89,7 @@ async def test_each_text_is_embedded_once(folder: FolderIndex):
     await embedding_index.aclose()
 
 
-async def test_code_that_is_near_is_found_though_no_name_says_so(folder: FolderIndex):
+async def test_near_code_is_found_without_a_common_name(folder: FolderIndex):
     engine = Counting()
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
     embedding_index.request_update()
@@ -103,7 +103,7 @@ async def test_code_that_is_near_is_found_though_no_name_says_so(folder: FolderI
     await embedding_index.aclose()
 
 
-async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(folder: FolderIndex):
+async def test_texts_and_queries_are_sent_with_their_prefixes(folder: FolderIndex):
     engine, recipe = Counting(), replace(SMALL, query_prefix="find: ", document_prefix="code: ", tokens=40)
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: recipe)
     embedding_index.request_update()
@@ -140,7 +140,7 @@ async def test_vectors_of_two_ways_are_never_mixed(folder: FolderIndex):
     await embedding_index.aclose()
 
 
-async def test_vectors_that_others_replace_during_a_search_are_not_compared(folder: FolderIndex):
+async def test_vectors_that_are_replaced_during_a_search_are_not_compared(folder: FolderIndex):
     class Replaced(Counting):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             made = await super().embed(texts, max_tokens=max_tokens)

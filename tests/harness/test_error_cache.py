@@ -147,7 +147,7 @@ async def test_the_settings_switch_the_error_cache_off(bench: Make, setting: dic
     assert fix.tried == 0
 
 
-async def test_with_the_setting_off_nothing_is_learned(bench: Make) -> None:
+async def test_no_fix_is_learned_if_the_setting_is_off(bench: Make) -> None:
     b = bench(CASES["a.ts"][1], config=make_settings(REPAIRED, knowledge={"error_cache": False}))
     await learn(b)
     assert LearnedFixes(b.folder).usable() == []

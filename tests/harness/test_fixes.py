@@ -25,7 +25,7 @@ def log_of(b: Bench) -> Path:
     return b.harness.services.session.log.path
 
 
-async def test_an_applied_proposal_is_in_the_log_and_its_text_is_clean(bench: Make) -> None:
+async def test_an_applied_proposal_is_logged_and_its_text_has_no_finding(bench: Make) -> None:
     b = bench(GOOD, config=make_edit_settings(1))
     src = b.open(AREA)
     proposal = await propose_fix(b, src)
@@ -50,7 +50,7 @@ async def test_the_title_of_an_offer_is_one_line(bench: Make) -> None:
     assert offer.title == "Fix with lsp-harness: Too complex"
 
 
-async def test_a_client_that_does_not_say_so_is_seen_to_have_applied_a_fix(bench: Make) -> None:
+async def test_an_applied_fix_is_recognised_without_a_report_of_the_client(bench: Make) -> None:
     b = bench(GOOD, config=make_edit_settings(1))
     src = b.open(AREA)
     proposal = await propose_fix(b, src)
@@ -88,7 +88,7 @@ async def test_a_document_that_changed_meanwhile_makes_the_fix_stale(bench: Make
     assert of_type(events, "edit.applied") == []
 
 
-async def test_every_candidate_failing_changes_nothing(bench: Make) -> None:
+async def test_if_every_candidate_fails_the_text_stays(bench: Make) -> None:
     b = bench("return widht + 1", config=make_edit_settings(1))
     src = b.open(AREA)
     with pytest.raises(NoAnswer):
@@ -112,14 +112,14 @@ async def test_the_fix_of_the_linter_is_offered_first_and_needs_no_engine(bench:
     read_checked_log(log_of(b))
 
 
-async def test_a_linter_that_changed_its_mind_makes_its_fix_stale(bench: Make) -> None:
+async def test_a_fix_that_the_linter_no_longer_offers_is_stale(bench: Make) -> None:
     b = bench()
     src = b.open("x = 1\n#^ F401 was never there\n")
     with pytest.raises(StaleDocument, match="no longer offers this fix"):
         await propose_fix(b, src, FixOffer("", "linter", src.finding))
 
 
-async def test_a_linter_that_fails_offers_nothing_of_its_own(bench: Make) -> None:
+async def test_a_failing_linter_offers_no_fix(bench: Make) -> None:
     b = bench(verifier=Verifier(CheckTools(Ruff())))
     (b.folder / "ruff.toml").write_text("nonsense = 1\n")
     src = b.open("import os\n#      ^^ F401 unused\n")

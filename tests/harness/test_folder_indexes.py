@@ -96,14 +96,14 @@ async def test_files_that_were_indexed_are_recorded_in_the_session_log(bench: Ma
     assert (events[-1].data["paths"], events[-1].data["files"]) == (1, 2)
 
 
-async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
+async def test_a_missing_folder_has_no_index(roots: list[Path]):
     indexes = FolderIndexes(Ears(), make_engine, Index)
     indexes.keep([roots[0] / "absent"], follow=True)
     assert indexes.folders == []
     await indexes.aclose()
 
 
-async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[Path]):
+async def test_a_damaged_index_is_rebuilt_and_answers_again(roots: list[Path]):
     ears = Ears()
     indexes = FolderIndexes(ears, make_engine, Index)
     indexes.keep(roots[:1], follow=True)
@@ -123,7 +123,7 @@ async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[
     await indexes.aclose()
 
 
-async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots: list[Path]):
+async def test_changes_on_disk_are_followed_only_if_the_settings_say_so(roots: list[Path]):
     ears = Ears()
     indexes = FolderIndexes(ears, make_engine, Index)
     indexes.keep(roots[:1], follow=False)
@@ -144,7 +144,7 @@ async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots
 
 
 @pytest.mark.parametrize("follow", [True, False])
-async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
+async def test_a_written_file_is_reported_if_changes_are_followed(
     roots: list[Path], monkeypatch: pytest.MonkeyPatch, follow: bool
 ):
     told: list[tuple[str, list[str]]] = []
@@ -161,7 +161,7 @@ async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
     await indexes.aclose()
 
 
-async def test_a_front_end_indexes_where_it_stays_is_trusted_and_should(bench, roots: list[Path]):
+async def test_an_index_is_made_only_with_trust_and_if_the_settings_allow_it(bench, roots: list[Path]):
     wanted = [(True, True, True), (False, True, True), (True, False, True), (True, True, False)]
     for eager, trusted, enabled in wanted:
         config = make_settings(QUICK, index={"enabled": enabled})
@@ -171,9 +171,7 @@ async def test_a_front_end_indexes_where_it_stays_is_trusted_and_should(bench, r
         assert (harness.state()["index"] != "off") == (eager and trusted and enabled)
 
 
-async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
-    roots: list[Path], monkeypatch: pytest.MonkeyPatch
-):
+async def test_settings_that_arrive_too_early_are_applied_later(roots: list[Path], monkeypatch: pytest.MonkeyPatch):
     """An engine that cannot embed is left alone for a while; what is set meanwhile is not forgotten."""
     now, ears, pooling, asked = [0.0], Ears(), ["Mean"], list[str]()
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])

@@ -96,7 +96,7 @@ async def test_another_embedding_model_starts_another_engine_but_another_prefix_
     await harness.aclose()
 
 
-async def test_a_snapshot_is_named_from_its_workspace_and_frozen(bench: Make) -> None:
+async def test_a_snapshot_has_its_name_in_the_workspace_and_does_not_change(bench: Make) -> None:
     b = bench()
     src = b.open("x = 1\n", "src/a b.py")
     snapshot = b.harness.snapshot(src.document.uri)
@@ -127,7 +127,7 @@ async def test_the_tree_of_a_document_follows_its_changes(bench: Make) -> None:
     assert new is b.harness.documents.tree(b.harness.documents.get(uri).text)
 
 
-async def test_status_says_what_is_in_use(bench: Make) -> None:
+async def test_status_reports_what_is_in_use(bench: Make) -> None:
     b = bench("3 * r")
     background = {"when": "yield", "why": None, "waiting": 0}
     rest = {"log": None, "unparsed": [], "background": background}
@@ -141,7 +141,7 @@ async def test_status_says_what_is_in_use(bench: Make) -> None:
     }
 
 
-async def test_an_engine_that_does_not_end_well_is_heard_of(tmp_path: Path, ruff: Ruff) -> None:
+async def test_an_engine_that_fails_at_its_end_is_reported(tmp_path: Path, ruff: Ruff) -> None:
     b = Bench(tmp_path, Verifier(CheckTools(ruff)), QUICK, ["never used"])
     assert b.harness.services.engines.current.state == "off"
     with pytest.raises(EngineError, match="1 of 1 scripted replies were not used"):
@@ -149,7 +149,9 @@ async def test_an_engine_that_does_not_end_well_is_heard_of(tmp_path: Path, ruff
     await b.harness.aclose()
 
 
-async def test_a_key_is_told_to_what_can_wait(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_is_recorded_for_background_work(
+    bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "typing"))
     b = bench()
     src = b.open("x = 1<|>\n")

@@ -85,7 +85,7 @@ async def test_a_file_that_is_no_longer_ignored_is_given_to_the_model(bench: Mak
     assert [suggestion.text for suggestion in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
 
 
-async def test_a_folder_that_joins_the_workspace_brings_its_rules(bench: Make) -> None:
+async def test_the_rules_of_a_folder_that_joins_the_workspace_are_used(bench: Make) -> None:
     b = bench("3 * r")
     src = b.open("def area(r):\n    return <|>\n", "sub/a.py")
     (b.folder / ".lspharnessignore").write_text("sub/\n")

@@ -56,7 +56,7 @@ def uri_of(b: Bench, name: str) -> str:
 
 @pytest.mark.parametrize("opened", ["real", "link"])
 @pytest.mark.parametrize("named", ["real", "link", "link/app/..", "real/x/.."])
-async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open(start: Start, opened: str, named: str):
+async def test_a_file_finds_the_other_files_under_any_name_of_the_folder(start: Start, opened: str, named: str):
     b = await start(opened)
     main = f"file://{b.folder}/{named}/app/main.py"
     b.harness.open(Document.from_text(main, MAIN, language="python", version=1))
@@ -88,7 +88,7 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
 
 @pytest.mark.parametrize("opened", ["real", "link"])
 @pytest.mark.parametrize("named", ["real", "link"])
-async def test_a_file_that_is_written_by_whatever_name_is_read_again(
+async def test_a_written_file_is_read_again_under_any_of_its_names(
     start: Start, monkeypatch: pytest.MonkeyPatch, opened: str, named: str
 ):
     b = await start(opened)

@@ -65,7 +65,7 @@ async def test_the_code_of_an_instruction_is_found_and_edited_without_a_place(
     assert "def total" not in b.engine.prompt(0)
 
 
-async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying: Staying):
+async def test_output_of_a_tool_about_other_code_is_refused(staying: Staying):
     b = await staying()
     with pytest.raises(UsageError, match=r"the output reports nothing in shop\.py"):
         await b.harness.tasks.instruct(
@@ -74,7 +74,7 @@ async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying:
     assert not b.engine.foreground_requests
 
 
-async def test_an_open_text_is_edited_as_it_is(staying: Staying):
+async def test_the_unsaved_text_is_edited(staying: Staying):
     b = await staying(fence_code("def tax_of(price):\n    return 1"))
     document = Document.from_text(
         (b.folder / "shop.py").as_uri(), "import math\n\n\n" + SHOP, language="python", version=3
@@ -88,7 +88,7 @@ async def test_an_open_text_is_edited_as_it_is(staying: Staying):
     assert decode(apply(document.data, document_edit.proposal.edits)).endswith("\n\ndef tax_of(price):\n    return 1\n")
 
 
-async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
+async def test_the_model_chooses_the_place_if_the_settings_say_so(staying: Staying):
     b = await staying("1", locate={"ranking": "model"})
 
     location = await b.harness.tasks.locate(LocationRequest("let the tax round up"))
@@ -109,9 +109,7 @@ async def test_code_that_is_kept_from_the_model_is_not_found(staying: Staying):
     assert {candidate.path for candidate in location.ranking.candidates} == {"notes.md"}
 
 
-async def test_the_meaning_of_a_task_is_found_where_there_are_vectors(
-    staying: Staying, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_task_is_located_by_its_meaning_if_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):
     """The scripted engine finds two texts similar if they share words."""
     b = await staying()
     recipe = EmbeddingRecipe("small", "key")
@@ -133,9 +131,7 @@ async def test_the_meaning_of_a_task_is_found_where_there_are_vectors(
     assert (best.symbol, best.reasons) == ("tax_of", ("meaning 1",))
 
 
-async def test_while_the_index_is_made_nothing_is_found_for_that_reason(
-    staying: Staying, monkeypatch: pytest.MonkeyPatch
-):
+async def test_while_the_index_is_made_the_error_gives_that_reason(staying: Staying, monkeypatch: pytest.MonkeyPatch):
     b = await staying()
     monkeypatch.setattr("lsp_harness.index.index_query.is_complete", lambda reader: False)
 

@@ -122,7 +122,7 @@ async def search(folder: FolderIndex, config: Config, query: str) -> list[dict[s
     return json.loads(out)
 
 
-async def test_code_is_found_in_words_that_are_nowhere_in_it(folder: FolderIndex, config: Config):
+async def test_code_is_found_by_words_that_it_does_not_contain(folder: FolderIndex, config: Config):
     engine, how = EngineClient(config), make_recipe(config.index)
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: how)
     embedding_index.request_update()

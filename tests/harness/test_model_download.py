@@ -46,7 +46,7 @@ async def test_output_of_the_download_becomes_progress_and_the_result():
     ]
 
 
-async def test_a_failed_download_is_told():
+async def test_a_failed_download_is_reported():
     with pytest.raises(PullFailed, match="no source served it"):
         await download_model(NAME, lambda progress: None, make_printing_command('{"error": "no source served it"}'))
     with pytest.raises(PullFailed, match="without a result"):
@@ -55,7 +55,7 @@ async def test_a_failed_download_is_told():
         await download_model("--help", lambda progress: None)
 
 
-async def test_cancelled_it_leaves_no_process_behind():
+async def test_a_cancelled_download_leaves_no_process():
     """Not even the one that the process has started, as pip is."""
     pids: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     waits = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"

@@ -96,7 +96,7 @@ async def test_a_failed_test_goes_away_when_the_test_is_changed(bench: Make, tmp
     assert desk.b.published[-1] == (2, [])
 
 
-async def test_a_save_without_a_change_looks_at_what_nobody_watched(bench: Make, tmp_path: Path) -> None:
+async def test_a_save_without_a_change_checks_unwatched_files(bench: Make, tmp_path: Path) -> None:
     desk = Desk(bench, tmp_path)
     desk.save("3", "4")
     await wait_until_verified()
@@ -106,7 +106,7 @@ async def test_a_save_without_a_change_looks_at_what_nobody_watched(bench: Make,
     assert desk.lens == "verified ✓ 1 check"
 
 
-async def test_a_verdict_says_what_changed_after_it_and_a_save_makes_a_new_one(bench: Make, tmp_path: Path) -> None:
+async def test_a_verdict_names_later_changes_and_a_save_makes_a_new_verdict(bench: Make, tmp_path: Path) -> None:
     desk = Desk(bench, tmp_path)
     desk.save("a = 3", "b = 3")
     await wait_until_verified()
@@ -145,7 +145,7 @@ async def test_a_text_that_was_not_tested_is_no_base_line(bench: Make, tmp_path:
     assert desk.suites.runs == ["a = 3\n"]
 
 
-async def test_a_text_whose_tests_fail_is_no_base_line(bench: Make, tmp_path: Path) -> None:
+async def test_a_text_with_failing_tests_is_no_base_line(bench: Make, tmp_path: Path) -> None:
     desk = Desk(bench, tmp_path)
     (tmp_path / "expected.txt").write_text("5")
     desk.save("3", "4")
@@ -185,7 +185,7 @@ async def test_an_index_of_a_part_of_the_folder_is_not_asked_for_tests(bench: Ma
     assert raised.value.is_temporary
 
 
-async def test_without_an_index_nobody_says_that_there_are_no_tests(bench: Make) -> None:
+async def test_without_an_index_the_reason_is_not_that_there_are_no_tests(bench: Make) -> None:
     b = bench(config=make_settings(ON_SAVE, index={"enabled": False}))
     with pytest.raises(IndexIncomplete, match="the settings switch the index off") as raised:
         await b.harness.services._find_affected_tests(b.folder, "a.py")

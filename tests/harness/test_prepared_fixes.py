@@ -86,7 +86,7 @@ class Table:
             self.b.harness.change(self.src.document.uri, edit, self.snapshot().document.version + 1)
 
 
-async def test_a_fix_is_ready_when_its_diagnostic_has_stood_for_a_moment(bench: Make) -> None:
+async def test_a_fix_is_prepared_shortly_after_its_diagnostic(bench: Make) -> None:
     table = Table(bench)
     table.report()
     assert await table.wait(1.4) is None
@@ -176,7 +176,7 @@ async def test_work_that_an_edit_overtakes_is_cancelled(bench: Make) -> None:
     assert table.counts == {}
 
 
-async def test_the_model_is_asked_in_the_background_and_its_tokens_count(bench: Make) -> None:
+async def test_a_prepared_fix_uses_background_requests_and_its_tokens_count(bench: Make) -> None:
     table = Table(bench, {"text": GOOD, "background": True}, config=BY_MODEL)
     await table.start_engine()
     table.report()
@@ -233,7 +233,7 @@ async def test_a_model_that_is_not_idle_or_not_started_is_not_asked(bench: Make)
     assert table.b.engine.props_count == 0
 
 
-async def test_a_fix_whose_engine_became_busy_is_prepared_when_it_is_idle(
+async def test_a_fix_that_waits_for_a_busy_engine_is_prepared_later(
     bench: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = Table(bench, {"text": GOOD, "background": True}, config=BY_MODEL)
@@ -252,7 +252,7 @@ async def test_a_fix_whose_engine_became_busy_is_prepared_when_it_is_idle(
     assert fix.proposal.is_by_model
 
 
-async def test_a_user_who_asks_does_not_wait_for_the_background(bench: Make) -> None:
+async def test_a_request_of_the_user_does_not_wait_for_background_work(bench: Make) -> None:
     table = Table(bench, {"hang": True, "background": True}, GOOD, config=BY_MODEL)
     await table.start_engine()
     table.report()
@@ -278,7 +278,7 @@ async def test_work_that_gave_way_to_the_user_begins_again(bench: Make) -> None:
 
 
 @pytest.mark.parametrize("check", ["tests", "types", ""])
-async def test_a_change_of_another_file_drops_a_fix_whose_checks_read_it(bench: Make, check: str) -> None:
+async def test_a_change_of_another_file_drops_a_fix_that_depends_on_it(bench: Make, check: str) -> None:
     table = Table(bench)
     other = table.b.open(AREA, "other.py")
     table.report()
@@ -295,7 +295,7 @@ async def test_a_change_of_another_file_drops_a_fix_whose_checks_read_it(bench: 
     assert await table.wait()
 
 
-async def test_other_settings_drop_what_was_ready(bench: Make) -> None:
+async def test_a_change_of_the_settings_drops_prepared_fixes(bench: Make) -> None:
     table = Table(bench)
     table.report()
     assert await table.wait()

@@ -22,7 +22,7 @@ async def quiet_rule(b: Any) -> str | None:
     return (await b.harness.status())["completion"].get("quiet")
 
 
-async def test_after_a_deletion_nothing_comes_by_itself_until_something_is_typed(bench: Make) -> None:
+async def test_after_a_deletion_no_suggestion_is_shown_until_the_user_types(bench: Make) -> None:
     b = bench("(xs)")
     src = b.open("total = summ<|>\n")
     uri = src.document.uri
@@ -66,7 +66,7 @@ async def test_a_dismissal_with_an_unknown_id_is_ignored(bench: Make) -> None:
     assert await complete(b, src, src.cursor) == "sum(xs)"
 
 
-async def test_a_dismissal_that_comes_after_the_next_key_is_about_where_it_was_shown(bench: Make) -> None:
+async def test_a_late_dismissal_counts_at_the_place_of_its_suggestion(bench: Make) -> None:
     b = bench("sum(xs)")
     src = b.open("x = 1\n" + TOTAL)
     uri = src.document.uri
@@ -88,7 +88,7 @@ async def test_a_closed_document_has_no_history(bench: Make) -> None:
     assert await complete(b, src, src.cursor) == "sum(ys)"
 
 
-async def test_a_suggestion_that_is_typed_along_with_is_still_shown_inside_of_its_string(bench: Make) -> None:
+async def test_a_suggestion_that_is_typed_along_is_still_shown_inside_of_a_string(bench: Make) -> None:
     b = bench('print("hello")')
     src = b.open("<|>\n")
     assert await complete(b, src, 0) == 'print("hello")'

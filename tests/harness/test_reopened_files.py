@@ -97,9 +97,7 @@ async def work_on_hot_file(config: Config, folder: Path) -> int:
 
 
 @pytest.mark.timeout(240)
-async def test_the_prompt_of_a_hot_file_comes_from_disk_when_it_is_opened(
-    engine_config: Config, tmp_path: Path
-) -> None:
+async def test_the_prompt_of_a_hot_file_is_read_from_disk_at_its_opening(engine_config: Config, tmp_path: Path) -> None:
     before = await work_on_hot_file(engine_config, tmp_path)
     async with open_session(engine_config, tmp_path) as second:
         src = second.open(HOT, "hot.py")
@@ -111,7 +109,7 @@ async def test_the_prompt_of_a_hot_file_comes_from_disk_when_it_is_opened(
 
 
 @pytest.mark.timeout(240)
-async def test_a_hot_file_is_ready_before_it_is_opened(engine_config: Config, tmp_path: Path) -> None:
+async def test_a_hot_file_is_prepared_before_it_is_opened(engine_config: Config, tmp_path: Path) -> None:
     without_disk = replace(engine_config, engine=replace(engine_config.engine, kv_disk_mb=0))
     before = await work_on_hot_file(without_disk, tmp_path)
     async with open_session(without_disk, tmp_path) as second:

@@ -125,7 +125,7 @@ async def test_work_without_a_user_learns_that_checks_run(bench: Make) -> None:
     assert permit.check_count == 0
 
 
-async def test_only_a_save_with_changes_is_verified_and_only_if_the_settings_say_so(bench: Make) -> None:
+async def test_only_a_save_with_changes_is_verified_if_the_settings_allow_it(bench: Make) -> None:
     steps = Steps(bench)
     uri = steps.open("a = 1\n")
     steps.save(uri)
@@ -195,7 +195,7 @@ async def test_the_same_texts_are_checked_once(bench: Make) -> None:
     assert steps.log.count("tests a.py") == 2
 
 
-async def test_accepted_edits_come_before_saves_and_the_document_of_the_user_before_others(bench: Make) -> None:
+async def test_accepted_edits_and_the_current_document_are_verified_first(bench: Make) -> None:
     steps = Steps(bench)
     steps.cheap.go.clear()
     uris = {name: steps.open("a = 1\n", f"{name}.py") for name in ("one", "two", "saved", "seen", "accepted")}
@@ -231,7 +231,7 @@ async def test_progress_is_reported_until_the_edit_ends_or_is_stopped(bench: Mak
 
 
 @pytest.mark.parametrize("end", ["close", "lose"])
-async def test_a_document_that_is_gone_leaves_nothing(bench: Make, end: str) -> None:
+async def test_a_closed_document_has_no_findings_and_no_lens(bench: Make, end: str) -> None:
     steps = Steps(bench)
     uri = steps.open("a = 1\n")
     steps.replace(uri, b"1", b"cheap")

@@ -23,7 +23,7 @@ class Moody(ScriptedEngine):
         return await super().props()
 
 
-async def test_the_engine_is_as_its_requests_tell():
+async def test_the_state_of_the_engine_follows_its_requests():
     engine, seen = Moody([{"text": "a b"}]), list[str]()
     observed = ObservedEngine(engine, lambda: seen.append(observed.state), lambda _: None)
     assert observed.state == "off"
@@ -50,14 +50,14 @@ async def test_the_engine_is_as_its_requests_tell():
 
 
 @pytest.mark.parametrize("named", [{"url": "http://h"}, {"model": "ollama/m"}, {"script": "replies.json"}])
-async def test_an_engine_that_is_not_ours_is_not_restarted(bench: Make, named: dict[str, str]):
+async def test_a_foreign_engine_is_not_restarted(bench: Make, named: dict[str, str]):
     b = bench(config=make_settings(engine=named))
     with pytest.raises(ConfigError, match="lsp-harness cannot restart"):
         await b.harness.restart_engine()
     assert b.harness.state()["engine"] == "off"
 
 
-async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: Make):
+async def test_a_paused_window_shows_only_requested_suggestions(bench: Make):
     b = bench("1 + 1", config=make_settings(completion={"alternatives": 1}))
     src = b.open("x = <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
@@ -69,7 +69,7 @@ async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: M
     assert await b.harness.completions.complete(snapshot, src.cursor)
 
 
-async def test_paused_everywhere_holds_for_every_window_until_one_takes_it_back(bench: Make):
+async def test_a_pause_of_all_windows_holds_until_one_window_ends_it(bench: Make):
     one, other, told = bench(), bench(), list[object]()
     src = other.open("x = <|>\n")
     other.on_state(lambda: told.append(other.harness.state()["paused"]))
@@ -81,7 +81,7 @@ async def test_paused_everywhere_holds_for_every_window_until_one_takes_it_back(
     assert one.harness.completions.pause("here", on=False) is False
 
 
-async def test_state_tells_what_is_known_without_asking(bench: Make):
+async def test_the_state_is_known_without_a_request(bench: Make):
     b = bench("1 + 1")
     src = b.open("x = <|>\n")
     assert b.harness.state()["engine"] == "off"
@@ -113,7 +113,7 @@ async def test_state_tells_what_is_known_without_asking(bench: Make):
     assert state["last"]["generated"] == 3
 
 
-async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_path: Path):
+async def test_a_verdict_can_be_read_after_its_server_ended(bench: Make, tmp_path: Path):
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)

@@ -14,7 +14,7 @@ ONE = make_settings(generation={"candidates": 1, "max_retries": 0})
 def no_report(progress: Progress) -> None: ...
 
 
-async def test_a_function_that_is_written_again_keeps_it(bench: Make):
+async def test_a_rewritten_function_keeps_its_half_of_a_surrogate_pair(bench: Make):
     b = bench(fence_code(f'def area(r):\n    name = "{MARK}"\n    return name, 3 * r'), config=ONE)
     where = open_selection(b, f'def <|>area(r):\n    name = "{HALF}"\n    return name, r\n')
 
@@ -24,7 +24,7 @@ async def test_a_function_that_is_written_again_keeps_it(bench: Make):
 
 
 @pytest.mark.parametrize("text", [f'NAME = "{HALF}"\n\n\ndef area(r):\n    return zzqx * r\n'])
-async def test_ruff_reads_such_a_text_and_its_places_are_those_of_the_document(bench: Make, text: str):
+async def test_findings_of_ruff_have_their_places_in_a_text_with_a_surrogate(bench: Make, text: str):
     b: Bench = bench()
     src = b.open(text)
     snapshot = b.harness.snapshot(src.document.uri)

@@ -99,7 +99,7 @@ def replace_whole_text(before: Document, text: str) -> Edit:
     return Edit(0, len(before.data), text.encode())
 
 
-def test_plain_text_is_told_from_code():
+def test_plain_text_is_distinguished_from_code():
     assert is_plain_text(PLAIN.encode())
     assert is_plain_text(b"")
     assert not is_plain_text(SIGNS.encode())

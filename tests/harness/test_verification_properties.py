@@ -81,7 +81,7 @@ class Screen:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_no_diagnostic_is_ever_wrong_and_nothing_remains_when_all_is_right(bench: Make, seed: int) -> None:
+async def test_no_wrong_diagnostic_is_ever_shown_and_none_remains_at_the_end(bench: Make, seed: int) -> None:
     chance, hand, screen = random.Random(seed), Hand(), Screen()
     waiting: list[asyncio.Event] = []
 

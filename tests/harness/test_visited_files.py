@@ -144,7 +144,7 @@ async def test_not_even_the_name_of_a_private_file_is_recorded(bench: Make) -> N
     assert ("b.py" in kept, "a.py" in kept, ".env" in kept, "volume" in kept) == (True, False, False, False)
 
 
-async def test_a_place_that_moved_out_of_the_file_is_its_last_line(bench: Make) -> None:
+async def test_a_place_behind_the_end_of_the_file_becomes_its_last_line(bench: Make) -> None:
     text = Document.from_text("file:///a", "ab\ncdef\n")
     assert find_offset(text, FileVisit(0, 9)) == 2
     assert find_offset(text, FileVisit(1, 2)) == 5
@@ -152,7 +152,7 @@ async def test_a_place_that_moved_out_of_the_file_is_its_last_line(bench: Make) 
     assert find_offset(text, FileVisit()) is None
 
 
-async def test_a_key_writes_nothing_and_a_while_later_everything_is_written_once(bench: Make) -> None:
+async def test_keys_write_no_file_and_all_visits_are_written_together_later(bench: Make) -> None:
     timer = Timer()
     b = bench(config=QUICK, works_ahead=True, clock=timer.clock)
     file = prepare_place(b.folder).folder / "visits.json"
@@ -226,7 +226,7 @@ async def test_the_evaluation_for_a_place_is_not_begun_again_when_the_editor_say
     await b.harness.aclose()
 
 
-async def test_a_request_at_the_place_does_not_end_its_evaluation(bench: Make) -> None:
+async def test_a_request_at_the_prepared_place_does_not_end_its_evaluation(bench: Make) -> None:
     await visit(bench, PLACE)
     b = bench("3", config=make_settings(QUICK, completion={"speculate": False}), works_ahead=True)
     b.engine.held = True
@@ -256,7 +256,7 @@ def hot_files(b: Bench) -> HotFiles:
     return b.harness.completions.hot_files
 
 
-async def test_the_files_that_are_opened_most_are_prepared_while_nothing_happens(bench: Make) -> None:
+async def test_the_most_opened_files_are_prepared_while_the_user_is_idle(bench: Make) -> None:
     timer = Timer()
     await visit(bench, PLACE, "a.py", times=3)
     await visit(bench, OTHER, "b.py", times=2)
@@ -370,7 +370,7 @@ async def test_ignored_secret_deleted_and_open_files_are_not_prepared(bench: Mak
     await b.harness.aclose()
 
 
-async def test_an_engine_that_does_not_run_is_not_started_for_it(bench: Make) -> None:
+async def test_an_engine_is_not_started_to_prepare_files(bench: Make) -> None:
     timer = Timer()
     await visit(bench, PLACE, "a.py")
     b = bench(config=make_settings(QUICK, engine={"start_early": False}), works_ahead=True, clock=timer.clock)

@@ -40,7 +40,7 @@ from tests.harness.tools import FLOW_TYPES, make_settings
         ("a.py", "def f():\r\n    <|>pass\r\n", "Nothing.", 'def f():\r\n    """Nothing."""\r\n    pass\r\n'),
     ],
 )
-async def test_a_docstring_is_put_where_the_language_has_it(
+async def test_a_docstring_is_inserted_at_the_place_of_its_language(
     bench: Make, name: str, text: str, said: str, expected: str
 ):
     b = bench(said, said, said)
@@ -54,13 +54,13 @@ async def test_a_docstring_is_put_where_the_language_has_it(
     "text",
     ['def f():\n    <|>"""Has one."""\n', "x = <|>1\n", "def f(): <|>return 1\n", 'def f():\n    <|>r"""Raw."""\n'],
 )
-async def test_no_docstring_where_there_is_one_or_no_place_for_it(bench: Make, text: str):
+async def test_no_docstring_is_written_where_one_exists_or_has_no_place(bench: Make, text: str):
     b = bench()
     with pytest.raises(NoAnswer, match="no function here without a docstring"):
         await b.harness.edits.docstring(*open_selection(b, text), no_report)
 
 
-async def test_a_docstring_that_breaks_the_code_or_never_ends_is_none(bench: Make):
+async def test_a_docstring_that_breaks_the_code_or_never_ends_is_rejected(bench: Make):
     b = bench("word " * 40, "\\x", "")
     with pytest.raises(NoAnswer, match="No candidate passed"):
         await b.harness.edits.docstring(*open_selection(b, "def f():\n    <|>return 1\n"), no_report)
@@ -82,7 +82,7 @@ async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
 
 
 # -- tests
-async def test_tests_go_into_a_new_file_with_the_import_they_need(bench: Make):
+async def test_tests_are_written_to_a_new_file_with_the_needed_import(bench: Make):
     b = bench("():\n    assert area(1) == 3\n", "():\n    pass\n", "():\n    assert area(0) == 0\n    assert area(1)\n")
 
     document_edit = await b.harness.edits.tests(*open_selection(b, AREA, "shapes.py"), no_report)
@@ -95,7 +95,7 @@ async def test_tests_go_into_a_new_file_with_the_import_they_need(bench: Make):
     )
 
 
-async def test_tests_are_added_to_what_is_there(bench: Make):
+async def test_tests_are_added_to_an_existing_file(bench: Make):
     (tests := Path(bench().folder) / "tests").mkdir()
     (tests / "test_shapes.py").write_text("import math\n\n\ndef test_pi():\n    assert math.pi\n")
     b = bench(*["():\n    assert Box().size() == 0\n    x = (\n"] * 3)
@@ -146,21 +146,21 @@ async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as
 
 
 @pytest.mark.parametrize("text", ["x = <|>1\n", "def f():\n    def g():\n        <|>return 1\n    return g\n"])
-async def test_there_is_nothing_a_test_could_import(bench: Make, text: str):
+async def test_code_that_a_test_cannot_import_gets_no_tests(bench: Make, text: str):
     b = bench()
     with pytest.raises(NoAnswer, match="no function here that a test could import"):
         await b.harness.edits.tests(*open_selection(b, text), no_report)
 
 
 # -- explain
-async def test_an_explanation_says_that_nobody_checked_it(bench: Make):
+async def test_an_explanation_says_that_it_was_not_checked(bench: Make):
     b = bench("It multiplies.")
     text = await b.harness.edits.explain(*open_selection(b, AREA), no_report)
     assert text == "It multiplies.\n\n*This text is the model's. It has not been checked.*\n"
     assert "return 3 * r ** 2" in b.engine.prompt(0)
 
 
-async def test_the_log_has_what_an_explanation_was_asked_with(bench: Make):
+async def test_the_log_has_the_prompt_of_an_explanation(bench: Make):
     b = bench("It multiplies.")
     await b.harness.edits.explain(*open_selection(b, AREA), no_report)
     logged = [event for events in b.harness.services.session.log.turns.values() for event in events]
@@ -178,7 +178,7 @@ async def test_an_explanation_that_is_cut_off_ends_with_a_sentence(bench: Make):
 
 
 @pytest.mark.parametrize(("share", "shown"), [(384, True), (0, False)])
-async def test_an_explanation_knows_what_the_code_uses_but_is_shown_no_examples(bench: Make, share: int, shown: bool):
+async def test_an_explanation_gets_the_used_code_but_no_examples(bench: Make, share: int, shown: bool):
     b = bench("It multiplies.", config=make_settings(context={"related_budget": share}))
     head = "def square(r: float):\n    return r * r\n\n\n"
     await b.harness.edits.explain(*open_selection(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n"), no_report)

@@ -61,7 +61,7 @@ def test_each_affected_test_has_its_reason(path: str, expected: dict[str, str], 
     assert [test.hops for test in found] == sorted(test.hops for test in found)
 
 
-def test_names_with_signs_of_patterns_are_taken_as_they_are(tmp_path: Path) -> None:
+def test_special_characters_of_patterns_in_names_are_taken_literally(tmp_path: Path) -> None:
     with closing(Indexed(tmp_path, {"pages/[id].ts": "", "pages/[id].test.ts": "", "pages/i.test.ts": ""})) as place:
         assert [test.path for test in find_affected_tests(place.view, "pages/[id].ts")] == ["pages/[id].test.ts"]
 

@@ -48,7 +48,7 @@ def cut(name: str, source: str) -> list[tuple[str, str]]:
     ]
 
 
-def test_functions_are_whole_and_classes_what_is_around_them():
+def test_a_chunk_is_a_whole_function_or_a_class_without_its_methods():
     assert [(name, " ".join(text.split())) for name, text in cut("a.py", SOURCE)] == [
         ("", '"""Doc.""" import os LIMIT = 1'),
         ("first", "# leads # to it @decorated def first(a): def inner(): pass return inner"),

@@ -181,7 +181,7 @@ def test_the_most_frequent_come_first_and_no_more_than_were_asked_for(indexed: I
     assert find_patterns(indexed.reader, 0) == []
 
 
-def test_the_representative_is_most_like_the_others(indexed: Indexed):
+def test_the_representative_is_the_most_similar_to_the_others(indexed: Indexed):
     assert find_pattern(indexed, "functions decorated with app.get, app.post").representative.name in (
         "read_item",
         "read_user",
@@ -197,7 +197,7 @@ def test_an_example_is_whole_and_the_likest(indexed: Indexed):
     assert first.pattern == "functions decorated with app.get, app.post"
 
 
-def test_neither_itself_nor_its_copies_are_examples(indexed: Indexed):
+def test_code_and_its_copies_are_no_examples_of_themselves(indexed: Indexed):
     examples = find_examples(indexed.reader, make_handler_request("api/users.py", "read_user", READ), 9)
     assert "api/users.py read_user" not in names_of_examples(examples)
     assert "api/items.py read_item" in names_of_examples(examples)
@@ -206,7 +206,7 @@ def test_neither_itself_nor_its_copies_are_examples(indexed: Indexed):
     assert "api/items.py read_item" not in names_of_examples(find_examples(indexed.reader, copied, 9))
 
 
-def test_code_that_is_called_alike_and_says_something_else_is_no_example(tmp_path: Path):
+def test_code_with_a_similar_name_and_another_body_is_no_example(tmp_path: Path):
     files = {
         f"{n}.py": f"def make_{n}(x):\n    return {n} * alpha_{n} + beta_{n} // gamma_{n}(x, {n}.y)\n" for n in "abc"
     }
@@ -319,7 +319,7 @@ def test_a_declaration_without_signs_has_no_shape():
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.sampled_from(["python", "java", "go", "rust", "csharp", "lua"]))
-def test_a_broken_text_tells_something_or_nothing(before: str, head: str, language: str):
+def test_a_broken_text_has_a_description_or_none(before: str, head: str, language: str):
     its = find_shape(DeclarationHead(language, "a", "function", "read_it", (), before, head))
     assert isinstance(its, Shape)
     assert describe_shapes([its, its]).startswith(("functions ", "async functions ", "test functions"))

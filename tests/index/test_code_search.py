@@ -49,7 +49,7 @@ def indexed(tmp_path: Path):
         ("run", "name"),
     ],
 )
-def test_a_name_is_what_is_asked_for_or_written_as_one(indexed: Indexed, query: str, way: str):
+def test_a_query_is_taken_as_a_name_or_as_words(indexed: Indexed, query: str, way: str):
     result, chunks = indexed.search.rank_by_name(query)
     assert (result if chunks else "") == way
 
@@ -106,7 +106,7 @@ def test_the_hit_nearest_to_the_current_file_comes_first(tmp_path: Path, beside:
         ] == ["a/money.py"]
 
 
-def test_the_last_written_text_counts_where_somebody_is(tmp_path: Path):
+def test_near_an_open_file_the_last_written_file_comes_first(tmp_path: Path):
     with closing(Indexed(tmp_path, {**LINKED, "far.py": "x = 1\n"})) as result:
         with result.writer.transaction():
             result.writer.execute("UPDATE files SET mtime = 7 WHERE path = 'c/money.py'")
@@ -181,7 +181,7 @@ def test_code_that_has_to_do_with_a_place_but_not_itself(indexed_carts: Indexed)
     assert result["total_of"] == {"words", "lately"}
 
 
-def test_a_place_between_declarations_is_that_of_what_is_above(indexed_carts: Indexed):
+def test_a_place_between_declarations_belongs_to_the_one_above(indexed_carts: Indexed):
     source = CART_FILES["shop/cart.py"]
     blank = source.index("\n\n\ndef tax") + 2
     at, above = (
@@ -191,7 +191,7 @@ def test_a_place_between_declarations_is_that_of_what_is_above(indexed_carts: In
     assert at == above
 
 
-def test_a_symbol_with_what_it_uses_and_what_uses_it(indexed_carts: Indexed):
+def test_a_symbol_is_found_with_the_symbols_that_it_uses_or_that_use_it(indexed_carts: Indexed):
     hits = indexed_carts.search.search(SearchRequest(SymbolName("Cart")))
     assert (hits[0].symbol, hits[0].reasons[0]) == ("Cart", "named 1")
     result = reasons_by_symbol(hits)
@@ -200,7 +200,7 @@ def test_a_symbol_with_what_it_uses_and_what_uses_it(indexed_carts: Indexed):
     assert "uses it" not in result["total_of"]
 
 
-def test_neighbours_of_the_best_hits_are_worth_more(indexed_carts: Indexed):
+def test_neighbours_of_the_best_hits_are_ranked_higher(indexed_carts: Indexed):
     values = {
         hit.symbol: hit
         for hit in indexed_carts.search.search(SearchRequest("cart tax pay later total of them", 20, seconds=60.0))
@@ -232,7 +232,7 @@ def test_the_names_nearest_to_a_place_come_first(tmp_path: Path):
             assert [hit.symbol for hit in hits if "used there 1" in hit.reasons] == [name]
 
 
-def test_a_search_for_missing_words_finds_nothing(indexed_carts: Indexed):
+def test_a_search_for_missing_words_has_no_hit(indexed_carts: Indexed):
     assert indexed_carts.search.search(SearchRequest(SymbolName("nothing"))) == []
     assert indexed_carts.search.search(SearchRequest(FilePosition("nowhere.py", 0))) == []
 

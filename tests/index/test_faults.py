@@ -70,7 +70,7 @@ def index_again(root: Path, database: Path) -> dict[str, list[tuple[object, ...]
     return read_contents(database)
 
 
-async def test_killed_at_any_moment_it_is_followed_by_another_that_goes_on(
+async def test_a_process_that_is_killed_at_any_moment_is_replaced_and_continues(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_S", 0.01)
@@ -150,7 +150,7 @@ def test_a_huge_file_is_not_even_read(root: Path):
         assert indexer.scan().parsed == 0
 
 
-def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_only_the_file_that_kills_its_reader_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch):
     from lsp_harness.index.builder import reader_processes
 
     for n in range(40):
@@ -177,7 +177,7 @@ def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch:
         assert writer.rows("SELECT count(*) FROM symbols") == [(39,)]
 
 
-def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_disappears_during_its_reading_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch):
     from lsp_harness.index.builder import indexer as module
 
     (root / "a.py").write_text("def a(): ...\n")
@@ -198,12 +198,12 @@ def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: 
         assert indexer.scan().left == 0
 
 
-def test_a_path_that_the_system_does_not_let_be_named_is_said(root: Path):
+def test_a_path_that_is_not_utf_8_is_reported(root: Path):
     (root / os.fsdecode(b"na\xefme.py")).write_text("x = 1\n")
     assert [*walk(root, IgnoreFiles([root]))] == [SkippedFile("na?me.py", "its name is not UTF-8")]
 
 
-def test_after_a_full_disk_it_goes_on_where_it_was(root: Path):
+def test_after_a_full_disk_indexing_continues(root: Path):
     (root / "a.py").write_text("def a(): ...\n")
     database = root.parent / "index.db"
     with (

@@ -94,7 +94,7 @@ def test_a_typescript_import_leads_to_its_files(module: str, expected: list[str]
     assert make_import_links(SCRIPTS).find_targets("web/app.ts", "typescript", module, "x") == expected
 
 
-def test_go_imports_all_of_a_package_but_its_tests():
+def test_a_go_import_means_all_files_of_a_package_but_its_tests():
     files = {
         "go.mod": "module example.org/shop\n",
         "cart/a.go": "",
@@ -127,7 +127,7 @@ RUST = {
 }
 
 
-def test_a_crate_whose_first_file_is_elsewhere():
+def test_a_crate_with_another_first_file_is_found():
     files = {
         "Cargo.toml": '[package]\nname = "all"\n[[bin]]\npath = "crates/core/main.rs"\n',
         **dict.fromkeys(["crates/core/main.rs", "crates/core/flags/mod.rs", "crates/core/flags/low.rs"], ""),
@@ -194,13 +194,13 @@ def test_an_import_of_another_language_leads_to_its_files(
     assert make_import_links(files).find_targets(path, language, module, name) == expected
 
 
-def test_settings_that_are_no_json_are_none():
+def test_settings_that_are_no_json_are_ignored():
     files = {"tsconfig.json": "{", "package.json": "[1]", "a.ts": "", "b.ts": ""}
     assert make_import_links(files).find_targets("a.ts", "typescript", "./b", "") == ["b.ts"]
     assert make_import_links(files).find_targets("a.ts", "typescript", "b", "") == []
 
 
-def test_csharp_says_namespaces_and_those_who_declare_them_are_meant():
+def test_a_csharp_import_means_the_files_that_declare_the_namespace():
     result = make_import_links(["a.cs", "b.cs", "c.cs"])
     result.find_namespace_files = lambda name: {"Shop.Money": ["c.cs", "b.cs", "a.cs"]}.get(name, [])
     assert result.find_targets("a.cs", "csharp", "Shop.Money", "") == ["b.cs", "c.cs"]
@@ -209,7 +209,7 @@ def test_csharp_says_namespaces_and_those_who_declare_them_are_meant():
     assert result.find_targets("a.cs", "csharp", "System", "") == []
 
 
-def test_a_name_that_many_have_is_nearest_where_it_is_longest_the_same():
+def test_an_ambiguous_include_means_the_nearest_file():
     result = make_import_links(["a/x/util.h", "b/x/util.h", "b/y/main.c", "a/z/main.c", "main.c"])
     for _ in range(2):
         assert result.find_targets("b/y/main.c", "c", "x/util.h", "") == ["b/x/util.h"]

@@ -90,7 +90,7 @@ async def test_the_index_follows_the_files(where: IndexPlace):
     assert not is_locked(where.lock)
 
 
-async def test_a_file_whose_name_is_no_text_does_not_end_it(where: IndexPlace):
+async def test_a_file_name_that_is_not_utf_8_does_not_end_the_process(where: IndexPlace):
     odd = Path(os.fsdecode(os.fsencode(where.root) + b"/\xff.py"))
     try:
         odd.touch()
@@ -110,7 +110,7 @@ async def test_a_file_whose_name_is_no_text_does_not_end_it(where: IndexPlace):
         assert find_index_processes(where) == [pid]
 
 
-async def test_two_front_ends_have_one_process_between_them(where: IndexPlace):
+async def test_two_front_ends_share_one_index_process(where: IndexPlace):
     async with open_front(where) as result:
         await result.hears(is_in_state("ready"))
         async with open_front(where) as other:
@@ -145,7 +145,7 @@ async def test_an_index_process_that_made_progress_is_replaced_soon(where: Index
         assert (await result.hears(is_in_state("ready")))["parsed"] == 0
 
 
-async def test_a_damaged_database_is_made_anew(where: IndexPlace):
+async def test_a_damaged_database_is_replaced(where: IndexPlace):
     async with open_front(where) as result:
         await result.hears(is_in_state("ready"))
     for suffix in ("-wal", "-shm"):

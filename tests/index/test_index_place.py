@@ -55,7 +55,7 @@ def test_an_error_says_what_to_do_if_no_index_can_be_written(
 
 
 @pytest.mark.parametrize("name", ["root", "lock"])
-def test_a_pipe_holds_up_nobody(root: Path, name: str) -> None:
+def test_a_pipe_in_the_place_of_a_file_does_not_block(root: Path, name: str) -> None:
     where = prepare_place(root)
     (where.folder / name).unlink(missing_ok=True)
     os.mkfifo(where.folder / name)

@@ -72,7 +72,7 @@ def run_process(root: Path, orders: Orders, *, follow: bool) -> None:
     IndexProcess(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
 
 
-def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, state_log: StateLog):
+def test_without_following_files_are_read_once_and_on_request(root: Path, state_log: StateLog):
     orders = Orders()
 
     class Changing(Ending):
@@ -113,7 +113,7 @@ def test_without_notifications_of_the_system_all_files_are_looked_at(
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
+def test_a_broken_watch_is_started_again_once(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch, times: int
 ):
     import watchfiles
@@ -139,7 +139,7 @@ def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
     assert read_indexed_names(root.parent / "index.db") == ["after2", "first"]
 
 
-def test_a_file_that_was_told_as_written_is_read_where_nobody_tells_of_changes(
+def test_a_file_that_was_reported_as_written_is_read_without_a_watch(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     import watchfiles
@@ -175,7 +175,7 @@ def test_a_file_that_was_told_as_written_is_read_where_nobody_tells_of_changes(
     assert done == [(2, 0), (0, 0), (1, 0), (2, 0), (0, 1)]
 
 
-def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_is_reported_and_tried_again(root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch):
     from lsp_harness.errors import StoreError
     from lsp_harness.index.builder.indexer import Indexer
 
@@ -195,7 +195,7 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, state_log: Stat
     assert read_indexed_names(root.parent / "index.db") == ["first"]
 
 
-def test_the_index_asks_whether_somebody_types_unless_somebody_waits_for_it(
+def test_indexing_waits_for_a_typing_user_unless_a_caller_waits(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     items: list[None] = []

@@ -52,7 +52,7 @@ def indexed(tmp_path: Path):
         ("geo/area.go", "Circle", ["geo/circle.go Circle"]),
     ],
 )
-def test_a_name_means_what_it_is_imported_from(indexed: Indexed, path: str, name: str, expected: list[str]):
+def test_a_name_means_the_imported_declaration(indexed: Indexed, path: str, name: str, expected: list[str]):
     assert [
         f"{definition.path} {definition.qualified}" for definition in indexed.view.find_definitions(path, name)
     ] == expected
@@ -110,7 +110,7 @@ def test_the_importers_of_a_file_are_found(indexed: Indexed):
     assert indexed.view.imports.find_importers(money[0]) == ["app.py", "shop/__init__.py", "shop/cart.py"]
 
 
-def test_search_says_by_which_way_it_found(indexed: Indexed):
+def test_a_search_hit_has_the_reasons_why_it_was_found(indexed: Indexed):
     [first, *_] = indexed.search.search(SearchRequest("Cart.add"))
     assert (first.path, first.symbol, first.kind) == ("shop/cart.py", "Cart.add", "method")
     assert first.reasons == ("name 1", "words 1")
@@ -219,7 +219,7 @@ def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path,
         assert 11 < reader.asked <= most
 
 
-def test_an_import_of_a_namespace_does_not_see_the_imports_of_its_files(tmp_path: Path):
+def test_an_imported_namespace_does_not_include_the_imports_of_its_files(tmp_path: Path):
     files = {
         "page/Page.cs": "using Web;\nclass Page { Rate rate; }\n",
         "web/Web.cs": "using Shop;\nnamespace Web { class Till : Rate {} }\n",

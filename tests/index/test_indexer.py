@@ -76,7 +76,7 @@ def test_existing_files_are_indexed_and_not_read_again(place: Place):
     assert place.scan() == ScanResult(files=2, parsed=0, same=0, dropped=0, left=0)
 
 
-def test_only_what_changed_is_parsed(place: Place):
+def test_only_changed_files_are_parsed(place: Place):
     for n in range(5):
         place.write(f"{n}.py", f"def f{n}(): pass\n")
     place.scan()
@@ -164,7 +164,7 @@ def test_open_files_are_read_first(place: Place, monkeypatch: pytest.MonkeyPatch
     assert items[:3] == ["05.py", "33.py", "00.py"]
 
 
-def test_files_that_are_told_of_are_looked_at_alone(place: Place):
+def test_only_reported_files_are_looked_at(place: Place):
     place.write("a.py", "def a(): ...\n")
     place.write("b.py", "def b(): ...\n")
     place.scan()
@@ -176,7 +176,7 @@ def test_files_that_are_told_of_are_looked_at_alone(place: Place):
     assert place.symbols() == ["a.py changed"]
 
 
-def test_a_new_file_or_ignore_file_wants_a_look_at_everything(place: Place):
+def test_a_new_file_or_ignore_file_requires_a_scan_of_the_folder(place: Place):
     place.write("a.py", "def a(): ...\n")
     place.write(".gitignore", "build\n")
     place.scan()
@@ -189,7 +189,7 @@ def test_a_new_file_or_ignore_file_wants_a_look_at_everything(place: Place):
     assert place.update("a.py") is None
 
 
-def test_output_of_a_build_is_no_reason_to_look_at_everything(place: Place):
+def test_output_of_a_build_does_not_require_a_scan(place: Place):
     place.write("a.py", "def a(): ...\n")
     place.write(".gitignore", "build\n")
     place.scan()
@@ -286,7 +286,7 @@ class Watched(ImportLinks):
         ("using Far;\nnamespace Shop.Other { class Rate {} }\n", {"shop/Rate.cs": 1, "web/Page.cs": 1}),
     ],
 )
-def test_the_meaning_of_a_namespace_for_others_is_never_away(place: Place, text: str, asked: dict[str, int]):
+def test_a_namespace_keeps_its_meaning_while_its_file_changes(place: Place, text: str, asked: dict[str, int]):
     files = {
         "web/Page.cs": "using Shop.Money;\nclass Page {}\n",
         "shop/Rate.cs": "using Far;\nnamespace Shop.Money { class Rate {} }\n",

@@ -89,7 +89,7 @@ def find_reference_places(indexed: Indexed, target: tuple[str, str], name: str) 
     return items
 
 
-def test_references_are_where_it_is_meant_and_not_where_it_is_called_so(indexed: Indexed):
+def test_references_are_places_with_the_same_meaning_and_not_the_same_name(indexed: Indexed):
     assert find_reference_places(indexed, ("shop/money.py", "convert"), "convert") == [
         "app.py:3",
         "app.py:14",
@@ -201,7 +201,7 @@ WITHIN = {
 
 
 @pytest.mark.parametrize("path", WITHIN)
-def test_a_type_that_extends_what_is_in_it_has_no_more_than_that(tmp_path: Path, path: str):
+def test_a_type_that_extends_its_own_member_has_no_other_base(tmp_path: Path, path: str):
     tree = tree_of(path, WITHIN[path])
     text = SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0])
     assert [(declaration.name, declaration.bases) for declaration in text.declarations[:2]] == [
@@ -237,7 +237,7 @@ TYPES_WRITTEN = [
 
 
 @pytest.mark.parametrize(("language", "text", "name", "expected"), TYPES_WRITTEN)
-def test_types_as_they_are_written(language: str, text: str, name: str, expected: list[tuple[str, ...]]):
+def test_declared_types_are_read_in_each_language(language: str, text: str, name: str, expected: list[tuple[str, ...]]):
     assert find_written_types(text, name, language) == expected
 
 

@@ -42,7 +42,7 @@ def test_all_files_are_read(pool: ReaderPool, tmp_path: Path):
     assert parsed_paths(list(pool.read(wanted))) == {item.path for item, _ in wanted}
 
 
-def test_unchanged_and_missing_files_are_told(pool: ReaderPool, tmp_path: Path):
+def test_unchanged_and_missing_files_are_reported(pool: ReaderPool, tmp_path: Path):
     [(first, _), result] = write_python_files(tmp_path, 2)
     (tmp_path / "1.py").unlink()
     assert list(pool.read([(first, content_digest(b"def f0(): pass\n"))])) == [first]
@@ -70,7 +70,7 @@ def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
     assert len(read) == 40
 
 
-def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_internal_error_costs_only_its_file(pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def buggy(workspace_file: WalkedFile, data: bytes) -> Extract:
         if workspace_file.path == "1.py":
             raise RecursionError
@@ -105,7 +105,7 @@ def read_and_wait(root: Path, count: int, typed: list[float]) -> tuple[set[str],
         reader_pool.close()
 
 
-def test_while_somebody_types_every_batch_but_the_first_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_while_the_user_types_every_batch_but_the_first_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
     read, waited = read_and_wait(tmp_path, 3 * reader_processes.BATCH_FILES, [0.1, 0.2, math.inf, 0.1])
     assert (len(read), waited) == (3 * reader_processes.BATCH_FILES, [reader_processes.PAUSE_STEP_S] * 3)

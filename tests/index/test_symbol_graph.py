@@ -151,7 +151,7 @@ def format_edges(edges: tuple[Edge, ...]) -> list[str]:
     ]
 
 
-def test_callers_of_a_function_by_whatever_name_and_not_of_another_of_its_name(tmp_path: Path):
+def test_callers_are_found_under_any_name_of_a_function(tmp_path: Path):
     result = graph_of(tmp_path, PYTHON, "shop/money.py", "convert")
     assert format_edges(result.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
     assert format_edges(result.calls) == ["shop/money.py:9 json.loads ?"]
@@ -163,7 +163,7 @@ def test_callers_of_a_function_by_whatever_name_and_not_of_another_of_its_name(t
     assert result.imported_by == ("shop/__init__.py", "shop/cart.py", "tests/test_cart.py")
 
 
-def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path):
+def test_calls_of_a_method_through_its_object_are_found_or_marked_as_unsure(tmp_path: Path):
     result = graph_of(tmp_path, PYTHON, "shop/cart.py", "Cart.total")
     assert format_edges(result.calls) == [
         "shop/cart.py:5 Base.close",
@@ -212,7 +212,7 @@ def test_cycles_of_imports(tmp_path: Path):
     )
 
 
-def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
+def test_a_cycle_whose_file_disappears_is_no_cycle(tmp_path: Path):
     with closing(Indexed(tmp_path, PYTHON)) as result:
         file = result.view.symbols.find_file("one.py")
         assert file
@@ -314,7 +314,7 @@ def test_calls_are_found_in_other_languages(
     assert (format_edges(result.calls), format_edges(result.called_by)) == (calls, called_by)
 
 
-def test_a_file_is_put_together_with_its_lines_as_they_are(tmp_path: Path):
+def test_the_chunks_of_a_file_give_its_exact_text(tmp_path: Path):
     text = (
         '"""Doc."""\nimport os\n\n   \n\ndef f(): ...\n\n    \n\n@deco\ndef g():\n    f()\n\n\nclass A:\n'
         "    x = f()\n\n    def m(self):\n        f()\n  \n\n\nf()\n"

@@ -56,6 +56,6 @@ def test_files_may_be_left_out(indexed: Indexed):
     assert [match.symbol.path for match in find_symbols(indexed.view, "parse", {"a.py"})] == ["b.py"]
 
 
-def test_there_is_an_end_to_it(tmp_path: Path):
+def test_the_number_of_found_symbols_is_limited(tmp_path: Path):
     with closing(Indexed(tmp_path, {"a.py": "".join(f"def f{n}(): ...\n" for n in range(MAX_SYMBOLS + 9))})) as many:
         assert len(find_symbols(many.view, "")) == len(find_symbols(many.view, "f")) == MAX_SYMBOLS

@@ -72,7 +72,7 @@ def test_names_that_are_imported_but_not_saved(indexed: Indexed, path: str, text
     assert [f"{definition.path} {definition.qualified}" for definition in view.find_definitions(path, name)] == expected
 
 
-def test_names_of_a_module_whose_import_is_not_saved(indexed: Indexed):
+def test_names_of_a_module_are_found_by_an_unsaved_import(indexed: Indexed):
     text = 'package main\n\nimport "example.org/x/geo"\n'
     view = IndexView(indexed.reader, {"main.go": make_unsaved_text("main.go", text)})
     assert [module_member.qualified for module_member in view.find_module_member("main.go", "geo", "Circle")] == [
@@ -100,13 +100,13 @@ def test_names_that_are_declared_but_not_saved(indexed: Indexed):
     assert [item.name for item in view.find_module_symbols("app.py", "python", "shop.cart")] == ["Cart"]
 
 
-def test_a_name_that_an_opened_text_no_longer_declares_keeps_nothing_else_out(indexed: Indexed):
+def test_a_name_that_is_no_longer_declared_does_not_use_up_the_limit(indexed: Indexed):
     assert [item.path for item in indexed.view.symbols.find_by_name("Cart", 1)] == ["shop/cart.py"]
     view = view_with_unsaved_texts(indexed, shop__cart_dot_py="\n")
     assert [item.path for item in view.symbols.find_by_name("Cart", 1)] == ["web/cart.ts"]
 
 
-def test_a_type_of_other_files_has_what_is_declared_for_it_but_not_saved(indexed: Indexed):
+def test_a_type_has_the_members_that_are_declared_but_not_saved(indexed: Indexed):
     view = view_with_unsaved_texts(
         indexed, geo__area_dot_go="package geo\n\nfunc (c *Circle) Area() float64 { return 1 }\n"
     )
@@ -123,7 +123,7 @@ def test_a_file_that_was_never_saved_is_imported(indexed: Indexed):
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if not path.endswith((".mod", ".toml", ".json"))])
-def test_an_opened_text_that_is_as_it_was_saved_says_the_same(indexed: Indexed, path: str):
+def test_an_opened_text_without_changes_gives_the_same_answers(indexed: Indexed, path: str):
     view = IndexView(indexed.reader, {path: make_unsaved_text(path, FILES[path])})
     (file, _), before = view.symbols.find_file(path) or (0, ""), indexed.view
     symbols = view.symbols.list_symbols(file)

@@ -53,7 +53,7 @@ def test_vectors_of_two_models_are_never_mixed(vectors: Vectors):
     assert vectors.find_nearest([1.0, 0.0], 9) == []
 
 
-def test_a_crash_between_the_matrix_and_its_table_loses_what_was_not_said(vectors: Vectors):
+def test_a_crash_during_a_write_loses_only_the_unfinished_vectors(vectors: Vectors):
     vectors.add("small", {b"x": unit_vector(1, 0)}, text_count=1)
     with vectors.matrix_path.open("ab") as matrix:
         matrix.write(b"\0" * 7)
@@ -62,13 +62,13 @@ def test_a_crash_between_the_matrix_and_its_table_loses_what_was_not_said(vector
     assert vectors.find_nearest([0.0, 1.0], 9) == [b"y", b"x"]
 
 
-def test_a_matrix_that_is_gone_finds_nothing(vectors: Vectors):
+def test_without_the_matrix_no_text_is_found(vectors: Vectors):
     vectors.add("small", {b"x": unit_vector(1, 0)}, text_count=1)
     vectors.matrix_path.unlink()
     assert vectors.find_nearest([1.0, 0.0], 9) == []
 
 
-def test_vectors_of_no_text_any_more_are_thrown_away_when_they_are_many(vectors: Vectors):
+def test_many_vectors_without_a_text_are_removed(vectors: Vectors):
     many = {b"%d" % n: unit_vector(1, n) for n in range(MIN_ROWS_TO_COMPACT + 1)}
     vectors.add("small", many, text_count=1)
     assert len(vectors.read_digests()) == MIN_ROWS_TO_COMPACT + 1

@@ -42,12 +42,12 @@ def make_index_settings(path: Path, name: str = "Tiny", *, seed: int = 1) -> Ind
         ("Tiny", "made5-up", ("", "")),
     ],
 )
-def test_a_model_is_told_what_it_was_trained_with(tmp_path: Path, name: str, file: str, prefixes: tuple[str, str]):
+def test_texts_get_the_prefixes_of_their_model(tmp_path: Path, name: str, file: str, prefixes: tuple[str, str]):
     recipe = make_recipe(make_index_settings(tmp_path / f"{file}.gguf", name))
     assert (recipe.query_prefix, recipe.document_prefix) == prefixes
 
 
-def test_a_model_of_the_catalogue_is_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_of_the_catalogue_is_recognised_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
     convert(tiny_encoder(), tmp_path / card("nomic-embed-text-v1.5").file, name="Tiny", license="mit")
     recipe = make_recipe(Index(embedding_model="nomic-embed-text-v1.5"))
@@ -62,7 +62,7 @@ def test_the_settings_decide(tmp_path: Path):
     assert (recipe.query_prefix, recipe.document_prefix, recipe.tokens) == ("find: ", "", 7)
 
 
-def test_the_key_changes_with_whatever_a_vector_depends_on(tmp_path: Path):
+def test_the_key_changes_with_every_influence_on_a_vector(tmp_path: Path):
     path = tmp_path / "m.gguf"
     settings = make_index_settings(path)
     first = make_recipe(settings)
@@ -84,7 +84,7 @@ def test_the_key_changes_with_whatever_a_vector_depends_on(tmp_path: Path):
     assert len({first.name, second.name, make_recipe(settings).name}) == 3
 
 
-def test_an_impossible_recipe_is_said_with_its_remedy(tmp_path: Path, tiny_model: Path):
+def test_an_impossible_recipe_is_refused_with_a_remedy(tmp_path: Path, tiny_model: Path):
     settings = make_index_settings(tmp_path / "m.gguf")
     with pytest.raises(ConfigError, match=r"index\.embedding_pooling must be one of auto, mean, cls, last, not 'max'"):
         make_recipe(replace(settings, embedding_pooling="max"))

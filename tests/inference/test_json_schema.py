@@ -101,13 +101,15 @@ ODD = ['say "hi"', "back\\slash", "two\nlines", "é日", "\t", ""]
     ],
     ids=lambda value: json.dumps(value)[:40] if isinstance(value, dict) else "",
 )
-def test_only_what_fits_gets_through(acceptor: Acceptor, schema: Any, fits: list[str], others: list[str]):
+def test_a_grammar_accepts_only_values_of_its_schema(
+    acceptor: Acceptor, schema: Any, fits: list[str], others: list[str]
+):
     for grammar in (from_json_schema(schema), from_json_schema(schema, max_chars=None, max_items=None)):
         assert [text for text in fits if not acceptor.accepts(grammar, text)] == []
         assert [text for text in others if acceptor.accepts(grammar, text)] == []
 
 
-def test_without_a_maximum_of_its_own_the_callers_holds(acceptor: Acceptor):
+def test_without_its_own_maximum_a_schema_has_that_of_the_caller(acceptor: Acceptor):
     def longest(accepted: Callable[[int], str], **caps: Any) -> int:
         grammar = from_json_schema(True, **caps)
         return max(size for size in range(40) if acceptor.accepts(grammar, accepted(size)))

@@ -41,7 +41,7 @@ def test_texts_that_json_does_not_call_a_number(text: str):
     assert not matches_range(integer_range(-20, 20), text)
 
 
-def test_a_missing_bound_stops_at_what_a_double_holds():
+def test_a_missing_bound_is_the_largest_value_of_a_double():
     assert matches_range(integer_range(0, None), str(MAX_MAGNITUDE))
     assert not matches_range(integer_range(0, None), str(MAX_MAGNITUDE + 1))
     assert matches_range(decimal_range(None, None), f"-{MAX_MAGNITUDE}.0")

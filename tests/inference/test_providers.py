@@ -66,7 +66,7 @@ def test_a_model_string_names_its_provider(model: str, base: str, name: str, fim
     assert target.dialect == own.get(model.split("/")[0], "openai")
 
 
-def test_with_a_url_the_model_is_a_name_as_it_is():
+def test_with_a_url_the_whole_model_string_is_the_name():
     assert only_target(url="http://h:1", model="openai/gpt-oss-20b").model == "openai/gpt-oss-20b"
 
 
@@ -99,7 +99,7 @@ def test_the_address_of_openai_comes_from_the_environment():
         ({"LSP_HARNESS_API_KEY": ""}, {"url": "http://h:1"}, ""),
     ],
 )
-def test_a_key_goes_only_where_it_was_meant_for(env: dict[str, str], settings: dict[str, Any], name: str):
+def test_a_key_is_sent_only_to_its_provider(env: dict[str, str], settings: dict[str, Any], name: str):
     target = only_target(env, **settings)
 
     assert target.key_name == name
@@ -107,7 +107,7 @@ def test_a_key_goes_only_where_it_was_meant_for(env: dict[str, str], settings: d
 
 
 @pytest.mark.parametrize("settings", [{"model": "openai/x"}, {"url": "https://api.openai.com/v1"}])
-def test_a_missing_key_is_said_before_anything_is_sent(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_key_is_reported_before_any_request(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
@@ -145,7 +145,7 @@ def test_a_key_does_not_show():
         ({"model": "openai/"}, "needs engine.url as well, or the form provider/model"),
     ],
 )
-def test_settings_that_name_no_server_are_said(settings: dict[str, Any], message: str):
+def test_settings_that_name_no_server_are_refused(settings: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message) as caught:
         read_targets(**settings)
 

@@ -122,7 +122,7 @@ async def test_a_request_can_have_several_candidates(client: EngineClient):
     assert sum(chunk.stop is not None for chunk in capped) == 3
 
 
-async def test_a_grammar_and_one_that_is_none(client: EngineClient):
+async def test_an_answer_follows_a_grammar_and_an_invalid_grammar_is_refused(client: EngineClient):
     result = await answer(client, Continuation("a", Sampling(n_predict=9, grammar='root ::= "yes" | "no"')))
 
     assert join_chunks(result) in ("yes", "no")
@@ -138,7 +138,7 @@ async def test_tokens_have_log_probabilities(client: EngineClient):
     assert len(token.top) == 3
 
 
-async def test_a_stop_text_ends_it(client: EngineClient):
+async def test_a_stop_text_ends_an_answer(client: EngineClient):
     letter = join_chunks(await answer(client, Continuation("def f", Sampling(n_predict=1))))
     chunks = await answer(client, Continuation("def f", Sampling(n_predict=4, stop=(letter,))))
 
@@ -173,13 +173,13 @@ async def test_counts_and_templates(client: EngineClient):
     assert await client.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 
 
-async def test_a_task_that_the_server_was_not_started_for_is_said(client: EngineClient):
+async def test_an_unsupported_request_is_an_error(client: EngineClient):
     with pytest.raises(EngineError, match="does not support embeddings"):
         await client.embed(["a"])
     assert not await client.cancel("nothing")
 
 
-async def test_embeddings_of_a_server_that_makes_them(
+async def test_a_server_for_embeddings_returns_vectors(
     tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LSP_HARNESS_API_KEY", KEY)

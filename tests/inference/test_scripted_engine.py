@@ -26,7 +26,7 @@ async def test_replies_come_in_order(tmp_path: Path):
     await engine.aclose()
 
 
-async def test_the_last_chunk_says_why_it_ended():
+async def test_the_last_chunk_has_the_reason_of_the_end():
     *_, last = [chunk async for chunk in ScriptedEngine([{"text": "a b"}]).stream(Continuation("x y z"))]
 
     assert (last.stop, last.usage.evaluated, last.usage.generated) == ("eos", 3, 2)
@@ -128,7 +128,7 @@ async def test_several_candidates_take_a_reply_each():
     await engine.aclose()
 
 
-async def test_the_background_takes_only_replies_meant_for_it():
+async def test_background_requests_get_only_replies_for_the_background():
     engine = ScriptedEngine([{"text": "one"}, {"text": "two", "background": True}])
     later = Continuation("b", priority="background")
 
@@ -140,7 +140,7 @@ async def test_the_background_takes_only_replies_meant_for_it():
     await engine.aclose()
 
 
-async def test_a_test_may_add_to_what_the_engine_says_of_itself():
+async def test_a_test_can_extend_the_properties_of_the_engine():
     engine = ScriptedEngine([])
     engine.extra_props = {"curve": {"candidates": 3}}
 

@@ -68,7 +68,7 @@ async def test_an_engine_that_does_not_heed_sigterm_is_killed(
         assert has_ended(process.pid)
 
 
-async def test_requests_that_wait_together_are_all_told_and_the_user_once(place: Path, impatient: Config):
+async def test_all_waiting_requests_fail_and_the_user_is_told_once(place: Path, impatient: Config):
     items: list[str] = []
     engine = ObservedEngine(EngineClient(impatient), lambda: None, items.append)
     async with aclosing(engine):
@@ -102,7 +102,7 @@ async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
     assert (await client.props()).pid != process.pid
 
 
-async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: Path, client: EngineClient):
+async def test_a_stuck_engine_with_a_full_queue_is_replaced(place: Path, client: EngineClient):
     with start_listener(place, calls=0) as process, ExitStack() as calls:
         pid_file(place).write_text(f"{process.pid} {start_time(process.pid)}\n")
         while True:
@@ -122,7 +122,7 @@ async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: 
     assert (await client.props()).pid != process.pid
 
 
-async def test_a_start_finds_a_stuck_engine_and_takes_its_place(place: Path, impatient: Config):
+async def test_a_start_replaces_a_stuck_engine(place: Path, impatient: Config):
     with start_listener(place, stopped=True) as process:
         supervisor = EngineSupervisor(impatient)
         # a request has failed: what listens is not believed to answer
@@ -139,7 +139,7 @@ async def test_an_engine_that_took_the_place_of_another_is_left_alone(place: Pat
 
 
 @pytest.mark.parametrize("written", ["", "x", "{pid}", "{pid} 0", "0 {started}"])
-def test_a_record_of_another_process_counts_for_nothing(home: Path, written: str):
+def test_a_record_of_another_process_is_ignored(home: Path, written: str):
     place = paths.runtime_folder() / "engine-0.sock"
     own = psutil.Process().pid
     pid_file(place).write_text(written.format(pid=own, started=start_time(own)))

@@ -100,7 +100,7 @@ async def test_thoughts_of_the_model_are_no_answer(monkeypatch: pytest.MonkeyPat
         assert join_chunks(await ask_for_greeting(engine_client)) == "a"
 
 
-async def test_an_answer_is_ended_at_its_deadline(monkeypatch: pytest.MonkeyPatch):
+async def test_an_answer_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch):
     times = iter([10.0, 10.0, 10.2])
     monkeypatch.setattr(anthropic, "monotonic", lambda: next(times))
     content = ["a\n", "b", "c\n", "d"]
@@ -144,7 +144,7 @@ async def test_an_answer_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch,
             await ask_for_greeting(engine_client)
 
 
-async def test_a_request_that_anthropic_cannot_do_is_refused_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch):
+async def test_a_request_that_anthropic_does_not_support_is_not_sent(monkeypatch: pytest.MonkeyPatch):
     async with serve_replies(monkeypatch) as (engine_client, server):
         for request in (Infill(InfillContext("a", "b")), Continuation("def f")):
             with pytest.raises(EngineRefused, match="Anthropic's API"):
@@ -159,14 +159,14 @@ async def test_a_request_that_anthropic_cannot_do_is_refused_before_anything_is_
     assert props.raw[NO_INFILL_KEY] == anthropic.NO_INFILL_REASON
 
 
-async def test_a_key_that_is_refused_is_said_before_a_fix_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+async def test_a_refused_key_is_reported_before_a_fix_is_requested(monkeypatch: pytest.MonkeyPatch):
     async with serve_replies(monkeypatch) as (engine_client, server):
         server.on["GET", "/v1/models"] = Reply(json={}, status=401)
         with pytest.raises(EngineRefused, match="refuses the key in ANTHROPIC_API_KEY"):
             await engine_client.props()
 
 
-async def test_a_url_of_theirs_needs_a_model(monkeypatch: pytest.MonkeyPatch):
+async def test_an_address_of_anthropic_needs_a_model(monkeypatch: pytest.MonkeyPatch):
     async with open_server(FakeServer()) as server, open_client(server.url, dialect="anthropic") as engine_client:
         with pytest.raises(EngineRefused, match=r"set engine\.model"):
             await engine_client.props()

@@ -42,7 +42,7 @@ def first_server(fleet: Fleet, key: str) -> str:
     return fleet.available_servers(key)[0].endpoint.name
 
 
-def test_a_key_has_its_server_whoever_asks():
+def test_a_key_always_has_the_same_server():
     assert [first_server(make_fleet("abc"), key) for key in KEYS] == [
         first_server(make_fleet("cab"), key) for key in KEYS
     ]
@@ -55,7 +55,7 @@ def test_keys_are_spread():
     assert min(counts.values()) > 120
 
 
-async def test_only_the_keys_of_a_server_that_is_down_move_and_they_return():
+async def test_only_the_keys_of_a_failed_server_move_and_later_return():
     three, clock = make_fleet("abc", sleep=Clock().sleep), Clock()
     three.sleep = clock.sleep
     before = {key: first_server(three, key) for key in KEYS}
@@ -122,7 +122,7 @@ async def test_waits_double_up_to_a_limit():
     assert clock.slept == [min(FIRST_RETRY_WAIT_S * 2**n, MAX_RETRY_WAIT_S) for n in range(8)]
 
 
-async def test_the_delay_that_a_server_asks_for_is_waited_unless_it_is_long():
+async def test_a_short_delay_that_a_server_requests_is_waited():
     clock = Clock()
     attempts = make_fleet("a", sleep=clock.at_once).attempts("k")
     await attempts.next_server()

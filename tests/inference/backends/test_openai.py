@@ -127,7 +127,7 @@ async def test_vllm_tells_log_probabilities():
     assert first.logprobs == (TokenLogprob("b", -0.25, (("b", -0.25), ("c", -1.5))),)
 
 
-async def test_vllm_warms_a_prompt_with_one_token_that_nobody_sees():
+async def test_vllm_warms_a_prompt_with_one_hidden_token():
     async with open_vllm() as (engine_client, _):
         [only] = await answer(engine_client, Continuation("import os\n", Sampling(n_predict=0)))
 
@@ -152,7 +152,7 @@ async def test_vllm_counts_truly_and_embeds():
     assert vectors == [[1.0, 0.0], [0.0, 1.0]]
 
 
-async def test_vllm_refuses_what_is_too_long():
+async def test_vllm_refuses_a_prompt_that_is_too_long():
     async with open_vllm() as (engine_client, _):
         with pytest.raises(EngineRefused, match="maximum context length"):
             await answer(engine_client, Continuation("long", Sampling(n_predict=99999)))
@@ -170,7 +170,7 @@ async def test_the_field_of_a_grammar_depends_on_the_version_of_vllm(version: st
 
 
 # -- services that lack more
-async def test_a_service_is_sent_nothing_it_may_not_know():
+async def test_a_service_gets_only_the_standard_fields():
     async with serve_replies(make_chunk("a"), make_chunk(finish="length"), make_usage(5, 1), "[DONE]") as (
         engine_client,
         server,
@@ -195,7 +195,7 @@ async def test_a_service_is_not_paid_to_warm():
     assert not server.bodies("/v1/completions")
 
 
-async def test_a_stream_without_its_last_word_is_complete_when_every_candidate_is():
+async def test_a_stream_without_its_last_line_is_complete_if_every_candidate_is():
     async with serve_replies(make_chunk("a", "stop")) as (engine_client, _):
         assert [c.stop for c in await answer(engine_client)] == [None, "eos"]
 
@@ -243,7 +243,7 @@ async def test_each_candidate_ends_with_its_own_last_line(monkeypatch: pytest.Mo
     assert [c.stop for c in chunks if c.stop] == ["deadline", "deadline"]
 
 
-async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.MonkeyPatch):
+async def test_an_end_after_the_deadline_is_reported(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=2.0)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
     async with serve_replies(make_chunk("a"), make_chunk("b\n", "length"), "[DONE]") as (engine_client, _):
@@ -308,7 +308,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
     assert [result.path for result in server.requests if result.method == "POST"] == ["/v1/chat/completions"]
 
 
-async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
+async def test_a_prompt_of_tokens_is_sent_as_tokens_and_a_mixed_one_is_refused():
     async with serve_replies(make_chunk("a", "stop"), "[DONE]") as (engine_client, server):
         await answer(engine_client, Continuation((1, 2)))
         await answer(engine_client, Continuation(("a", "b")))
@@ -345,7 +345,7 @@ async def test_confidence_is_asked_of_vllm_only():
 
 
 # -- families
-def test_families_are_spelled_as_llama_cpp_spells_them():
+def test_families_use_the_same_marks_as_llama_cpp():
     for family in FAMILIES:
         roles = {"prefix": family.prefix, "suffix": family.suffix, "middle": family.middle}
         assert len({FIM_TEXTS[role].index(text) for role, text in roles.items()}) == 1
@@ -370,14 +370,14 @@ def test_a_family_is_known_by_the_name_of_the_model(model: str, family: str):
     assert result.name == family
 
 
-def test_the_usual_order_is_for_families_nobody_measured():
+def test_an_unmeasured_family_has_the_usual_order():
     result = find_family("starcoder", "")
 
     assert result
     assert result.prompt(InfillContext("a", "b")) == "<fim_prefix>a<fim_suffix>b<fim_middle>"
 
 
-def test_a_family_nobody_knows():
+def test_an_unknown_family_is_refused():
     with pytest.raises(
         ConfigError, match=r"engine.fim must be auto or qwen2.5-coder, .*, suffix or none, not 'klingon'"
     ):

@@ -61,7 +61,9 @@ async def test_all_waiting_requests_fail_and_the_engine_is_ended_once(engine: En
     assert all(isinstance(error, EngineSilent) for error in errors)
 
 
-async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(engine: Engine, pulse: EnginePulse):
+async def test_a_connection_that_breaks_at_the_end_of_the_engine_causes_no_second_error(
+    engine: Engine, pulse: EnginePulse
+):
     broken = asyncio.Event()
 
     async def stuck() -> str:

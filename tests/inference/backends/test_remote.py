@@ -61,7 +61,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch):
 
 
 # -- what it is
-async def test_a_llama_server_is_known_by_its_props():
+async def test_a_llama_server_is_recognised_by_its_props():
     async with open_server(make_llama_server()) as server, open_client(server.url) as engine_client:
         assert join_chunks(await answer(engine_client)) == "a"
         props = await engine_client.props()
@@ -75,7 +75,7 @@ async def test_a_llama_server_is_known_by_its_props():
     assert body["samplers"] == ["top_k", "top_p", "temperature"]
 
 
-async def test_our_own_engine_elsewhere_is_told_everything():
+async def test_our_own_engine_at_another_address_gets_all_fields():
     async with (
         open_server(make_llama_server(props=OURS | {"features": {"embedding": False}})) as server,
         open_client(server.url) as engine_client,
@@ -89,14 +89,14 @@ async def test_our_own_engine_elsewhere_is_told_everything():
     assert "affinity" not in body
 
 
-async def test_an_owner_keeps_the_name_it_gave_itself():
+async def test_a_client_keeps_its_own_name():
     async with open_server(make_llama_server(props=OURS)) as server, open_client(server.url) as engine_client:
         await answer(engine_client, Continuation("a", owner=Owner(client="me")))
 
     assert server.bodies("/completion")[0]["client"] == "me"
 
 
-async def test_a_server_without_props_is_asked_for_its_models():
+async def test_the_model_of_a_server_without_props_is_read_from_its_list():
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m"}]})
     async with open_server(server), open_client(server.url) as engine_client:
@@ -147,7 +147,7 @@ async def test_the_key_is_sent_and_never_repeated(monkeypatch: pytest.MonkeyPatc
     assert "secret" not in f"{refused.value}{wrong.value}{props}"
 
 
-async def test_a_server_that_wants_a_key_says_so():
+async def test_a_server_that_needs_a_key_is_reported():
     server = FakeServer()
     server.on["GET", "/props"] = Reply(json={"error": {"message": "Invalid API Key"}}, status=401)
     async with open_server(server), open_client(server.url) as engine_client:
@@ -204,7 +204,7 @@ async def test_an_answer_that_has_begun_is_not_asked_again():
     assert len(server.bodies("/completion")) == 1
 
 
-async def test_an_answer_that_broke_off_before_it_began_is_asked_again():
+async def test_a_request_that_fails_before_its_answer_is_repeated():
     server = make_llama_server()
     server.on["POST", "/completion"] = [Reply((None,)), Reply(({"content": "b"}, END))]
     async with open_server(server), open_client(server.url) as engine_client:
@@ -218,14 +218,14 @@ async def test_an_answer_without_an_end_is_an_error():
 
 
 @pytest.mark.parametrize("event", ["no JSON", "[1]", {"timings": 3}, {"completion_probabilities": [3]}])
-async def test_an_event_that_is_none_is_an_error_and_no_crash(event: Any):
+async def test_an_invalid_event_is_an_error_and_no_crash(event: Any):
     async with open_server(make_llama_server(event)) as server, open_client(server.url) as engine_client:
         with pytest.raises(EngineError, match=r"an answer that its protocol does not have|not an object"):
             await answer(engine_client)
 
 
 @pytest.mark.parametrize("body", [{}, [], {"tokens": 3}])
-async def test_a_body_that_is_none_is_an_error_and_no_crash(body: Any):
+async def test_an_invalid_body_is_an_error_and_no_crash(body: Any):
     server = make_llama_server()
     server.on["POST", "/tokenize"] = Reply(json=body)
     async with open_server(server), open_client(server.url) as engine_client:
@@ -233,7 +233,7 @@ async def test_a_body_that_is_none_is_an_error_and_no_crash(body: Any):
             await engine_client.count(["a"])
 
 
-async def test_models_that_are_none_are_an_error_and_no_crash():
+async def test_an_invalid_list_of_models_is_an_error_and_no_crash():
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [3]})
     async with open_server(server), open_client(server.url) as engine_client:
@@ -241,7 +241,7 @@ async def test_models_that_are_none_are_an_error_and_no_crash():
             await engine_client.props()
 
 
-async def test_a_failure_told_in_the_stream_is_one():
+async def test_an_error_inside_of_a_stream_is_raised():
     async with (
         open_server(make_llama_server({"error": {"message": "out of memory"}})) as server,
         open_client(server.url) as engine_client,
@@ -293,14 +293,14 @@ async def test_the_same_document_goes_to_the_same_server():
     assert len({tuple(item) for item in went}) == 3
 
 
-async def test_a_server_that_is_down_costs_nothing_and_is_spared():
+async def test_a_server_that_is_down_costs_no_request_and_is_left_out():
     result = find_unused_address()
     async with open_server(make_llama_server()) as server, open_client(server.url, result) as engine_client:
         for n in range(8):
             assert join_chunks(await answer(engine_client, Continuation("a", owner=Owner(affinity=str(n))))) == "a"
 
 
-async def test_when_nobody_answers_that_is_said():
+async def test_if_no_server_answers_the_error_says_so():
     async with open_client(find_unused_address(), find_unused_address()) as engine_client:
         with pytest.raises(EngineUnavailable, match="cannot be reached or closed the connection; check that it runs"):
             await answer(engine_client)
@@ -376,7 +376,7 @@ async def test_a_server_has_as_many_candidates_as_slots():
     assert server.bodies("/completion")[0]["n_cmpl"] == 2
 
 
-async def test_a_prompt_that_is_only_warmed_answers_nothing():
+async def test_a_warming_request_returns_no_text():
     async with (
         open_server(make_llama_server({"content": "a"}, END)) as server,
         open_client(server.url) as engine_client,
@@ -418,7 +418,7 @@ async def test_embeddings_come_in_order_flat_or_not(rows: Any):
     ("rows", "message"),
     [([{"index": 0, "embedding": [[1], [2]]}], "for each token"), ([], "0 vectors for 1 text")],
 )
-async def test_embeddings_that_are_none(rows: Any, message: str):
+async def test_invalid_embeddings_are_refused(rows: Any, message: str):
     server = make_llama_server()
     server.on["POST", "/embedding"] = Reply(json=rows)
     async with open_server(server), open_client(server.url) as engine_client:
@@ -441,7 +441,7 @@ async def test_a_candidate_is_cancelled_by_its_name_while_it_runs():
     assert server.bodies("/cancel") == [{"client": process_name(), "id": "r1", "index": 0}]
 
 
-async def test_counts_nobody_can_make_are_marked_as_estimates():
+async def test_counts_of_an_unknown_server_are_marked_as_estimates():
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m", "owned_by": "somebody"}]})
     async with open_server(server), open_client(server.url) as engine_client:

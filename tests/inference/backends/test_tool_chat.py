@@ -90,7 +90,7 @@ async def test_openai_gets_tools_calls_and_results():
     assert not body.keys() & {"tool_choice", "response_format"}
 
 
-async def test_anthropic_gets_tools_calls_and_results_and_marks_for_its_cache():
+async def test_anthropic_gets_tools_calls_results_and_marks_for_its_cache():
     async with serve_and_connect("anthropic", ScriptedAnswer(["Done."])) as (engine_client, server):
         await answer(engine_client, chat())
     [body] = server.bodies(PATHS["anthropic"])
@@ -176,7 +176,7 @@ async def test_a_refused_answer_is_no_refusal_of_tools(form: Format, reason: str
     ],
     ids=["one index for all", "neither index nor id", "no index", "arguments as an object", "the name again"],
 )
-def test_calls_of_services_that_number_them_in_their_own_way(pieces: list[Any], calls: list[str]):
+def test_calls_are_assembled_with_any_numbers_of_a_service(pieces: list[Any], calls: list[str]):
     assembly = CallAssembly(ToolWire(chat()))
     for piece in pieces:
         assembly.add(*piece)
@@ -185,7 +185,7 @@ def test_calls_of_services_that_number_them_in_their_own_way(pieces: list[Any], 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("wait", ["0", "2"])
-async def test_a_busy_service_is_asked_again_when_it_says(form: Format, wait: str, monkeypatch: pytest.MonkeyPatch):
+async def test_a_busy_service_is_asked_again_after_its_delay(form: Format, wait: str, monkeypatch: pytest.MonkeyPatch):
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -202,7 +202,7 @@ async def test_a_busy_service_is_asked_again_when_it_says(form: Format, wait: st
 
 
 @pytest.mark.parametrize("form", FORMATS)
-async def test_a_service_that_fails_says_so(form: Format):
+async def test_an_error_of_a_service_is_raised(form: Format):
     async with serve_and_connect(form, Reply(json={"error": {"message": "oops"}}, status=500)) as (engine_client, _):
         with pytest.raises(EngineFailed, match="oops"):
             await answer(engine_client, chat())
@@ -217,7 +217,7 @@ async def test_a_service_that_fails_says_so(form: Format):
         (500, "tools param requires another template"),
     ],
 )
-async def test_a_refusal_of_tools_is_told_from_other_errors(status: int, message: str):
+async def test_a_refusal_of_tools_is_distinguished_from_other_errors(status: int, message: str):
     other = Reply(json={"error": {"message": "the prompt is too long"}}, status=400)
     async with serve_and_connect("openai", Reply(json={"error": {"message": message}}, status=status), other) as (
         client_,

@@ -17,7 +17,7 @@ def convert_tiny_encoder(path: Path, *, mean: bool = True) -> Path:
 
 
 @pytest.mark.parametrize(("mean", "pooling"), [(True, "mean"), (False, "cls")])
-def test_the_header_says_what_the_publishers_settings_say(tmp_path: Path, mean: bool, pooling: str):
+def test_the_header_has_the_settings_of_the_publisher(tmp_path: Path, mean: bool, pooling: str):
     header = read_header(convert_tiny_encoder(tmp_path / "m.gguf", mean=mean))
     assert (header.architecture, header.context_length, header.embedding_length) == ("bert", CONTEXT, WIDTH)
     assert (header.layers, header.vocabulary, header.pooling) == (LAYERS, len(SPECIAL) + len(WORDS), pooling)
@@ -25,12 +25,12 @@ def test_the_header_says_what_the_publishers_settings_say(tmp_path: Path, mean: 
     assert header.metadata["bert.attention.causal"] is False
 
 
-def test_words_are_spelled_as_llama_cpp_reads_them(tmp_path: Path):
+def test_words_are_written_in_the_form_of_llama_cpp(tmp_path: Path):
     field = gguf.GGUFReader(convert_tiny_encoder(tmp_path / "m.gguf")).fields["tokenizer.ggml.tokens"]
     assert field.contents()[:9] == [*SPECIAL, "\u2581read", "\u2581file", "s", "ing"]
 
 
-def test_matrices_are_rounded_to_eight_bits_and_nothing_else_is(tmp_path: Path):
+def test_only_matrices_are_rounded_to_eight_bits(tmp_path: Path):
     tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(convert_tiny_encoder(tmp_path / "m.gguf")).tensors}
     result = make_weights()
 

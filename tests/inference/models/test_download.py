@@ -14,7 +14,7 @@ from .conftest import DATA, RecordingReport, Web, make_card
 CUT = 70_000
 
 
-def test_a_broken_connection_is_taken_up_where_it_broke(models: Path, web: Web, report: RecordingReport):
+def test_a_broken_download_continues_at_its_end(models: Path, web: Web, report: RecordingReport):
     web.files["/m"] = DATA
     web.cuts = [CUT]
     assert pull(make_card(Url(f"{web.base}/m")), report=report).path.read_bytes() == DATA
@@ -83,7 +83,7 @@ def test_a_file_that_became_shorter_is_started_over(models: Path, web: Web):
     assert web.asked[2:] == [("/m", f"bytes={len(DATA) + 1}-"), ("/m", None)]
 
 
-def test_a_page_instead_of_the_file_is_refused_by_its_announced_size(models: Path, web: Web):
+def test_a_web_page_instead_of_the_file_is_refused_by_its_size(models: Path, web: Web):
     web.files["/m"] = b"<html>please log in</html>"
     with pytest.raises(PullFailed, match=f"serves 26 bytes instead of {len(DATA)}"):
         pull(make_card(Url(f"{web.base}/m")))
@@ -98,7 +98,7 @@ def test_a_stream_without_an_end_is_cut_off(models: Path, web: Web):
     assert (models / "tiny.gguf.part").read_bytes() == b""
 
 
-def test_the_hub_is_asked_at_its_endpoint_and_the_next_source_if_it_has_no_such_file(
+def test_the_hub_is_asked_at_the_set_address_and_then_the_next_source(
     models: Path, web: Web, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("HF_ENDPOINT", f"{web.base}/")

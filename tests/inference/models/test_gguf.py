@@ -111,12 +111,12 @@ def test_fim_tokens_that_the_metadata_names_win(tmp_path: Path):
     }
 
 
-def test_a_model_without_fim_tokens_has_none(tmp_path: Path):
+def test_a_model_without_fim_tokens_is_recognised(tmp_path: Path):
     assert read_header(write(tmp_path / "m.gguf", ["a", "b"])).fim == {}
     assert read_header(write(tmp_path / "n.gguf")).fim == {}
 
 
-def test_a_file_cut_anywhere_before_its_last_tensor_is_damaged(tiny: Path, tmp_path: Path):
+def test_a_truncated_file_is_damaged(tiny: Path, tmp_path: Path):
     data = tiny.read_bytes()
     cut = tmp_path / "cut.gguf"
     for size in range(len(data) - VALUES * 4 + 1):
@@ -157,7 +157,7 @@ def test_damage_anywhere_is_an_error_of_the_file_or_goes_unnoticed(tiny: Path, t
         ),
     ],
 )
-def test_a_file_without_a_header_is_said_in_one_sentence(tmp_path: Path, content: bytes, reason: str):
+def test_a_file_without_a_header_is_refused_in_one_sentence(tmp_path: Path, content: bytes, reason: str):
     path = tmp_path / "m.gguf"
     path.write_bytes(content)
     with pytest.raises(ModelError) as error:

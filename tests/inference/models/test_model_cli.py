@@ -62,7 +62,7 @@ def test_list_tells_present_partial_and_missing_apart(models: Path, run: Callabl
     assert "Qwen-Research (non-commercial)" in table[3]
 
 
-def test_path_prints_the_path_and_nothing_else(models: Path, run: Callable[..., str]):
+def test_path_prints_only_the_path(models: Path, run: Callable[..., str]):
     with pytest.raises(ModelMissing, match=f"model pull {SMALL}"):
         run("path")
     path = lay(models)
@@ -70,7 +70,7 @@ def test_path_prints_the_path_and_nothing_else(models: Path, run: Callable[..., 
     assert json.loads(run("path", SMALL, "--json")) == {"name": SMALL, "path": str(path)}
 
 
-def test_rm_deletes_the_model_and_whatever_was_half_done(models: Path, run: Callable[..., str]):
+def test_rm_deletes_the_model_and_its_partial_files(models: Path, run: Callable[..., str]):
     path = lay(models)
     for leftover in (".json", ".part", ".part.json"):
         path.with_name(path.name + leftover).touch()
@@ -112,7 +112,7 @@ def test_info_shows_the_header(tmp_path: Path, run: Callable[..., str]):
     assert "prefix <|fim_prefix|> = 3 (by its text)" in run("info", str(path))
 
 
-def test_info_says_none_where_there_is_no_fim(tmp_path: Path, run: Callable[..., str]):
+def test_info_says_none_for_a_model_without_fim(tmp_path: Path, run: Callable[..., str]):
     lines = run("info", str(write(tmp_path / "m.gguf", ["[bold]", "b"]))).splitlines()
     assert [line.split() for line in lines if line.strip().startswith("fim")] == [["fim", "none"]]
 
@@ -131,7 +131,7 @@ def test_an_embedding_model_is_found_and_removed_by_its_name(models: Path, run: 
     assert not path.exists()
 
 
-def test_pull_fetches_reports_and_repeats_nothing(
+def test_pull_downloads_a_model_once_and_reports_progress(
     models: Path, web: Web, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ):
     model, data = card(BIG), b"GGUF small for its name"
@@ -153,7 +153,7 @@ def test_pull_fetches_reports_and_repeats_nothing(
 
 @pytest.mark.usefixtures("publish")
 @pytest.mark.process
-def test_pull_without_a_name_means_the_default_and_says_why_it_failed(
+def test_pull_without_a_name_takes_the_default_and_explains_a_failure(
     models: Path, web: Web, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setenv("HF_ENDPOINT", web.base)
@@ -167,7 +167,7 @@ def test_pull_without_a_name_means_the_default_and_says_why_it_failed(
 
 
 @pytest.mark.parametrize("command", ["pull", "rm"])
-def test_names_that_nobody_knows_are_answered_with_the_list(models: Path, run: Callable[..., str], command: str):
+def test_an_unknown_name_is_answered_with_the_list_of_models(models: Path, run: Callable[..., str], command: str):
     with pytest.raises(UnknownModel, match=SMALL):
         run(command, "gpt-17")
     assert issubclass(UnknownModel, HarnessError)

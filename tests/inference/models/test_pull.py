@@ -113,7 +113,7 @@ def test_a_file_found_right_once_is_not_read_again_unless_asked_to(models: Path)
     assert source.asked == 2
 
 
-def test_a_file_that_was_put_there_by_hand_is_read_once_and_kept(models: Path):
+def test_a_file_that_was_placed_by_hand_is_checked_once_and_kept(models: Path):
     models.mkdir()
     (models / "tiny.gguf").write_bytes(DATA)
     source = Scripted("unasked", DATA)
@@ -142,12 +142,12 @@ def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
 
 
 @pytest.mark.parametrize(("sha256", "reason"), [("abc", "64 hexadecimal digits"), ("0" * 64, "in the catalogue is")])
-def test_a_hash_that_cannot_be_meant_is_refused(models: Path, sha256: str, reason: str):
+def test_an_impossible_hash_is_refused(models: Path, sha256: str, reason: str):
     with pytest.raises(UsageError, match=reason):
         pull(make_card(Scripted("right", DATA)), sha256=sha256)
 
 
-def test_a_disk_without_room_is_seen_before_anything_is_fetched(models: Path):
+def test_a_full_disk_is_reported_before_the_download(models: Path):
     source = Scripted("right", DATA)
     with pytest.raises(ModelError, match=r"has \d+ MiB free, but \d+ are needed"):
         pull(make_card(source, size=1 << 60))

