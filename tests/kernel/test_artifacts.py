@@ -27,7 +27,7 @@ def store(tmp_path: Path, events: list[ArtifactCreated]) -> ArtifactStore:
 
 
 @pytest.mark.parametrize("content", ["text ä", b"\xff\0bytes", "", "lone \udcff"])
-def test_an_output_is_in_a_file_of_ours(
+def test_an_output_is_saved_in_a_file(
     store: ArtifactStore, tmp_path: Path, events: list[ArtifactCreated], content: str | bytes
 ):
     artifact = store.store(content, "tool_output", "c1")

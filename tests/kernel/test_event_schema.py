@@ -22,7 +22,7 @@ def test_the_committed_page_is_current():
     assert (DOCS / "events.md").read_text() == events_page.render(), "run `make docs`"
 
 
-def test_events_fit_the_schema_and_others_do_not(tmp_path: Path):
+def test_valid_events_fit_the_schema_and_invalid_ones_do_not(tmp_path: Path):
     log = SessionLog(tmp_path)
     turn = log.turn()
     turn.append(InvocationReceived("message", "hello"))

@@ -69,7 +69,7 @@ async def collect(path: Path, count: int, events: list[Event]) -> None:
             return
 
 
-async def test_a_line_that_is_written_slowly_is_read_once_it_is_whole(tmp_path: Path) -> None:
+async def test_a_line_is_read_when_it_is_complete(tmp_path: Path) -> None:
     log = begin(tmp_path)
     log.append(CandidateRejected(1, "first ü"))
     log.close()

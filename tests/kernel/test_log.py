@@ -56,7 +56,7 @@ def test_the_numbers_have_no_gaps_over_turns_that_overlap(log: SessionLog) -> No
     assert [(row["seq"], row["turn"]) for row in read_rows(log)] == [(0, 0), (1, 1), (2, 1), (3, 0), (4, 1), (5, None)]
 
 
-def test_the_first_event_of_a_turn_causes_the_others_and_the_step_is_the_state(log: SessionLog) -> None:
+def test_events_name_their_cause_and_the_state_of_their_turn(log: SessionLog) -> None:
     turn = log.turn()
     first = turn.append(OutputRead("pytest", "1 failed"))
     turn.append(StateEntered("LOCATE", round=0))
@@ -74,7 +74,7 @@ def test_only_the_user_can_read_the_log(log: SessionLog) -> None:
     assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700
 
 
-def test_a_session_in_which_nothing_happens_leaves_nothing(log: SessionLog) -> None:
+def test_a_session_without_events_leaves_no_folder(log: SessionLog) -> None:
     log.turn()
     log.close()
     assert not log.path.parent.exists()
@@ -106,7 +106,7 @@ def test_a_log_that_was_closed_goes_on_in_the_same_file(log: SessionLog) -> None
     assert list(read_log(log.path)) == expected
 
 
-def test_listeners_hear_of_an_event_when_it_is_on_disk(log: SessionLog) -> None:
+def test_listeners_are_called_after_an_event_is_on_disk(log: SessionLog) -> None:
     calls: list[tuple[Event, int]] = []
     log.listeners.append(lambda event: calls.append((event, len(read_rows(log)))))
     turn = log.turn()
@@ -164,7 +164,7 @@ def test_half_a_surrogate_pair_does_not_lose_the_event(log: SessionLog) -> None:
     assert [(event.type, event.data) for event in read_log(log.path)] == [("x", {"text": "a?"}), ("y", {})]
 
 
-def test_no_secret_is_written_wherever_it_stands(log: SessionLog) -> None:
+def test_no_secret_is_written_in_any_field(log: SessionLog) -> None:
     event = log.turn().append(
         make_note("x", diff=f" a\n-key = '{TOKEN}'\n", deep={"list": [1, f"é {TOKEN}."]}, plain="ghp_short")
     )
@@ -173,7 +173,7 @@ def test_no_secret_is_written_wherever_it_stands(log: SessionLog) -> None:
     assert event.data == {"diff": " a\n-key = '…'\n", "deep": {"list": [1, "é …."]}, "plain": "ghp_short"}
 
 
-def test_a_session_that_is_not_kept_is_heard_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_unsaved_session_calls_its_listeners_and_writes_no_file(tmp_path: Path) -> None:
     log, calls = SessionLog(tmp_path / "sessions", is_saved=False), list[Event]()
     log.listeners.append(calls.append)
     log.turn().append(make_note("x"))
@@ -183,7 +183,7 @@ def test_a_session_that_is_not_kept_is_heard_and_leaves_nothing(tmp_path: Path) 
     assert not (tmp_path / "sessions").exists()
 
 
-def test_a_turn_that_is_not_kept_is_heard_and_leaves_no_gap_on_disk(log: SessionLog) -> None:
+def test_an_unsaved_turn_calls_its_listeners_and_leaves_no_gap_in_the_file(log: SessionLog) -> None:
     calls: list[Event] = []
     log.listeners.append(calls.append)
     log.turn().append(make_note("a"))
@@ -212,7 +212,7 @@ class Disk:
 
 
 @pytest.mark.parametrize("room", [0, 1, 40, 150])
-def test_a_full_disk_costs_the_events_it_had_no_room_for_and_no_other(
+def test_a_full_disk_loses_only_the_events_without_room(
     log: SessionLog, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, room: int
 ) -> None:
     disk = Disk(monkeypatch)
@@ -246,7 +246,7 @@ def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch:
         b'{"v":1,"id":"a","seq":0,"ts":"","session_id":"","type":"x","data":[]}',
     ],
 )  # fmt: skip
-def test_a_line_that_is_no_event_is_left_out_wherever_it_is_and_counted(log: SessionLog, line: bytes) -> None:
+def test_an_invalid_line_is_left_out_and_counted(log: SessionLog, line: bytes) -> None:
     turn = log.turn()
     expected = [turn.append(make_note("x", n=n)) for n in range(2)]
     lines = log.path.read_bytes().splitlines(keepends=True)

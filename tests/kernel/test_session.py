@@ -98,7 +98,7 @@ def turn_ends(session: Session) -> list[tuple[int, str, str]]:
     ]
 
 
-async def test_a_turn_has_its_events_in_this_order(session: Session) -> None:
+async def test_a_turn_has_its_events_in_the_right_order(session: Session) -> None:
     stopped = await session.submit(Ingress("message", "hello", request_id="r1"), StepDriver(answer("hi")))
     assert list_event_types(session) == [
         "session.started",
@@ -167,7 +167,7 @@ async def test_a_turn_can_end_for_each_reason(session: Session) -> None:
     assert (session.state.open_calls, session.state.open_models, session.state.open_turns) == ({}, {}, {})
 
 
-async def test_the_time_of_a_turn_ends_what_it_waits_for(session: Session) -> None:
+async def test_the_time_limit_of_a_turn_ends_its_running_call(session: Session) -> None:
     session.limits = Limits(max_seconds=0.01)
     stopped = await session.submit(Ingress("message", "a"), StepDriver(make_endless_call(asyncio.Event())))
     assert (stopped.reason, stopped.detail) == ("budget_exceeded", "the turn took longer than 0.01 seconds")
@@ -175,7 +175,7 @@ async def test_the_time_of_a_turn_ends_what_it_waits_for(session: Session) -> No
     assert (await session.submit(Ingress("message", "b"), StepDriver(answer()))).reason == "completed"
 
 
-async def test_a_timeout_of_something_else_is_no_end_of_the_time(session: Session) -> None:
+async def test_another_timeout_is_not_the_time_limit_of_the_turn(session: Session) -> None:
     async def too_slow() -> None:
         raise TimeoutError("the server is slow")
 
@@ -192,7 +192,7 @@ async def test_max_steps_is_the_number_of_model_calls(session: Session) -> None:
     assert len(driver.prompts) == list_event_types(session).count("step.started") == 3
 
 
-async def test_turns_run_in_the_order_in_which_they_were_sent(session: Session) -> None:
+async def test_turns_run_in_the_order_of_their_submission(session: Session) -> None:
     drivers = [StepDriver(answer(str(n))) for n in range(3)]
     await asyncio.gather(*(session.submit(Ingress("message", str(n)), d) for n, d in enumerate(drivers)))
     flow = [event.type for event in read_log(session.log.path) if event.type.startswith("turn.")]
@@ -221,7 +221,7 @@ async def test_steering_that_comes_with_the_last_answer_makes_the_turn_go_on(ses
     assert len(driver.prompts) == 2
 
 
-async def test_a_follow_up_begins_a_turn_of_its_own_after_the_running_one(session: Session) -> None:
+async def test_a_follow_up_begins_its_own_turn_after_the_running_one(session: Session) -> None:
     next_driver = StepDriver(answer("second"))
     session.run_next = lambda ingress: session.submit(ingress, next_driver)
     stopped = asyncio.Event()
@@ -239,7 +239,7 @@ async def test_a_follow_up_begins_a_turn_of_its_own_after_the_running_one(sessio
     assert session.state.queue == {}
 
 
-async def test_a_waiting_text_can_be_changed_and_withdrawn_until_it_takes_effect(session: Session) -> None:
+async def test_a_queued_text_can_be_changed_and_removed_until_it_is_used(session: Session) -> None:
     first, second = session.enqueue("follow_up", "a"), session.enqueue("steer", "b")
     session.queue.edit(first, "c")
     session.queue.remove(second)
@@ -297,7 +297,7 @@ async def test_no_turn_begins_by_itself_after_an_interrupt(session: Session) -> 
     assert "invocation.auto" not in list_event_types(session)
 
 
-async def test_a_turn_that_is_stopped_before_its_first_step_leaves_nothing(session: Session) -> None:
+async def test_a_turn_that_is_stopped_before_its_first_step_has_no_effect(session: Session) -> None:
     started: list[Ingress] = []
 
     async def run(ingress: Ingress) -> None:
@@ -322,7 +322,7 @@ async def test_the_outcome_of_a_request_is_no_error_event(session: Session) -> N
     assert turn_ends(session) == [(0, "error", "no candidate passed")]
 
 
-async def test_a_turn_of_a_private_file_leaves_nothing_on_disk(session: Session) -> None:
+async def test_a_turn_about_a_private_file_writes_no_file(session: Session) -> None:
     heard: list[str] = []
     session.log.listeners.append(lambda event: heard.append(event.type))
     await session.submit(Ingress("edit", "x", is_saved=False), StepDriver(answer()))
@@ -330,7 +330,7 @@ async def test_a_turn_of_a_private_file_leaves_nothing_on_disk(session: Session)
     assert not session.log.path.exists()
 
 
-async def test_closing_ends_what_runs(session: Session) -> None:
+async def test_closing_a_session_ends_its_running_turn(session: Session) -> None:
     started = asyncio.Event()
     running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(make_endless_call(started))))
     await started.wait()

@@ -99,7 +99,7 @@ def test_a_torn_last_line_stays_and_the_repair_is_recorded(store: SessionStore) 
     assert "log.repaired" in [event.type for event in events]
 
 
-def test_an_event_that_lacks_only_the_end_of_its_line_counts(store: SessionStore) -> None:
+def test_an_event_whose_line_has_no_end_counts(store: SessionStore) -> None:
     id = close_as_if_killed(begin(store))
     path = store.path(id)
     path.write_bytes(path.read_bytes()[:-1])
@@ -117,7 +117,7 @@ def test_a_session_has_one_writer(store: SessionStore) -> None:
     store.open(log.id).log.close()
 
 
-def test_a_name_is_found_by_its_beginning_and_an_unknown_one_is_an_error(store: SessionStore) -> None:
+def test_a_session_is_found_by_the_beginning_of_its_name(store: SessionStore) -> None:
     with pytest.raises(UsageError, match="there is no session yet"):
         store.find("")
     ids = [close_as_if_killed(begin(store)) for _ in range(2)]
@@ -131,7 +131,7 @@ def test_a_name_is_found_by_its_beginning_and_an_unknown_one_is_an_error(store: 
         store.open("nothing")
 
 
-def test_a_name_is_found_by_its_end_which_lists_show(store: SessionStore) -> None:
+def test_a_session_is_found_by_the_end_of_its_name(store: SessionStore) -> None:
     ids = [close_as_if_killed(begin(store)) for _ in range(30)]
     names = short_ids(ids)
     assert len(set(names.values())) == 30
@@ -179,14 +179,14 @@ def test_the_last_session_is_the_last_one_also_if_the_clock_was_ahead(store: Ses
     assert close_as_if_killed(store.fork(ahead.id).log) == store.find("")
 
 
-def test_after_the_last_moment_of_all_ids_there_are_more_sessions(store: SessionStore) -> None:
+def test_sessions_can_be_made_after_the_last_possible_id(store: SessionStore) -> None:
     last = SessionLog(store.folder, id="7ZZZZZZZZZZZZZZZZZZZZZZZZZ")
     last.append(SessionStarted("/w", "chat"))
     last.close()
     assert close_as_if_killed(begin(store)) in store.ids()
 
 
-def test_a_fork_copies_nothing_and_leaves_the_original_as_it_is(store: SessionStore) -> None:
+def test_a_fork_copies_no_events_and_does_not_change_the_original(store: SessionStore) -> None:
     log = begin(store)
     for number in range(20):
         log.append(CandidateRejected(number, "no"), turn=0)
@@ -214,7 +214,7 @@ def test_a_fork_copies_nothing_and_leaves_the_original_as_it_is(store: SessionSt
     reopened.log.close()
 
 
-def test_a_fork_whose_origin_was_removed_names_it(store: SessionStore, tmp_path: Path) -> None:
+def test_an_error_names_the_removed_origin_of_a_fork(store: SessionStore, tmp_path: Path) -> None:
     origin = close_as_if_killed(begin(store))
     fork = store.fork(origin)
     fork.log.close()
@@ -256,7 +256,7 @@ def test_a_damaged_number_does_not_repeat_numbers(store: SessionStore) -> None:
     assert opened.event_count == 3
 
 
-def test_a_fork_of_nothing_says_so(store: SessionStore) -> None:
+def test_an_empty_session_cannot_be_forked(store: SessionStore) -> None:
     log = store.create()
     log.acquire()
     log.close()
@@ -299,7 +299,7 @@ def test_a_session_is_continued_on_a_full_disk(store: SessionStore, monkeypatch:
     assert [event.data.get("message") for event in read_log(log.path)] == [None, "kept"]
 
 
-def test_a_fork_in_the_middle_of_a_call_closes_it_in_the_fork_only(store: SessionStore) -> None:
+def test_a_fork_in_the_middle_of_a_call_closes_the_call_only_in_the_fork(store: SessionStore) -> None:
     log = begin(store, ToolStarted("c1", "bash"))
     log.append(ToolCompleted("c1", "bash", "done"), turn=0)
     forked = store.fork(log.id, 3)
@@ -310,7 +310,7 @@ def test_a_fork_in_the_middle_of_a_call_closes_it_in_the_fork_only(store: Sessio
     forked.log.close()
 
 
-def test_a_session_that_continues_itself_is_damaged_and_says_so(store: SessionStore, tmp_path: Path) -> None:
+def test_a_session_that_continues_itself_is_reported_as_damaged(store: SessionStore, tmp_path: Path) -> None:
     ids = ["A" * 26, "B" * 26]
     for id, parent in zip(ids, reversed(ids), strict=True):
         log = SessionLog(tmp_path, id=id)
@@ -349,7 +349,7 @@ def test_no_call_question_or_task_is_open_after_the_orphans_are_closed(events: l
     assert state.open_turns == {}
 
 
-def test_a_queued_text_survives_until_it_is_taken(store: SessionStore) -> None:
+def test_a_queued_text_survives_until_it_is_used(store: SessionStore) -> None:
     log = begin(store, QueueAdded("i1", "follow_up", "and then this"))
     opened = store.open(close_as_if_killed(log))
     assert [item.text for item in opened.log.state.queued("follow_up")] == ["and then this"]

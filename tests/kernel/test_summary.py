@@ -97,7 +97,7 @@ def test_a_second_request_for_a_file_means_that_its_proposal_was_rejected(log: S
     assert summary_of(log).symbols == ("area",)
 
 
-def test_a_command_and_its_end_are_told_in_a_line(log: SessionLog):
+def test_the_summary_has_one_line_for_a_command_and_its_result(log: SessionLog):
     begin_turn(log, "mend it", kind="fix").append(OutputRead("pytest", "pytest: 1 failed, 3 passed"))
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
@@ -133,7 +133,7 @@ def test_the_code_of_an_edit_has_a_name(log: SessionLog, head: str, name: str):
     assert summary_of(log).symbols == ((name,) if name else ())
 
 
-def test_a_finding_is_open_until_it_is_mended(log: SessionLog):
+def test_a_finding_is_open_until_it_is_fixed(log: SessionLog):
     complete_checks(
         begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`"
     )
@@ -179,7 +179,7 @@ async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
     assert text.count("Decision") <= MAX_LINES
 
 
-def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: SessionLog):
+def test_the_summary_of_a_long_session_is_bounded(log: SessionLog):
     for n in range(200):
         complete_checks(
             begin_turn(log, "a suggestion that was accepted here", f"c{n}.py", kind="check"),
@@ -195,7 +195,7 @@ def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: Sessi
     assert whole.open[:2] == (("c199.py", "LINT: F199 wrong"), ("c199.py", "LINT: F2"))
 
 
-def test_a_proposal_that_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
+def test_a_proposal_that_is_accepted_after_many_checks_closes_its_findings(log: SessionLog):
     turn = propose(begin_turn(log, "mend it", kind="fix"))
     for n in range(MAX_ITEMS + 1):
         complete_checks(
@@ -207,7 +207,7 @@ def test_a_proposal_that_is_taken_after_many_checks_still_mends_its_file(log: Se
     assert [path for path, _ in log.summary.open] == ["b.py"]
 
 
-def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
+def test_the_log_keeps_a_summary_without_private_turns(log: SessionLog):
     write_thirty_turns(log)
     assert log.summary == summarize(read_log(log.path))
     goal = log.summary.goal
@@ -215,7 +215,7 @@ def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
     assert (log.summary.goal, log.summary.turns) == (goal, 40)
 
 
-def test_the_next_edit_of_a_file_is_told_of_the_earlier_ones(log: SessionLog):
+def test_the_next_edit_of_a_file_gets_the_earlier_decisions(log: SessionLog):
     propose(begin_turn(log, "use math.pi")).append(EditApplied("1"))
     begin_turn(log, "add types " + "very " * 40, "b.py")
     complete_checks(begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")

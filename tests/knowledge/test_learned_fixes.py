@@ -157,7 +157,7 @@ def test_a_fix_with_a_secret_or_comment_or_of_another_block_is_not_learned(
     assert not cache.file.exists()
 
 
-def test_code_beside_a_comment_keeps_it(cache: LearnedFixes) -> None:
+def test_a_comment_beside_replaced_code_stays(cache: LearnedFixes) -> None:
     assert learn(
         cache, "try:\n    f()\nexcept:\n    pass\n", "except", BARE, "try:\n    f()\nexcept Exception:\n    pass\n"
     )
@@ -165,7 +165,7 @@ def test_code_beside_a_comment_keeps_it(cache: LearnedFixes) -> None:
     assert reuse(cache, text, "except", BARE) == text.replace("except:", "except Exception:")
 
 
-def test_a_template_that_fails_twice_is_dropped_and_another_acceptance_brings_it_back(cache: LearnedFixes) -> None:
+def test_a_template_that_fails_twice_is_dropped_until_it_is_learned_again(cache: LearnedFixes) -> None:
     learned, (text, at, message, _), _ = CASES["python, a token"]
     assert learn(cache, *learned)
     [fix] = cache.usable()
@@ -177,7 +177,7 @@ def test_a_template_that_fails_twice_is_dropped_and_another_acceptance_brings_it
     assert reuse(cache, text, at, message)
 
 
-def test_a_template_that_passed_more_often_than_it_failed_stays(cache: LearnedFixes) -> None:
+def test_a_template_with_more_successes_than_failures_stays(cache: LearnedFixes) -> None:
     assert learn(cache, *CASES["python, a token"][0])
     [fix] = cache.usable()
     for is_passed in (True, True, False, False):
@@ -208,7 +208,7 @@ def test_old_templates_and_those_beyond_the_limit_are_forgotten(cache: LearnedFi
     assert len(cache.file.read_text().splitlines()) == MAX_FIXES
 
 
-def test_the_file_of_the_project_is_shared_and_its_failures_are_remembered(
+def test_the_file_of_the_project_is_shared_and_its_failures_are_recorded(
     cache: LearnedFixes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learned, (text, at, message, _), expected = CASES["python, a token"]

@@ -160,7 +160,7 @@ def test_an_upgrade_shows_without_a_restart(tmp_path: Path):
         assert (documentation.version, documentation.signature) == (version, f"function f{text}")
 
 
-def test_a_name_that_is_not_exported_and_what_is_like_it(tmp_path: Path):
+def test_a_missing_name_is_reported_with_similar_names(tmp_path: Path):
     files = {
         "index.d.ts": "export * from './a.js';\nexport function parse(): 1;\n",
         "a.d.ts": "export function format(): 2;\n",
@@ -173,7 +173,7 @@ def test_a_name_that_is_not_exported_and_what_is_like_it(tmp_path: Path):
     assert InstalledPackages({}).find_absent(tmp_path, "typescript", "y", "prase") is None
 
 
-def test_a_name_as_people_write_it(tmp_path: Path):
+def test_a_name_can_be_written_in_several_forms(tmp_path: Path):
     write_package(tmp_path, "a.b", "1.0.0", {"index.d.ts": "export function f(): void;\n"})
     write_package(tmp_path, "@s/n", "1.0.0", {"index.d.ts": "export interface T { m(): void }\n"})
     installed = InstalledPackages({})

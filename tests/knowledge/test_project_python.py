@@ -63,7 +63,7 @@ def test_the_setting_comes_first(tmp_path: Path):
     check(root, root / "../chosen/bin/python", "knowledge.python", setting="../chosen/bin/python")
 
 
-def test_a_setting_that_names_nothing_is_said(tmp_path: Path):
+def test_a_setting_that_names_no_python_is_reported(tmp_path: Path):
     python = make(tmp_path / ".venv")
     check(tmp_path, python, ".venv (knowledge.python names gone, which has no Python)", setting="gone")
 
@@ -212,7 +212,7 @@ def test_the_first_python_on_path_comes_last(tmp_path: Path):
     check(tmp_path, Path(sys.executable), "the Python of lsp-harness", PATH="")
 
 
-def test_an_environment_without_the_module_is_taken_if_no_other_has_it(tmp_path: Path):
+def test_an_environment_without_the_module_is_used_if_there_is_no_other(tmp_path: Path):
     python = make(tmp_path / ".venv")
     check(tmp_path, python, ".venv", module="no_such_module_anywhere")
 

@@ -55,12 +55,14 @@ def test_a_function_that_a_package_exports_from_its_module_is_found(root: Path):
         ("requests.sessions", "alias", "class Session(_Mixin)", "requests/sessions.py"),
     ],
 )
-def test_a_name_is_followed_to_where_it_is_declared(root: Path, module: str, name: str, signature: str, file: str):
+def test_a_reexported_name_is_followed_to_its_declaration(
+    root: Path, module: str, name: str, signature: str, file: str
+):
     result = read_fragment(root, module, name)
     assert (result.signature, result.file, result.name) == (signature, file, name)
 
 
-def test_a_class_has_the_signature_of_what_makes_it(root: Path):
+def test_a_class_has_the_signature_of_its_constructor(root: Path):
     result = read_fragment(root, "requests", "Session")
     assert result.signature == "class Session(_Mixin)"
     assert result.constructor == "def __init__(self, adapter=None, *, retries: int = 3) -> None"
@@ -68,7 +70,7 @@ def test_a_class_has_the_signature_of_what_makes_it(root: Path):
     assert result.documentation == "A session. In two lines."
 
 
-def test_a_module_says_what_it_is(root: Path):
+def test_a_module_has_the_first_line_of_its_docstring(root: Path):
     result = read_fragment(root, "requests")
     assert (result.kind, result.documentation, result.file) == (
         "module",
@@ -77,7 +79,7 @@ def test_a_module_says_what_it_is(root: Path):
     )
 
 
-def test_classes_whose_fields_make_them(root: Path):
+def test_a_dataclass_has_a_signature_of_its_fields(root: Path):
     install(
         root / SITE,
         "shapes",
@@ -130,7 +132,7 @@ def test_stubs_come_before_sources_which_have_the_words(root: Path):
     assert read_fragment(root, "shapes", "hidden").file == "shapes/__init__.py"
 
 
-def test_stubs_in_a_package_of_their_own_have_the_version_of_what_they_are_of(root: Path):
+def test_a_package_of_stubs_has_the_version_of_its_library(root: Path):
     site = root / SITE
     install(site, "six-pack", "3.1", {"six.py": "def add(a, b): ...\n"}, tops="six\n")
     install(site, "types-six", "1.0", {"six-stubs/__init__.pyi": "def add(a: int, b: int) -> int: ...\n"})
@@ -175,7 +177,7 @@ def test_a_setting_wins_over_the_active_environment_and_that_over_the_folder(roo
     assert documentation.version == "2.32.3"
 
 
-def test_a_project_in_a_subfolder_has_its_own_environment(root: Path):
+def test_a_project_in_a_subfolder_uses_its_own_environment(root: Path):
     install(make_venv(root / "backend"), "requests", "1.0", REQUESTS)
     packages = InstalledPackages({})
     found = packages.find_documentation(root, "python", "requests", "get", importer_folder=root / "backend/src")
@@ -213,7 +215,7 @@ def test_an_upgrade_shows_without_a_restart(root: Path):
 
 
 # -- what is not there
-def test_a_name_that_a_module_has_not_and_what_is_like_it(root: Path):
+def test_a_name_that_a_module_lacks_is_reported_with_similar_names(root: Path):
     result = find_missing_name(root, "requests", "fetch")
     assert result
     assert (result.release, result.name, [item.usage for item in result.nearest]) == (
@@ -230,7 +232,7 @@ def test_a_name_that_a_module_has_not_and_what_is_like_it(root: Path):
 
 
 @pytest.mark.parametrize("name", ["get", "Session.resolve", "Session.adapter", "api.get", "sessions", "Response"])
-def test_a_name_that_is_there_is_not_missing(root: Path, name: str):
+def test_an_existing_name_is_not_reported_as_missing(root: Path, name: str):
     assert find_missing_name(root, "requests", name) is None
 
 
@@ -264,7 +266,7 @@ def test_no_name_is_called_missing_in_a_class_with_dynamic_names(root: Path, tex
     assert find_missing_name(root, "lazy", "C.unknown") is None
 
 
-def test_a_package_that_is_not_installed_is_neither_known_nor_missing_and_the_places_are_said(root: Path):
+def test_for_a_package_that_is_not_installed_the_searched_places_are_listed(root: Path):
     installed = InstalledPackages({})
     assert installed.find_documentation(root, "python", "flask", "Flask") is None
     assert installed.find_absent(root, "python", "flask", "Flask") is None

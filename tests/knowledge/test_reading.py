@@ -107,7 +107,7 @@ def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
 
 
 @pytest.mark.parametrize("language", package_languages())
-def test_a_name_without_end_is_none(tmp_path: Path, site: Path, language: str):
+def test_a_name_of_endless_length_is_not_found(tmp_path: Path, site: Path, language: str):
     write(site, {"odd.py": "odd = odd\n"})
     long = ".".join(["odd"] * 5000)
     installed = InstalledPackages({})
@@ -116,7 +116,7 @@ def test_a_name_without_end_is_none(tmp_path: Path, site: Path, language: str):
     assert installed.look_up(tmp_path, language, long) is None
 
 
-def test_only_so_many_parsed_files_are_kept_and_a_file_that_changed_is_read_again(tmp_path: Path):
+def test_a_limited_number_of_files_is_cached_and_changed_files_are_read_again(tmp_path: Path):
     texts, package = TextCache(max_files=2), Package("p", "1", tmp_path)
     write(tmp_path, {f"{name}.py": FUNCTION for name in "abc"})
     first = texts.read(package, tmp_path / "a.py")

@@ -13,7 +13,7 @@ from tests.mcp.conftest import ServedFolder
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
-async def test_requests_without_the_right_headers_learn_nothing(served: ServedFolder):
+async def test_requests_without_the_right_headers_are_refused_without_details(served: ServedFolder):
     async with served.serve_http() as (url, token), httpx2.AsyncClient() as web:
         right = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
         wrong = [

@@ -119,7 +119,7 @@ def write_tests(root: Path, *, has_mark: bool = True) -> Path:
 
 
 @pytest.mark.parametrize("connect", [f"stdio {LATEST}", f"http {LATEST}"], indirect=True)
-async def test_a_folder_that_nobody_trusts_runs_nothing(connect: Connect, served: ServedFolder):
+async def test_no_test_of_an_untrusted_folder_is_run(connect: Connect, served: ServedFolder):
     mark = write_tests(served.root)
     async with connect(served) as client:
         verdict = await client.call_tool("verify_change", {"path": "geo.py", "edits": [{"old": "3 *", "new": "0 *"}]})

@@ -53,7 +53,7 @@ ALLOWING: tuple[PermissionMode, ...] = ("ask", "trust", "acceptEdits", "auto", "
 
 
 @pytest.mark.parametrize("mode", PERMISSION_MODES)
-async def test_modes_that_change_something_allow_a_check_in_a_sandbox(tmp_path: Path, mode: PermissionMode) -> None:
+async def test_modes_that_allow_changes_allow_a_check_in_a_sandbox(tmp_path: Path, mode: PermissionMode) -> None:
     decision = await Gate(policy(tmp_path, mode)).check(check_in(SandboxChoice(Closed()), tmp_path))
     assert (decision.is_allowed, decision.by) == (mode in ALLOWING, "mode")
     if mode not in ALLOWING:
@@ -61,7 +61,7 @@ async def test_modes_that_change_something_allow_a_check_in_a_sandbox(tmp_path: 
 
 
 @pytest.mark.parametrize("sandbox", [NoSandbox(), Open()], ids=["none", "network"])
-async def test_without_a_closed_sandbox_it_is_a_command_like_others(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_without_a_closed_sandbox_a_check_is_decided_like_a_command(tmp_path: Path, sandbox: Sandbox) -> None:
     action = check_in(SandboxChoice(sandbox), tmp_path)
     assert action.confinement is None
     decision = await Gate(policy(tmp_path, "ask")).check(action)
@@ -93,7 +93,7 @@ async def test_hooks_win_and_another_input_is_not_confined(tmp_path: Path) -> No
         assert (decision.is_allowed, decision.by) == (False, by)
 
 
-async def test_if_rules_may_be_missing_it_is_not_allowed(tmp_path: Path) -> None:
+async def test_a_check_is_not_allowed_if_rules_may_be_missing(tmp_path: Path) -> None:
     config = replace(make_settings(permissions={"mode": "trust"}), missing_rules=True)
     active, _ = make_policy(config, [tmp_path])
     assert not active.is_complete
@@ -113,7 +113,7 @@ async def test_no_input_of_a_tool_makes_a_command_confined(tmp_path: Path) -> No
         assert not (await Gate(policy(tmp_path)).check(action)).is_allowed
 
 
-async def test_without_a_person_the_same_settings_and_hooks_decide_and_nothing_is_recorded(tmp_path: Path) -> None:
+async def test_without_a_person_the_same_policy_decides_and_no_event_is_recorded(tmp_path: Path) -> None:
     recorder, person = Recorder(), ScriptedPerson([Answer("session")])
     gate = Gate(policy(tmp_path), recorder, person=person)
     assert not (await gate.unattended.check(bash_action("make all"))).is_allowed

@@ -34,7 +34,7 @@ def make_hook(decision: str, **more: Any) -> Hook:
     return Hook("preToolUse", function=function)
 
 
-async def test_the_decision_names_who_made_it(tmp_path: Path) -> None:
+async def test_the_decision_names_the_part_that_made_it(tmp_path: Path) -> None:
     hostile = edit(tmp_path / ".git" / "config")
     everything = {"callback": make_callback("allow"), "person": ScriptedPerson([])}
     gate = Gate(
@@ -62,7 +62,7 @@ async def test_the_decision_names_who_made_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["ask", "trust", "deny", "acceptEdits", "plan", "auto", "bypassPermissions"])
-async def test_the_callback_is_asked_whatever_the_mode_is(tmp_path: Path, mode: Any) -> None:
+async def test_the_callback_is_asked_in_every_mode(tmp_path: Path, mode: Any) -> None:
     seen = list[tuple[str, Mapping[str, Any]]]()
 
     async def callback(tool: str, context: Mapping[str, Any]) -> Any:
@@ -90,7 +90,7 @@ async def test_the_callback_is_asked_whatever_the_mode_is(tmp_path: Path, mode: 
     assert seen[2][1]["suggestions"] == ["edit(a.py)"]
 
 
-async def test_the_callback_is_not_asked_about_what_a_rule_denies(tmp_path: Path) -> None:
+async def test_the_callback_is_not_asked_if_a_rule_denies(tmp_path: Path) -> None:
     seen = list[str]()
 
     def callback(tool: str, context: Mapping[str, Any]) -> str:
@@ -168,7 +168,7 @@ async def test_a_sync_callback_that_never_returns_denies_in_time(tmp_path: Path)
     threads[0].join()
 
 
-async def test_an_answer_of_a_callback_can_change_the_input_and_the_rules_see_it(tmp_path: Path) -> None:
+async def test_a_callback_can_change_the_input_and_rules_apply_to_the_change(tmp_path: Path) -> None:
     changed = make_callback({"decision": "allow", "updated_input": {"command": "make check"}})
     decision = await Gate(policy(tmp_path, "trust"), callback=changed).check(bash_action("make"))
     assert (decision.verdict, decision.updated_input) == ("allow", {"command": "make check"})
@@ -323,7 +323,7 @@ async def test_a_tool_that_walks_can_ask_about_each_file(tmp_path: Path) -> None
     assert [gate.is_readable(tmp_path / name) for name in names] == [True, False, False, False]
 
 
-async def test_missing_rules_allow_nothing_and_ask(tmp_path: Path) -> None:
+async def test_if_rules_may_be_missing_the_gate_asks(tmp_path: Path) -> None:
     whole, broken = (
         policy(tmp_path, "trust", make_rules(["Bash(make *)"]), is_complete=value) for value in (True, False)
     )

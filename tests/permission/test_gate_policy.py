@@ -197,7 +197,7 @@ def test_a_rule_in_the_list_is_not_added_again(tmp_path: Path) -> None:
         ({}, {"allowed_tools": ("Read(src/**)",)}, True),
     ],
 )
-def test_a_policy_knows_whether_it_tells_files_apart(
+def test_a_policy_knows_whether_its_decision_depends_on_the_file(
     tmp_path: Path, permissions: dict[str, object], lists: dict[str, tuple[str, ...]], *, expected: bool
 ) -> None:
     policy = replace(policy_of(tmp_path, **permissions)[0], **lists)  # type: ignore[arg-type]

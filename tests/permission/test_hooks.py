@@ -72,7 +72,7 @@ async def test_a_matcher_selects_the_tools_of_a_hook(matcher: str, tool: str, ru
 
 
 @pytest.mark.parametrize("event", NAMES)
-async def test_a_hook_that_fails_denies_only_what_can_be_denied(event: str) -> None:
+async def test_a_failing_hook_denies_only_events_that_can_be_denied(event: str) -> None:
     def broken(payload: object) -> None:
         raise RuntimeError("broken")
 

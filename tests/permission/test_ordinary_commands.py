@@ -15,7 +15,7 @@ pytestmark = pytest.mark.process
 COMMANDS = (Path(__file__).parent / "ordinary_commands.txt").read_text(encoding="utf-8").splitlines()
 
 
-def test_there_are_enough_different_commands() -> None:
+def test_the_list_has_enough_different_commands() -> None:
     assert len(set(COMMANDS)) == len(COMMANDS) >= 500
 
 

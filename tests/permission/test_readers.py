@@ -41,7 +41,7 @@ OPTIONS = parse_options("-ab -n= -f@ -U? -# --all --lines= --file@ --color? ~ps"
         (["-"], [], ["-"]),
     ],
 )
-def test_options_are_read_as_programs_read_them(
+def test_options_are_parsed_as_by_the_programs(
     words: list[str], options: list[tuple[str, str]], operands: list[str]
 ) -> None:
     found = read_arguments(OPTIONS, [literal(word) for word in words])
@@ -248,7 +248,7 @@ def test_a_dangerous_or_hidden_effect_is_asked_in_the_mode_auto(root: Path, comm
     assert decide(root, command, "auto") == "ask"
 
 
-def test_a_search_that_may_read_secrets_is_asked_unless_a_sandbox_hides_them(root: Path) -> None:
+def test_a_search_that_may_read_secrets_asks_unless_a_sandbox_hides_them(root: Path) -> None:
     (root / "sub" / ".env").write_text("KEY=1\n")
     for command in ("grep -r KEY .", "grep -r KEY", "rg -uu KEY", "diff -r sub ."):
         assert decide(root, command, "ask") == "ask"
@@ -329,7 +329,7 @@ def test_listed_names_become_options(root: Path) -> None:
     assert decide(root, "find . -type f | xargs wc") == "allow"
 
 
-def test_a_hard_link_is_the_file_that_it_names(root: Path) -> None:
+def test_a_hard_link_is_protected_like_its_file(root: Path) -> None:
     (root / ".env").write_text("KEY=1\n")
     (root / "plain.txt").hardlink_to(root / ".env")
     (root / ".git").mkdir()
@@ -370,7 +370,7 @@ def test_rules_are_about_files_and_not_about_words(root: Path, rule: str, comman
     assert (found.verdict if found else "ask") == expected
 
 
-def test_a_rule_that_allows_a_program_wins_over_files_that_nobody_sees(root: Path) -> None:
+def test_a_rule_that_allows_a_program_wins_over_rules_about_unknown_files(root: Path) -> None:
     active = make_rules(["Bash(pytest *)"], (), ["Read(private/*)"])
     found = Gate(policy(root, "ask", active)).explain(bash_action("pytest -q")).decision
     assert found is not None

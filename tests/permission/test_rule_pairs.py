@@ -74,7 +74,7 @@ def read_call(root: Path, text: str) -> Action:
     return Action(tool, KINDS[tool], {"path": name}, paths=(path,), call_id="c1", session_id="s1")
 
 
-def test_there_are_enough_different_pairs() -> None:
+def test_the_list_has_enough_different_pairs() -> None:
     assert len(set(PAIRS)) == len(PAIRS) >= 200
 
 

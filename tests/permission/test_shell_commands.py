@@ -27,7 +27,7 @@ FETCHING = (
 """Commands that run code of the network."""
 
 
-def test_the_lists_are_as_long_as_they_should_be() -> None:
+def test_the_lists_have_their_minimum_lengths() -> None:
     assert len(set(HOSTILE)) >= 200
     assert len(set(HARMLESS)) >= 60
 

@@ -80,7 +80,7 @@ def test_a_process_without_work_is_not_stuck(waiting: psutil.Popen):
     assert activity.is_stuck()
 
 
-def test_a_session_is_the_process_that_leads_it_and_what_it_started(waiting: psutil.Popen):
+def test_a_session_has_its_leader_and_the_started_processes(waiting: psutil.Popen):
     assert session_pids(waiting.pid) == [waiting.pid]
     assert cpu_ticks(2**22 + 1) == 0
 

@@ -26,7 +26,7 @@ def python_command(script: str) -> list[str]:
     return [sys.executable, "-c", script]
 
 
-async def test_a_detached_process_says_it_is_ready_and_lives_on(tmp_path: Path):
+async def test_a_detached_process_reports_its_start_and_continues(tmp_path: Path):
     log = tmp_path / "log"
 
     answer = await detached_process.start_detached(python_command(SAYS), {**os.environ, "WORD": "hello"}, log)
@@ -93,7 +93,7 @@ async def test_a_start_without_a_sign_of_life_is_killed(tmp_path: Path):
     assert has_ended(int((tmp_path / "log").read_text()))
 
 
-async def test_a_program_that_is_not_there_leaves_no_pipe_open(tmp_path: Path):
+async def test_a_missing_program_leaves_no_open_pipe(tmp_path: Path):
     before = set(os.listdir("/proc/self/fd"))
 
     with pytest.raises(FileNotFoundError):

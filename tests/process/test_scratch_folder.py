@@ -28,7 +28,7 @@ def make_old(folder: Path) -> None:
     os.utime(folder, (0, 0))
 
 
-def test_only_a_folder_of_ours_whose_process_is_gone_is_removed(temporary: Path):
+def test_only_a_folder_of_a_process_that_ended_is_removed(temporary: Path):
     environment = {**os.environ, "TMPDIR": str(temporary)}
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
@@ -76,7 +76,7 @@ def test_unreadable_files_are_removed_and_the_targets_of_links_stay(temporary: P
     assert ((kept / "file").exists(), kept.stat().st_mode & 0o777) == (True, 0o500)
 
 
-def test_the_folder_around_the_files_is_closed_for_others_whatever_its_program_does(temporary: Path):
+def test_the_outer_scratch_folder_is_closed_for_other_users(temporary: Path):
     folder = ScratchFolder()
     folder.path.chmod(0o777)
     assert folder.path.parent.parent == temporary

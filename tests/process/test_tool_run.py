@@ -78,7 +78,7 @@ async def test_a_tool_gives_way_to_the_engine():
     assert result.stdout == f"{os.nice(0) + 5} True\n".encode()
 
 
-async def test_a_tool_that_is_not_there():
+async def test_a_missing_tool_raises_an_error():
     with pytest.raises(FileNotFoundError):
         await tool_run.run_tool(["/no/such/tool"])
 
@@ -101,7 +101,7 @@ async def test_cancelled_the_whole_family_is_killed(pipe: Path):
     await wait_for_end(processes)
 
 
-async def test_a_child_that_outlives_its_tool_is_killed_too(pipe: Path):
+async def test_a_child_that_outlives_its_tool_is_killed(pipe: Path):
     running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe, then="exit 0"), limit_s=1))
     processes = await find_family(pipe)
 
@@ -121,7 +121,7 @@ async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
         await wait_for_end([psutil.Process(int(result.stdout))])
 
 
-async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, escaped: list[psutil.Process]):
+async def test_a_child_in_another_session_does_not_delay_the_result(pipe: Path, escaped: list[psutil.Process]):
     running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe, start="setsid sleep 1000"), limit_s=1))
     parent, child = await find_family(pipe)
     escaped.append(child)

@@ -47,7 +47,7 @@ def asked() -> Iterator[Asked]:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("number", range(len(CALLS)), ids=list(CALLS))
-def test_a_question_shows_what_would_happen(asked: Asked, number: int, door: str):
+def test_each_surface_shows_the_same_text_of_a_question(asked: Asked, number: int, door: str):
     if door not in asked:
         pytest.skip(find_node_problem())
     assert len(asked[door]) == len(CALLS) == 40

@@ -33,7 +33,7 @@ async def test_a_message_takes_an_agent_through_all_statuses(bench: AgentBench):
     assert names == ["agent_started", "agent_ready", "submitted", "message", "agent_stopped"]
 
 
-async def test_an_agent_is_readable_after_its_end(bench: AgentBench):
+async def test_an_agent_can_be_read_after_its_end(bench: AgentBench):
     agent = await bench.start("echo")
     await agent.send("remember me")
     await agent.stop()
@@ -95,7 +95,7 @@ async def test_a_program_that_ends_at_once_is_an_error(bench: AgentBench):
     assert agent.state.status == "error"
 
 
-async def test_a_program_that_is_missing_and_one_that_is_none(make_bench: Callable[..., AgentBench], tmp_path: Path):
+async def test_a_missing_or_broken_program_is_an_error(make_bench: Callable[..., AgentBench], tmp_path: Path):
     broken = tmp_path / "broken"
     broken.write_bytes(b"\x7fELF nothing")
     broken.chmod(0o755)
@@ -124,7 +124,7 @@ async def test_an_idle_agent_is_stopped(bench: AgentBench):
     assert "idle" in event.data["reason"]
 
 
-async def test_an_agent_that_ignores_everything_is_killed(bench: AgentBench):
+async def test_an_agent_that_ignores_sigterm_is_killed(bench: AgentBench):
     agent = await bench.start("fake", "--ignore-term")
     agent.press(b"/hang\r")
     await bench.wait(agent, lambda state: state.status == "busy")

@@ -23,7 +23,7 @@ from tests.runtime.conftest import FAKE_CLI, AgentBench
 
 
 @pytest.mark.parametrize("reports", ["always", "asked", "never"])
-async def test_the_answer_is_what_the_agent_printed(bench: AgentBench, reports: str):
+async def test_the_answer_is_the_text_that_the_agent_printed(bench: AgentBench, reports: str):
     agent = await bench.start("fake", "--reports", reports)
     for text in ("hello", "hello", "a longer message " * 10):
         reply = await agent.send(text)
@@ -163,7 +163,7 @@ async def test_enter_is_not_pressed_for_ever(bench: AgentBench):
     assert (reply.sent, reply.submitted, reply.response) == (True, False, "")
 
 
-async def test_an_agent_without_an_echo_gets_its_message_too(bench: AgentBench):
+async def test_an_agent_without_an_echo_gets_its_message(bench: AgentBench):
     agent = await bench.start("fake", "--no-echo")
     assert (await agent.send("hello")).response == "● You said: hello"
 
@@ -189,7 +189,7 @@ async def test_an_agent_that_wants_a_login_takes_no_message(bench: AgentBench):
     assert (await agent.send("hello")).response == "● You said: hello"
 
 
-async def test_an_agent_that_is_stopped_ends_its_messages(bench: AgentBench):
+async def test_stopping_an_agent_ends_its_messages(bench: AgentBench):
     agent = await bench.start()
     sending = [asyncio.ensure_future(agent.send("/slow 100")), asyncio.ensure_future(agent.send("more", queue=True))]
     await bench.wait(agent, lambda state: state.status == "busy")

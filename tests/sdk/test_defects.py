@@ -152,7 +152,7 @@ async def test_a_line_of_a_megabyte_arrives(fake: FakeProgram):
 
 
 @pytest.mark.parametrize("place", ["before ready", "in a turn"])
-async def test_much_output_on_stderr_stops_nobody(fake: FakeProgram, place: str):
+async def test_much_output_on_stderr_does_not_block(fake: FakeProgram, place: str):
     write = 'sys.stderr.write("x" * 300_000); sys.stderr.flush()'
     fake(f"""
         def loud(frame, number):
@@ -166,7 +166,7 @@ async def test_much_output_on_stderr_stops_nobody(fake: FakeProgram, place: str)
         assert isinstance([event async for event in query("hi")][-1], TurnStop)
 
 
-async def test_a_child_whose_pipe_another_process_holds_ends_the_iterator(fake: FakeProgram):
+async def test_a_dead_child_whose_pipe_stays_open_ends_the_iterator(fake: FakeProgram):
     fake("""
         def die(frame, number):
             # the process leaves the session, with the pipes

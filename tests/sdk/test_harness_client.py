@@ -91,7 +91,7 @@ async def test_concurrent_prompts_are_answered_in_order(fake: FakeProgram):
     assert marks == ["TurnStart", "TurnStop"] * 3
 
 
-async def test_a_turn_that_nobody_reads_does_not_block_the_next(fake: FakeProgram):
+async def test_an_unread_turn_does_not_block_the_next_turn(fake: FakeProgram):
     fake()
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         first = await client.send("first")
@@ -293,7 +293,7 @@ async def test_close_is_idempotent_and_ends_iterators(fake: FakeProgram):
         await client.__aenter__()
 
 
-async def test_a_client_is_used_within_its_block():
+async def test_a_client_can_be_used_only_inside_of_its_block():
     client = HarnessClient()
     with pytest.raises(HarnessError, match="use `async with`"):
         await client.send("hi")

@@ -128,7 +128,7 @@ async def test_a_function_that_fails_denies_and_says_why(
     assert [event.error != "" for event in decisions] == [True]
 
 
-async def test_a_function_forbids_a_prompt_and_adds_to_it(project: Path, tmp_path: Path):
+async def test_a_hook_function_denies_a_prompt_or_adds_to_it(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, {"text": "teal", "expect": "the user likes teal"})
 
     def check(facts: Facts) -> Any:

@@ -169,7 +169,7 @@ async def test_a_session_in_this_process_that_fails_ends_the_turn(tmp_path: Path
         assert isinstance(failure.value.__cause__, RuntimeError)
 
 
-async def test_an_installation_without_the_host_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_an_installation_without_the_session_host_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(in_process, "SESSION_HOST", "lsp_harness.no_such_module")
     with pytest.raises(HarnessError, match="cannot run a session in this process"):
         await anext(query("hi", in_process=True, cwd=tmp_path))

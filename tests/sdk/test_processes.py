@@ -50,7 +50,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_waits")
 @pytest.mark.parametrize("way", ["cancel", "aclose", "close"])
-async def test_a_child_that_ignores_sigterm_is_ended_with_its_own_children(fake: FakeProgram, way: str):
+async def test_a_child_that_ignores_sigterm_is_killed_with_its_children(fake: FakeProgram, way: str):
     fake(STUBBORN)
     pids: list[int] = []
     has_text = asyncio.Event()
@@ -113,7 +113,7 @@ async def test_a_second_cancellation_kills_at_once(fake: FakeProgram):
     await client.close()
 
 
-async def test_processes_that_a_session_leaves_behind_end_with_it(fake: FakeProgram):
+async def test_processes_that_a_session_leaves_end_with_the_session(fake: FakeProgram):
     fake("""
         def leave(frame, number):
             child = subprocess.Popen(["/bin/sleep", "600"], process_group=0)
@@ -172,7 +172,7 @@ def test_children_end_with_the_interpreter(tmp_path: Path):
     assert not Path(config).parent.exists()
 
 
-def test_a_fork_of_the_program_leaves_the_session_to_its_parent(monkeypatch: pytest.MonkeyPatch):
+def test_a_forked_process_does_not_end_the_session_of_its_parent(monkeypatch: pytest.MonkeyPatch):
     killed: list[ProcessSession] = []
     monkeypatch.setattr(ProcessSession, "kill", lambda session: killed.append(session))
     monkeypatch.setattr(ProcessSession, "members", lambda self: [])

@@ -61,7 +61,7 @@ def test_an_import_is_quick():
         "from lsp_harness.wire import frame_lines, client_event_codec, session_socket",
     ],
 )
-def test_the_public_names_load_nothing_heavy(statement: str):
+def test_importing_the_public_names_loads_no_heavy_module(statement: str):
     assert measure(statement, runs=1)[1] == []
 
 

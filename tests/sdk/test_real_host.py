@@ -149,7 +149,7 @@ def test_a_client_that_is_gone_is_no_traceback(project: Path, tmp_path: Path):
         assert b"Traceback" not in process.stderr.read()
 
 
-async def test_the_process_of_a_closed_client_and_its_tools_are_gone(project: Path, tmp_path: Path):
+async def test_closing_a_client_ends_its_process_and_its_tools(project: Path, tmp_path: Path):
     async with asyncio.timeout(LIMIT_S):
         async with HarnessClient(cwd=project, provider=write_script(tmp_path, SLEEP)) as client:
             # a turn that nobody has is interrupted
@@ -223,7 +223,7 @@ async def test_a_prompt_that_waits_can_be_interrupted(project: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_a_turn_that_nobody_reads_is_interrupted(in_process: bool, project: Path, tmp_path: Path):
+async def test_an_unread_turn_is_interrupted(in_process: bool, project: Path, tmp_path: Path):
     provider = write_script(tmp_path, HANG, "next")
     async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, provider=provider, in_process=in_process) as client:
         turn = await client.send("go")
@@ -234,7 +234,7 @@ async def test_a_turn_that_nobody_reads_is_interrupted(in_process: bool, project
 
 
 # -- prompts
-async def test_every_prompt_has_one_end_with_its_id(project: Path, tmp_path: Path):
+async def test_every_prompt_has_exactly_one_end_with_its_id(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, {"error": "away"}, "fine")
     schema = {"type": "array", "uniqueItems": {"no": "schema"}, "$ref": "#/nowhere"}
     prompts: list[dict[str, Any]] = [
@@ -277,7 +277,7 @@ async def test_prompts_that_the_end_of_the_session_cuts_off_have_their_ends_too(
 
 
 @pytest.mark.parametrize("is_empty", [True, False])
-def test_prompts_come_from_a_file_and_from_nowhere(is_empty: bool, project: Path, tmp_path: Path):
+def test_prompts_are_read_from_a_file_and_an_empty_input_is_allowed(is_empty: bool, project: Path, tmp_path: Path):
     prompts = tmp_path / "prompts"
     prompts.write_text('{"id": "1", "prompt": "a"}\n{"id": "2", "prompt": "b"}')
     provider = write_script(tmp_path, *([] if is_empty else ["A", "B"]))
@@ -298,7 +298,7 @@ async def test_the_first_event_has_all_properties_of_the_session(project: Path, 
     assert started.version
 
 
-async def test_the_decision_of_a_hook_about_a_prompt_is_an_event_of_its_turn(project: Path, tmp_path: Path):
+async def test_the_decision_of_a_prompt_hook_is_an_event_of_its_turn(project: Path, tmp_path: Path):
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "config.toml").write_text(
         '[[hooks.userPromptSubmit]]\ncommand = "echo too long >&2; exit 2"\n'

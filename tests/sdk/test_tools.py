@@ -87,7 +87,7 @@ async def test_decorated_and_plain_functions_are_called():
         assert (await client.call_tool("add", {})).is_error
 
 
-async def test_an_exception_is_told_with_its_message_and_without_a_traceback(caplog: pytest.LogCaptureFixture):
+async def test_an_exception_is_reported_with_its_message_and_without_a_traceback(caplog: pytest.LogCaptureFixture):
     def broken(text: str) -> str:
         raise OSError(f"no disk for {text}")
 
@@ -125,7 +125,7 @@ async def test_a_synchronous_tool_does_not_stall_the_events(fake: FakeProgram):
         assert (await call).structured_content == {"result": "done"}
 
 
-async def test_a_request_needs_the_token_and_no_web_page_has_it():
+async def test_a_request_needs_a_token_that_no_web_page_has():
     async with open_server(plain) as server, httpx2.AsyncClient() as http:
         entry = server.entry()
         url, allowed = entry["url"], entry["headers"]

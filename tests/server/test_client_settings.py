@@ -30,7 +30,7 @@ async def test_initialization_options_are_read_with_and_without_the_section(spaw
     assert (await read_model(without_section), await read_model(with_section)) == ("one", "two")
 
 
-async def test_options_that_make_no_sense_are_logged_and_change_nothing(spawn: Spawn):
+async def test_invalid_options_are_logged_and_change_no_setting(spawn: Spawn):
     editor = await spawn("plain", initializationOptions={"model": {"path": 5, "nonsense": 1}})
     with_invalid_options = await spawn("plain", initializationOptions=[1, 2])
 
@@ -65,7 +65,7 @@ async def test_settings_are_asked_for_and_followed(spawn: Spawn):
     assert await model_becomes(editor, "changed")
 
 
-async def test_settings_that_are_not_set_leave_things_as_they_are(spawn: Spawn):
+async def test_answers_without_settings_change_no_setting(spawn: Spawn):
     editor = await spawn(None)
     for reply in ([None], [], None, [5], ["x"], {"a": 1}, ValueError("no")):
         editor.replies["workspace/configuration"] = reply
@@ -89,7 +89,7 @@ async def test_settings_can_be_pushed(spawn: Spawn):
     assert await read_model(editor) != "pushed"
 
 
-async def test_a_project_file_counts_and_what_is_wrong_in_it_is_a_diagnostic_on_it(spawn: Spawn, tmp_path: Path):
+async def test_a_project_file_is_used_and_its_mistakes_are_diagnostics(spawn: Spawn, tmp_path: Path):
     file = tmp_path / "lsp-harness.toml"
     file.write_text('[model]\npath = "mine"\n\n[generation]\ncandidate = 3\n')
     editor = await spawn("plain", rootUri=tmp_path.as_uri())
@@ -103,7 +103,7 @@ async def test_a_project_file_counts_and_what_is_wrong_in_it_is_a_diagnostic_on_
     assert "generation.candidate" in diagnostic["message"]
 
 
-async def test_saving_the_project_file_takes_effect_and_clears_what_was_wrong(spawn: Spawn, tmp_path: Path):
+async def test_a_saved_project_file_is_used_and_clears_its_diagnostics(spawn: Spawn, tmp_path: Path):
     file = tmp_path / "lsp-harness.toml"
     file.write_text("[modle]\n")
     editor = await spawn("plain", rootUri=tmp_path.as_uri())
@@ -116,7 +116,7 @@ async def test_saving_the_project_file_takes_effect_and_clears_what_was_wrong(sp
     assert await read_model(editor) == "other"
 
 
-async def test_saving_the_project_file_keeps_what_the_editor_said_at_the_start(spawn: Spawn, tmp_path: Path):
+async def test_a_saved_project_file_keeps_the_settings_of_the_editor(spawn: Spawn, tmp_path: Path):
     file = tmp_path / "lsp-harness.toml"
     file.write_text("[modle]\n")
     editor = await spawn("plain", rootUri=tmp_path.as_uri(), initializationOptions=make_setting("editors"))

@@ -54,7 +54,7 @@ async def test_a_fix_of_two_sources_for_one_place_is_offered_once(spawn: Spawn):
     ]
 
 
-async def test_a_rule_that_ruff_names_is_known_by_its_code(spawn: Spawn, tmp_path: Path):
+async def test_a_rule_that_ruff_reports_by_its_name_is_recognised(spawn: Spawn, tmp_path: Path):
     editor = await open_text(spawn, "teh teh teh", rootUri=tmp_path.as_uri())
     named = [make_typo(0) | {"source": "Ruff", "code": "undefined-name"}, make_typo(4) | {"code": "undefined-name"}]
 
@@ -65,7 +65,7 @@ async def test_a_rule_that_ruff_names_is_known_by_its_code(spawn: Spawn, tmp_pat
     assert codes == ["F821", "F821", "undefined-name", "undefined-name"]
 
 
-async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spawn):
+async def test_offers_have_all_data_to_compute_their_edits(spawn: Spawn):
     editor = await open_text(spawn, "ä teh")
 
     linter, model = await request_actions(editor, make_typo(2))
@@ -97,7 +97,7 @@ async def test_no_action_is_offered_without_a_diagnostic_or_for_other_kinds(spaw
     assert len(await request_actions(editor, make_typo(0), only=[""])) == 2
 
 
-async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_applied(spawn: Spawn):
+async def test_resolving_returns_a_versioned_edit_and_a_command_that_reports_it(spawn: Spawn):
     editor = await open_text(spawn, "ä teh")
     _, model = await request_actions(editor, make_typo(2))
 
@@ -152,7 +152,7 @@ async def test_a_client_without_versioned_edits_gets_plain_changes(spawn: Spawn)
     assert "command" not in resolved
 
 
-async def test_an_action_that_is_a_command_only_is_resolved_as_it_is(spawn: Spawn):
+async def test_an_action_with_only_a_command_is_resolved_unchanged(spawn: Spawn):
     editor = await open_text(spawn, "teh")
     action = {"title": "Why", "kind": "quickfix", "command": {"title": "Why", "command": "lspHarness.why"}}
     assert await editor.request("codeAction/resolve", action) == action
@@ -186,7 +186,7 @@ async def test_a_text_that_changes_meanwhile_is_not_fixed(spawn: Spawn):
         await editor.answer(id)
 
 
-async def test_no_answer_is_an_error_with_its_reason(spawn: Spawn):
+async def test_a_fix_without_a_candidate_is_an_error_with_its_reason(spawn: Spawn):
     editor = await open_text(spawn, "teh hopeless")
     _, model = await request_actions(editor, make_typo(0))
 
@@ -194,7 +194,7 @@ async def test_no_answer_is_an_error_with_its_reason(spawn: Spawn):
         await editor.request("codeAction/resolve", model)
 
 
-async def test_data_that_is_not_ours_is_refused(spawn: Spawn):
+async def test_invalid_data_of_an_action_is_refused(spawn: Spawn):
     editor = await open_text(spawn, "teh")
     _, model = await request_actions(editor, make_typo(0))
     data = model["data"]

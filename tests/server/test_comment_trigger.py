@@ -97,7 +97,7 @@ async def test_a_save_before_the_first_edit_has_begun_wins(client: Client) -> No
     assert client.applied == [ASKS + "a = 1\n"]
 
 
-async def test_a_save_of_the_same_text_begins_nothing(client: Client) -> None:
+async def test_a_repeated_save_of_the_same_text_starts_one_edit(client: Client) -> None:
     for _ in range(3):
         client.save(ASKS + "a = 1\n")
         await asyncio.sleep(0)

@@ -132,7 +132,7 @@ async def test_a_request_from_before_the_document_was_closed_is_answered(
     assert await editor.answer(77)
 
 
-async def test_our_own_diagnostic_comes_back_with_the_tool_that_found_it(spawn: Spawn):
+async def test_our_own_diagnostic_keeps_its_tool_when_it_is_sent_back(spawn: Spawn):
     editor = await spawn("eglot")
     editor.open(URI, "😀 teh")
     [diagnostic] = (await editor.find_params("textDocument/publishDiagnostics"))["diagnostics"]

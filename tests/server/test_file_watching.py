@@ -44,7 +44,7 @@ async def test_the_client_is_asked_to_watch_the_settings_files(spawn: Spawn, pro
     ]
 
 
-async def test_a_client_that_watches_the_workspace_only_is_asked_for_what_is_there(spawn: Spawn, project: Path):
+async def test_a_client_that_watches_only_the_workspace_registers_these_files(spawn: Spawn, project: Path):
     client_capabilities = read_capabilities("vscode")
     client_capabilities["workspace"]["didChangeWatchedFiles"] = {"dynamicRegistration": True}
     editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
@@ -52,7 +52,7 @@ async def test_a_client_that_watches_the_workspace_only_is_asked_for_what_is_the
     assert await watched_patterns(editor) == ["**/lsp-harness.toml", "**/localcode.toml", "**/lsp-harness.local.toml"]
 
 
-async def test_a_client_that_watches_nothing_is_not_asked(spawn: Spawn, project: Path):
+async def test_a_client_without_file_watching_is_not_asked(spawn: Spawn, project: Path):
     client_capabilities = read_capabilities("vscode")
     del client_capabilities["workspace"]["didChangeWatchedFiles"]
     editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
@@ -117,7 +117,7 @@ async def test_the_settings_file_of_the_user_is_read_again(spawn: Spawn, project
     assert await read_model(editor) == "users"
 
 
-async def test_a_file_of_the_same_name_elsewhere_is_not_meant(spawn: Spawn, project: Path):
+async def test_a_settings_file_in_another_folder_is_not_read(spawn: Spawn, project: Path):
     editor = await spawn("vscode", rootUri=project.as_uri())
     default = await read_model(editor)
     inner = project / "vendored"

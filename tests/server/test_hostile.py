@@ -140,7 +140,7 @@ async def test_hostile_texts_do_not_disturb_other_documents(editor: Editor, tmp_
     assert "calm.py" not in reasons
 
 
-async def test_a_text_is_parsed_again_when_it_can_be(editor: Editor, tmp_path: Path):
+async def test_a_text_that_can_be_parsed_again_has_its_symbols(editor: Editor, tmp_path: Path):
     folder = (tmp_path / "work").as_uri() + "/"
     uri, hostile = folder + "hostile.py", "x = " + "(" * 20_000 + "\n"
     editor.open(uri, hostile)

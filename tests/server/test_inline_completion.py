@@ -20,7 +20,7 @@ async def open_text(spawn: Spawn, text: str, client: str = "vscode") -> Editor:
     return editor
 
 
-async def test_an_item_has_a_range_its_text_and_says_when_it_was_taken(spawn: Spawn):
+async def test_an_item_has_a_range_a_text_and_a_command_for_its_acceptance(spawn: Spawn):
     editor = await open_text(spawn, "x")
 
     assert await editor.request(METHOD, params_at_start()) == {
@@ -70,7 +70,7 @@ async def test_cancel_request_reaches_the_work_itself(spawn: Spawn):
     await editor.until(lambda: "cancelled inside" in editor.errors)
 
 
-async def test_a_user_who_asked_sees_that_the_model_works_and_can_cancel(spawn: Spawn):
+async def test_an_explicit_request_shows_its_progress_and_can_be_cancelled(spawn: Spawn):
     editor = await open_text(spawn, "wait")
     id = editor.ask(METHOD, params_at_start(kind=1))
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
@@ -117,7 +117,7 @@ async def test_cancel_in_the_same_write_as_the_request(spawn: Spawn):
         await editor.answer("a")
 
 
-async def test_cancelling_what_does_not_run_changes_nothing(spawn: Spawn):
+async def test_cancelling_an_unknown_request_has_no_effect(spawn: Spawn):
     editor = await open_text(spawn, "x")
     for params in ({"id": 77}, {"id": None}, {"id": [1]}, {"id": {}}, {}, None, []):
         editor.notify("$/cancelRequest", params)
@@ -135,7 +135,7 @@ async def test_superseded_work_is_answered_as_cancelled(spawn: Spawn):
         await editor.request(METHOD, params_at_start())
 
 
-async def test_an_unexpected_error_is_polite_and_its_traceback_stays_in_the_log(spawn: Spawn):
+async def test_an_unexpected_error_is_one_sentence_and_its_traceback_is_logged(spawn: Spawn):
     editor = await open_text(spawn, "boom")
 
     with pytest.raises(ResponseError) as error:
@@ -204,7 +204,7 @@ async def test_clients_without_ghost_text_get_a_popup_menu(spawn: Spawn):
     }
 
 
-async def test_the_popup_menu_stays_quiet_about_an_engine_it_has_reported(spawn: Spawn):
+async def test_the_popup_menu_reports_a_failed_engine_only_once(spawn: Spawn):
     editor = await open_text(spawn, "down", client="nvim")
     params = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
 

@@ -10,7 +10,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.server import main
 
 
-def test_a_signal_before_there_is_a_connection_ends_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_before_the_connection_ends_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     async def connect(tcp: str | None, ws: str | None) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         await asyncio.Event().wait()

@@ -12,7 +12,7 @@ from tests.server.conftest import Spawn
 from tests.support.lsp import Editor, ResponseError
 
 
-async def test_a_client_with_everything_is_advertised_all_capabilities(spawn: Spawn):
+async def test_a_client_with_all_capabilities_gets_all_capabilities(spawn: Spawn):
     editor = await spawn(None)
 
     result = await editor.initialize("vscode")
@@ -48,7 +48,7 @@ async def test_a_client_with_everything_is_advertised_all_capabilities(spawn: Sp
     }
 
 
-async def test_completion_is_advertised_only_where_there_is_no_ghost_text(spawn: Spawn):
+async def test_completion_is_advertised_only_to_clients_without_ghost_text(spawn: Spawn):
     with_ghost_text, without_ghost_text = await spawn(None), await spawn(None)
 
     first, second = await with_ghost_text.initialize("vscode"), await without_ghost_text.initialize("plain")
@@ -119,7 +119,7 @@ async def test_a_second_initialize_is_refused(spawn: Spawn):
         await editor.initialize()
 
 
-async def test_after_shutdown_only_exit_is_heard(spawn: Spawn):
+async def test_after_shutdown_only_exit_is_accepted(spawn: Spawn):
     editor = await spawn()
     await editor.request("shutdown")
 
@@ -132,7 +132,7 @@ async def test_after_shutdown_only_exit_is_heard(spawn: Spawn):
     assert "harness closed" in editor.errors
 
 
-async def test_shutdown_cancels_what_is_running(spawn: Spawn):
+async def test_shutdown_cancels_running_requests(spawn: Spawn):
     editor = await spawn("plain")
     editor.open("file:///a.py", "wait")
     running = editor.ask("textDocument/inlineCompletion", make_inline_params("file:///a.py"))

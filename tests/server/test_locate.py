@@ -52,7 +52,7 @@ async def test_the_code_that_a_task_is_about(spawn: Spawn, workspace: Path):
     assert "notes.md" in [candidate["path"] for candidate in others]
 
 
-async def test_an_open_text_counts_as_it_is(spawn: Spawn, workspace: Path):
+async def test_the_unsaved_text_is_searched(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     await wait_for_index(editor)
     uri = (workspace / "shop.py").as_uri()
@@ -88,7 +88,7 @@ async def test_a_task_can_name_one_of_several_folders(spawn: Spawn, workspace: P
         ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or no uri"),
     ],
 )
-async def test_a_task_that_says_nothing_is_told_what_to_say(
+async def test_a_task_without_words_is_refused_with_a_remedy(
     spawn: Spawn, workspace: Path, argument: dict[str, Any], reason: str
 ):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
@@ -97,7 +97,7 @@ async def test_a_task_that_says_nothing_is_told_what_to_say(
         await run(editor, "locate", argument)
 
 
-async def test_a_search_that_finds_nothing_says_why(spawn: Spawn, workspace: Path):
+async def test_a_search_without_a_result_says_why(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     await wait_for_index(editor)
     while True:

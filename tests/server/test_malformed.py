@@ -83,7 +83,7 @@ async def test_ids_are_echoed_exactly(spawn: Spawn, id: Any):
 
 
 @pytest.mark.parametrize("id", [None, True, [], {}, [1], {"a": 1}])
-async def test_a_value_that_can_be_no_id_is_refused_to_nobody(spawn: Spawn, id: Any):
+async def test_a_request_with_an_invalid_id_is_refused_without_an_id(spawn: Spawn, id: Any):
     editor = await spawn("plain")
 
     editor.write(frame_message(json.dumps({"jsonrpc": "2.0", "id": id, "method": "shutdown"}).encode()))
@@ -144,7 +144,7 @@ async def test_a_notification_as_a_request_and_a_request_as_a_notification_are_s
         (b'{"jsonrpc":"2.0","method":5}', -32600),
     ],
 )
-async def test_a_body_that_is_no_message_is_refused_to_nobody(spawn: Spawn, body: bytes, code: int):
+async def test_an_invalid_body_is_refused_without_an_id(spawn: Spawn, body: bytes, code: int):
     editor = await spawn("plain")
 
     editor.write(frame_message(body))
@@ -163,7 +163,7 @@ async def test_a_body_that_is_no_message_is_refused_to_nobody(spawn: Spawn, body
         (b'{"jsonrpc":"2.0","id":"z"}', -32600),
     ],
 )
-async def test_half_a_request_is_refused_to_its_id(spawn: Spawn, body: bytes, code: int):
+async def test_an_incomplete_request_is_refused_with_its_id(spawn: Spawn, body: bytes, code: int):
     editor = await spawn("plain")
     editor.request_ids.append("z")
 
@@ -173,7 +173,7 @@ async def test_half_a_request_is_refused_to_its_id(spawn: Spawn, body: bytes, co
     assert await is_alive(editor)
 
 
-async def test_answers_to_nothing_are_ignored(spawn: Spawn):
+async def test_answers_without_a_request_are_ignored(spawn: Spawn):
     editor = await spawn("plain")
 
     for message in (
@@ -260,7 +260,7 @@ async def test_a_client_that_leaves_in_the_middle_of_a_message(spawn: Spawn):
     assert "Traceback" not in editor.errors
 
 
-async def test_bad_notifications_are_logged_and_nothing_more(spawn: Spawn):
+async def test_invalid_notifications_are_only_logged(spawn: Spawn):
     editor = await spawn("plain")
     methods = ("Open", "Change", "Save", "Close")
 

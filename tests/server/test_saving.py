@@ -46,7 +46,7 @@ def did_change_watched_files(file: Path) -> tuple[str, dict[str, Any]]:
 
 @pytest.mark.usefixtures("without_file_events")
 @pytest.mark.parametrize("notification", [did_save, did_change_watched_files])
-async def test_a_saved_file_is_indexed_where_the_system_tells_of_nothing(
+async def test_a_saved_file_is_indexed_without_a_file_watch_of_the_system(
     spawn: Spawn, workspace: Path, notification: Any
 ):
     editor = await spawn("vscode", rootUri=workspace.as_uri())

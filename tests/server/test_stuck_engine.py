@@ -63,7 +63,7 @@ def shown_messages(editor: Editor) -> list[str]:
     ]
 
 
-async def test_a_waiting_request_is_told_once_and_the_next_one_is_answered(engine_socket: Path, editor: Editor):
+async def test_a_waiting_request_fails_once_and_the_next_one_is_answered(engine_socket: Path, editor: Editor):
     # two verbs that need a model, at the same time
     span = {"start": {"line": 0, "character": 0}, "end": {"line": 2, "character": 0}}
     selection = {"uri": URI, "range": span}
@@ -84,7 +84,7 @@ async def test_a_waiting_request_is_told_once_and_the_next_one_is_answered(engin
 
 
 @pytest.mark.parametrize("silence_s", [60.0])
-async def test_requests_that_need_no_model_do_not_wait_for_it(engine_socket: Path, editor: Editor):
+async def test_requests_without_the_model_do_not_wait_for_the_engine(engine_socket: Path, editor: Editor):
     position = {"line": 1, "character": 15}
     with start_listener(engine_socket, stopped=True) as process:
         symbols = await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": URI}})

@@ -46,7 +46,7 @@ async def test_a_client_without_trees_gets_a_list_of_symbols(spawn: Spawn):
     ]
 
 
-async def test_a_text_in_no_language_we_know_declares_nothing(spawn: Spawn):
+async def test_a_text_in_an_unknown_language_has_no_symbols(spawn: Spawn):
     editor = await spawn("vscode")
     editor.open("file:///a.odd", TEXT, language="odd")
     assert await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": "file:///a.odd"}}) == []
@@ -81,7 +81,7 @@ async def test_symbols_of_the_workspace_are_found(spawn: Spawn, workspace: Path)
     assert method["containerName"] == "Circle"
 
 
-async def test_an_open_text_counts_as_it_is_and_not_as_it_is_on_disk(spawn: Spawn, workspace: Path):
+async def test_symbols_of_an_open_text_replace_those_on_disk(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     await wait_for_symbols(editor, "circle", 2)
     uri = (workspace / "shapes.py").as_uri()
@@ -155,7 +155,7 @@ async def test_a_client_that_does_not_ask_for_guesses_gets_none(spawn: Spawn):
             await editor.request(method, {})
 
 
-async def test_references_are_found_by_what_an_import_calls_it(spawn: Spawn, workspace: Path):
+async def test_references_are_found_under_an_imported_alias(spawn: Spawn, workspace: Path):
     """From the alias, and from the declaration."""
     (workspace / "use.py").write_text("from shapes import Circle as Ring\n\nRing()\n")
     (workspace / "other.py").write_text("import shapes\n\nshapes.Circle()\n")

@@ -155,7 +155,7 @@ MISSING = "missing"
 
 
 @pytest.mark.parametrize("version", [6, 5, 4, 0, -1, 2**40, None, MISSING, "7", 5.0, True])
-async def test_a_change_is_taken_whatever_its_version(spawn: Spawn, version: object):
+async def test_a_change_is_applied_with_any_version(spawn: Spawn, version: object):
     editor = await spawn("plain")
     editor.open(URI, "abc", version=5)
     first = change(0, make_replacement(make_position(0, 1), make_position(0, 2), "X"))
@@ -205,9 +205,7 @@ def find_warnings(editor: Editor) -> list[str]:
 
 
 @pytest.mark.parametrize("changes", INVALID_CHANGES)
-async def test_an_impossible_change_is_said_once_and_no_later_one_is_applied_to_a_wrong_text(
-    spawn: Spawn, changes: object
-):
+async def test_an_impossible_change_is_reported_once_and_later_changes_are_not_applied(spawn: Spawn, changes: object):
     editor = await spawn("plain")
     editor.open(URI, "teh", language="go")
     await editor.find_params("textDocument/publishDiagnostics", lambda params: params["diagnostics"])
@@ -234,7 +232,7 @@ async def test_an_impossible_change_is_said_once_and_no_later_one_is_applied_to_
     assert status["outOfStep"] == []
 
 
-async def test_a_document_that_is_lost_twice_is_said_twice(spawn: Spawn):
+async def test_a_document_that_is_lost_twice_is_reported_twice(spawn: Spawn):
     editor = await spawn("plain")
     for _ in range(2):
         editor.open(URI, "x")
@@ -244,7 +242,7 @@ async def test_a_document_that_is_lost_twice_is_said_twice(spawn: Spawn):
     assert len(find_warnings(editor)) == 2
 
 
-async def test_a_range_of_a_document_that_was_never_opened_is_said_once(spawn: Spawn):
+async def test_a_change_of_an_unknown_document_is_reported_once(spawn: Spawn):
     editor = await spawn("plain")
 
     editor.send(change(2, INSERT), change(3, INSERT))
@@ -293,7 +291,7 @@ async def test_a_change_behind_the_end_of_a_document_is_ignored(spawn: Spawn):
         b'{"method":"textDocument/didChange",',
     ],
 )
-async def test_a_change_that_is_not_json_loses_the_text_it_is_about(spawn: Spawn, body: bytes):
+async def test_a_change_that_is_not_json_loses_its_document(spawn: Spawn, body: bytes):
     editor = await spawn("plain")
     editor.open(URI, "x")
     names_document = b"%s" in body
@@ -331,7 +329,7 @@ async def test_a_range_that_ends_beyond_all_numbers_ends_with_the_text(spawn: Sp
 
 
 @pytest.mark.parametrize("item", [{"text": 5}, {"text": None}, {}])
-async def test_a_document_without_a_text_is_said_once(spawn: Spawn, item: dict[str, object]):
+async def test_a_document_without_a_text_is_reported_once(spawn: Spawn, item: dict[str, object]):
     editor = await spawn("plain")
     for _ in range(2):
         editor.notify("textDocument/didOpen", {"textDocument": {"uri": URI, **item}})
@@ -359,7 +357,7 @@ async def test_changes_of_a_text_of_five_megabytes_are_applied(spawn: Spawn):
     assert answer_range["start"] == make_position(lines - 1, 0)
 
 
-async def test_binary_text_has_nothing_to_offer(spawn: Spawn):
+async def test_binary_text_gets_no_offer(spawn: Spawn):
     editor = await spawn("plain")
     editor.open(URI, "\0\1\2teh")
     action = {"textDocument": {"uri": URI}, "range": {"start": make_position(0, 0), "end": make_position(0, 0)}}
@@ -370,7 +368,7 @@ async def test_binary_text_has_nothing_to_offer(spawn: Spawn):
 
 
 @pytest.mark.parametrize("transport", ["stdio", "tcp"])
-async def test_a_request_sees_the_version_it_was_sent_at(spawn: Spawn, transport: str):
+async def test_a_request_is_answered_for_the_version_at_its_sending(spawn: Spawn, transport: str):
     """A request must not see a change that follows it in the same write."""
     if transport == "stdio":
         editor = await spawn("plain")

@@ -35,7 +35,7 @@ async def start() -> AsyncIterator[Callable[..., Awaitable[Editor]]]:
         await editor.kill()
 
 
-async def test_tcp_serves_one_client_and_ends_with_it(start: Callable[..., Awaitable[Editor]]):
+async def test_a_tcp_server_serves_one_client_and_ends_with_it(start: Callable[..., Awaitable[Editor]]):
     editor = await start("--tcp", "127.0.0.1:0")
     await editor.connect()
     await editor.initialize()
@@ -225,7 +225,7 @@ async def test_standard_streams_may_be_regular_files(tmp_path: Path):
     assert (tmp_path / "out").read_bytes().endswith(b'{"jsonrpc":"2.0","id":2,"result":null}')
 
 
-async def test_a_client_that_reads_late_gets_everything(spawn: Spawn):
+async def test_a_client_that_reads_late_gets_all_answers(spawn: Spawn):
     """The answers to 2,000 requests fill the pipe many times before the client reads the first one."""
     editor = await spawn("plain")
     stream = editor.process.stdout

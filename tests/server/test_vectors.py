@@ -74,7 +74,7 @@ async def test_shutdown_and_exit_work_in_all_their_forms(spawn: Spawn):
             editor.request_ids = [m["id"] for m in editor.received if m.get("id") is not None and "method" not in m]
 
 
-async def test_the_server_with_a_real_engine_answers_them_too(home: Path, tiny_model: Path):
+async def test_the_server_with_a_real_engine_answers_the_vectors(home: Path, tiny_model: Path):
     """The real command and harness, and llama.cpp with a tiny random model."""
     env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
     editor = await Editor.spawn("-m", "lsp_harness", "serve", env=env)

@@ -46,7 +46,7 @@ async def test_a_lens_names_the_check_that_failed(spawn: Spawn):
 
 
 @pytest.mark.parametrize("declared", [read_capabilities("vscode"), with_lenses(refresh=False)])
-async def test_clients_that_cannot_follow_lenses_get_none(spawn: Spawn, declared: dict[str, Any]):
+async def test_clients_that_cannot_refresh_lenses_get_none(spawn: Spawn, declared: dict[str, Any]):
     editor = await spawn("vscode", capabilities=declared)
     editor.open(URI, "fine")
 
@@ -55,7 +55,7 @@ async def test_clients_that_cannot_follow_lenses_get_none(spawn: Spawn, declared
     assert not [message for message in editor.received if message.get("method") == "workspace/codeLens/refresh"]
 
 
-async def test_a_verification_that_takes_long_shows_its_progress(spawn: Spawn):
+async def test_a_long_verification_shows_its_progress(spawn: Spawn):
     editor = await spawn("vscode", capabilities=with_lenses())
     editor.open(URI, "slow")
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
@@ -79,7 +79,7 @@ async def test_the_cancel_button_ends_the_verification(spawn: Spawn):
     await editor.until(lambda: f"stopped {URI}" in editor.errors)
 
 
-async def test_a_client_without_progress_bars_gets_none(spawn: Spawn):
+async def test_a_client_without_progress_bars_gets_no_progress(spawn: Spawn):
     editor = await spawn("plain")
     editor.open(URI, "slow")
     await release_harness(editor, URI)

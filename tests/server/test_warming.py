@@ -41,7 +41,7 @@ async def test_a_code_action_without_a_selection_says_where_the_cursor_is(spawn:
     assert "warm 5" not in editor.errors
 
 
-async def test_a_client_may_say_where_the_cursor_is_and_what_has_the_focus(spawn: Spawn):
+async def test_a_client_can_report_the_cursor_and_the_focused_document(spawn: Spawn):
     editor = await open_text(spawn)
 
     position = {"line": 1, "character": 2}
@@ -93,7 +93,7 @@ async def test_trust_is_an_initialization_option_and_no_setting(
 
 
 @pytest.mark.parametrize(("trusted", "model"), [(True, "theirs"), (False, "qwen2.5-coder-0.5b-instruct")])
-async def test_settings_of_a_workspace_count_where_it_is_trusted(
+async def test_settings_of_a_workspace_are_used_only_with_trust(
     spawn: Spawn, tmp_path: Path, trusted: bool, model: str
 ):
     (tmp_path / "lsp-harness.toml").write_text('[model]\npath = "theirs"\n')

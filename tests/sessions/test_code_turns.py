@@ -81,7 +81,7 @@ def outcomes_by_state(opened: OpenSession) -> dict[str, str]:
 
 
 # -- intents
-async def test_a_prompt_that_asks_for_no_work_is_answered_with_what_can_be_asked(open_scripted: OpenScripted):
+async def test_a_prompt_without_a_task_is_answered_with_a_list_of_possible_tasks(open_scripted: OpenScripted):
     opened = await open_scripted({"text": "other"}, driver="code")
     stopped = await ask(opened, "hello")
     assert (stopped.reason, entered_states(opened)) == ("completed", ["UNDERSTAND", "ANSWER", "COMPLETE"])
@@ -102,7 +102,7 @@ async def test_the_temperature_of_the_choice_is_a_setting(open_scripted: OpenScr
     assert temperatures == [0.1, 0.7]
 
 
-async def test_a_question_is_answered_and_changes_nothing(open_scripted: OpenScripted, project: Path):
+async def test_a_question_is_answered_and_no_file_is_changed(open_scripted: OpenScripted, project: Path):
     opened = await open_scripted({"text": "explain"}, {"text": "It computes an area."}, driver="code")
     write_files(project, geo=GEO)
     stopped = await ask(opened, "what does area do?")
@@ -171,7 +171,7 @@ async def test_new_code_tests_and_docstrings_are_written(
     assert (project / file).read_text() == text
 
 
-async def test_the_model_reviews_a_candidate_and_its_no_is_told_in_the_next_prompt(
+async def test_the_model_reviews_a_candidate_and_its_no_is_in_the_next_prompt(
     open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for key, value in (("VERIFICATION__DIFF_REVIEW", "veto"), ("GENERATION__CANDIDATES", "1")):
@@ -300,7 +300,9 @@ UNIT_REPORT = "```python\ndef report(radii):\n    return [area(radius, 'm') for 
 PLANNED = ("edit", "change", "keep", *[UNIT] * 4, *[UNIT_REPORT] * 4)
 
 
-async def test_the_model_confirms_each_item_and_what_it_accepts_is_edited(open_scripted: OpenScripted, project: Path):
+async def test_the_model_confirms_each_item_and_only_accepted_items_are_edited(
+    open_scripted: OpenScripted, project: Path
+):
     replies = [{"text": text} for text in PLANNED]
     replies[-1]["expect"] = "It is now `def area(radius, unit):`"
     opened = await open_scripted(*replies, driver="code")
@@ -322,7 +324,7 @@ async def test_the_model_confirms_each_item_and_what_it_accepts_is_edited(open_s
     assert len(numbers) == len(set(numbers))
 
 
-async def test_a_dependent_that_cannot_be_edited_stays_as_it_is(open_scripted: OpenScripted, project: Path):
+async def test_a_dependent_whose_edits_fail_stays_unchanged(open_scripted: OpenScripted, project: Path):
     replies = [{"text": text} for text in (*PLANNED[:-4], *["```python\n(\n```"] * 7)]
     opened = await open_scripted(*replies, driver="code")
     write_files(project, geo=AREA, report=REPORT, show=SHOW)

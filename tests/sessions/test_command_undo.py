@@ -23,7 +23,7 @@ def read_checkpoints(opened: OpenSession) -> list[list[str]]:
     return [event.data["paths"] for event in found]
 
 
-async def test_an_undo_restores_what_a_command_removed_renamed_and_created(open_scripted: OpenScripted, tmp_path: Path):
+async def test_an_undo_restores_removed_renamed_and_created_files(open_scripted: OpenScripted, tmp_path: Path):
     folder = tmp_path / "project"
     (folder / "old.bin").write_bytes(bytes(range(256)))
     opened = await open_scripted(make_bash_call("rm geo.py; mv old.bin new.bin; mkdir d; echo x > d/x"), say("done"))
@@ -45,7 +45,7 @@ async def test_an_edit_and_a_command_of_one_turn_are_undone_together(open_script
     assert (tmp_path / "project" / "geo.py").read_text() == "PI = 3\n"
 
 
-async def test_a_command_that_changes_nothing_is_no_turn_to_undo(open_scripted: OpenScripted, tmp_path: Path):
+async def test_a_command_without_changes_is_no_turn_to_undo(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
         make_bash_call("echo 1 > made"),
         say("a"),
@@ -97,7 +97,7 @@ async def test_a_folder_that_takes_too_long_to_copy_is_copied_only_once(
     assert caplog.text.count("too many files") == 1
 
 
-async def test_an_edit_that_was_written_is_not_reported_as_failed_if_its_copy_is_gone(
+async def test_a_written_edit_succeeds_although_its_checkpoint_is_gone(
     open_scripted: OpenScripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async def fail(checkpoints: Checkpoints, checkpoint_id: str) -> tuple[str, ...]:
@@ -115,9 +115,7 @@ async def test_an_edit_that_was_written_is_not_reported_as_failed_if_its_copy_is
     assert (tmp_path / "project" / "geo.py").read_text() == "PI = 3\n"
 
 
-async def test_without_more_words_an_undo_keeps_what_changed_while_a_command_ran(
-    open_scripted: OpenScripted, tmp_path: Path
-):
+async def test_an_ordinary_undo_keeps_changes_during_a_command(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
         tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), make_bash_call("echo x > made"), say("done")
     )
@@ -130,7 +128,7 @@ async def test_without_more_words_an_undo_keeps_what_changed_while_a_command_ran
     assert (await opened.undo(UndoWish(is_redo=True))).paths == ("made",)
 
 
-async def test_an_undo_is_asked_as_an_edit_if_nobody_has_confirmed_it(open_scripted: OpenScripted, tmp_path: Path):
+async def test_an_unconfirmed_undo_needs_a_permission(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(tool_call("create", path="made.py", text="x = 1\n"), say("done"), has_person=True)
     await opened.set_permission_mode("acceptEdits")
     await ask(opened, "go")

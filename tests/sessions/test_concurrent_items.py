@@ -177,7 +177,7 @@ def make_item(path: str, symbol: str, *depends_on: int) -> PlannedItem:
     return PlannedItem(path, symbol, 1, "caller", "", depends_on)
 
 
-def test_an_item_is_neither_swapped_nor_written_with_one_that_needs_it():
+def test_an_item_is_not_written_together_with_its_dependent():
     items = [
         make_item("a.py", "area"),
         make_item("a.py", "Shape.scale", 0),

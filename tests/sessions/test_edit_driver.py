@@ -155,7 +155,7 @@ async def test_a_text_that_waits_is_the_next_task(open_scripted: OpenScripted, f
     assert "no code in project fits this task" in read_event_data(opened, "turn.stopped")[-1]["detail"]
 
 
-async def test_an_edit_that_cannot_be_done_says_what_to_do(open_scripted: OpenScripted, file: Path, tmp_path: Path):
+async def test_an_impossible_edit_says_what_to_do(open_scripted: OpenScripted, file: Path, tmp_path: Path):
     opened = await open_code(open_scripted, file)
     with pytest.raises(NoAnswer, match="no code in project fits this task; name a function in it"):
         await ask(opened, "zebra")

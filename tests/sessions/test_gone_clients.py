@@ -77,7 +77,7 @@ async def test_a_session_without_a_turn_leaves_no_folder(open_scripted: OpenScri
     assert not opened.session.log.folder.exists()
 
 
-async def test_the_first_turn_writes_what_was_before_it(open_scripted: OpenScripted):
+async def test_the_first_turn_writes_the_earlier_events(open_scripted: OpenScripted):
     opened = await open_scripted(say("hello"))
     opened.record_start()
     assert not opened.session.log.folder.exists()

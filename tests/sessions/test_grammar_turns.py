@@ -96,7 +96,7 @@ class RandomAnswers(ScriptedEngine):
         return "".join(self._dice.choice(SIGNS) for _ in range(1 + self._dice.randrange(size)))
 
 
-def test_a_proposal_without_a_passed_check_of_its_bytes_is_found(tmp_path: Path) -> None:
+def test_a_proposal_without_a_passed_check_of_its_text_is_detected(tmp_path: Path) -> None:
     """The invariant is looked at after each test of this folder, so it must not be blind."""
     for hash, passed in (("a", True), ("b", True), ("a", False)):
         log = SessionLog(tmp_path / f"{hash}{passed}")

@@ -60,7 +60,7 @@ def test_no_program_checks_signatures_that_a_format_of_the_repository_asks_for(r
     assert not starts_trap(root, "git log")
 
 
-def test_git_fetches_nothing_by_a_protocol_that_the_repository_allows(root: Path) -> None:
+def test_git_does_not_fetch_by_a_protocol_that_the_repository_allows(root: Path) -> None:
     blob = git_text(root, "rev-parse", "HEAD:a.py").strip()
     (root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     for key, value in {
@@ -91,7 +91,9 @@ def test_git_starts_no_difference_in_submodules(root: Path) -> None:
     assert not starts_trap(root, "git diff HEAD~1 HEAD")
 
 
-async def test_only_commands_that_may_start_git_read_its_settings(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_commands_that_may_start_git_read_the_settings_of_git(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (root / ".git" / "config").write_text("[core\n")
     for command in ("cat a.py", "ls | sort", "find . -exec wc -l {} +"):
         await ReadingCommands([root]).confine(ShellWork(command, root))

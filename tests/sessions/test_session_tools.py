@@ -34,7 +34,7 @@ async def call(opened: OpenSession, tool: str, **given: Any) -> CallOutcome:
 
 
 # -- the index
-async def test_the_first_question_opens_the_index_and_edits_refresh_it(
+async def test_the_first_search_opens_the_index_and_edits_refresh_it(
     open_scripted: OpenScripted, project: Path, tmp_path: Path
 ):
     opened = await open_scripted()
@@ -67,7 +67,7 @@ async def test_the_settings_can_switch_the_index_off(
     assert not list((tmp_path / "home" / "cache").rglob("*.db"))
 
 
-async def test_a_subagent_asks_the_index_of_its_parent(
+async def test_a_subagent_uses_the_index_of_its_parent(
     open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch
 ):
     made: list[Path] = []
@@ -117,7 +117,7 @@ async def test_a_question_does_not_wait_forever(tmp_path: Path, monkeypatch: pyt
     assert index.remark == ""
 
 
-async def test_an_index_that_cannot_be_written_is_told(tmp_path: Path):
+async def test_an_index_that_cannot_be_written_is_reported(tmp_path: Path):
     slow = SlowIndex(state="paused", why="the disk is full")
     index = LazyIndex(tmp_path, find_shared=slow.lend())
     await index.ready(lambda text: None)
@@ -190,7 +190,7 @@ async def test_listed_tools_are_all_shown(open_scripted: OpenScripted):
     await ask(denied, "hello")
 
 
-async def test_the_values_of_variables_with_keys_are_nowhere(
+async def test_the_values_of_secret_variables_are_in_no_file(
     open_scripted: OpenScripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("MY_API_KEY", "v4lue that nobody may see")

@@ -44,7 +44,7 @@ def listen_for_questions(opened: OpenSession) -> asyncio.Queue[Event]:
     return questions
 
 
-async def test_the_parent_knows_only_the_answer_and_the_child_has_its_whole_log(open_scripted: OpenScripted):
+async def test_the_parent_gets_only_the_answer_and_the_child_has_its_own_log(open_scripted: OpenScripted):
     opened = await open_scripted(
         tool_call("agent", prompt="read geo.py"), tool_call("read", path="geo.py"), say("PI is 3"), say("It is 3.")
     )
@@ -85,7 +85,7 @@ async def test_a_preset_limits_the_tools_and_no_subagent_starts_another_one(open
     assert not (opened.options.root / "x.py").exists()
 
 
-async def test_a_subagent_may_do_no_more_than_its_parent(open_scripted: OpenScripted):
+async def test_a_subagent_has_no_more_permissions_than_its_parent(open_scripted: OpenScripted):
     opened = await open_scripted(
         tool_call("agent", prompt="write x.py", preset="edit"),
         tool_call("create", path="x.py", text="x = 1\n"),
@@ -136,7 +136,7 @@ async def test_a_question_of_a_subagent_is_answered_by_the_client_of_the_parent(
     assert "bash" not in [event.data.get("tool") for event in read_events(opened)]
 
 
-async def test_the_parent_is_told_when_a_subagent_in_the_background_ends(open_scripted: OpenScripted):
+async def test_the_parent_learns_when_a_background_subagent_ends(open_scripted: OpenScripted):
     opened = await open_scripted(
         tool_call("agent", prompt="count", execution="background"),
         say("it runs"),
@@ -205,7 +205,7 @@ async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(op
     assert child[-1].type == "session.closed"
 
 
-async def test_hooks_may_refuse_a_subagent_and_hear_of_its_end(open_scripted: OpenScripted):
+async def test_hooks_can_refuse_a_subagent_and_are_called_at_its_end(open_scripted: OpenScripted):
     opened = await open_scripted(
         tool_call("agent", prompt="first"), say("one"), tool_call("agent", prompt="second"), say("no")
     )

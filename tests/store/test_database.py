@@ -28,7 +28,7 @@ def test_the_database_is_for_this_user_alone(path: Path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_written_row_is_there_the_next_time(path: Path):
+def test_a_written_row_can_be_read_after_reopening(path: Path):
     one = open_writer(path)
     with one.transaction():
         one.execute("INSERT INTO things VALUES ('a')")
@@ -36,7 +36,7 @@ def test_a_written_row_is_there_the_next_time(path: Path):
     assert open_writer(path).rows("SELECT * FROM things") == [("a",)]
 
 
-def test_a_transaction_that_fails_leaves_nothing(path: Path):
+def test_a_failed_transaction_writes_no_row(path: Path):
     one = open_writer(path)
     with pytest.raises(StoreError), one.transaction():
         one.execute_many("INSERT INTO things VALUES (?)", [("a",), ("too", "many")])
@@ -51,14 +51,14 @@ def test_a_new_version_begins_with_an_empty_database(path: Path):
 
 
 @pytest.mark.parametrize("rubbish", [b"no database at all" * 500, b"SQLite format 3\0" + b"\xff" * 5000, b"x"])
-def test_a_file_that_is_no_database_is_made_anew(path: Path, rubbish: bytes):
+def test_an_invalid_file_is_replaced_by_a_database(path: Path, rubbish: bytes):
     path.write_bytes(rubbish)
     one = open_writer(path)
     one.execute("INSERT INTO things VALUES ('a')")
     assert one.rows("SELECT * FROM things") == [("a",)]
 
 
-def test_damage_that_shows_later_is_told_as_such(path: Path):
+def test_damage_that_is_found_later_raises_its_own_error(path: Path):
     one = open_writer(path)
     one.execute_many("INSERT INTO things VALUES (?)", [(f"{n}" * 100,) for n in range(1000)])
     one.close()
@@ -69,7 +69,7 @@ def test_damage_that_shows_later_is_told_as_such(path: Path):
         open_writer(path).rows("SELECT * FROM things")
 
 
-def test_a_full_disk_is_told_and_nothing_is_half_written(path: Path):
+def test_a_full_disk_is_an_error_and_leaves_no_half_written_row(path: Path):
     one = open_writer(path)
     one.execute("INSERT INTO things VALUES ('a')")
     one.rows("PRAGMA max_page_count = 4")
@@ -79,12 +79,12 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(path: Path):
     assert one.rows("SELECT * FROM things") == [("a",)]
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
+def test_a_database_that_cannot_be_opened_is_an_error(tmp_path: Path):
     with pytest.raises(StoreError, match="No such file"):
         open_writer(tmp_path / "none" / "a.db")
 
 
-def test_readers_see_what_is_written_and_that_it_was(path: Path):
+def test_readers_see_written_rows_and_a_changed_token(path: Path):
     reader = DatabaseReader(path)
     assert reader.rows("SELECT * FROM things") == []
     assert reader.change_token() == 0
@@ -96,7 +96,7 @@ def test_readers_see_what_is_written_and_that_it_was(path: Path):
     assert reader.rows("SELECT * FROM things") == [("a",)]
 
 
-def test_readers_find_a_file_that_was_made_anew(path: Path):
+def test_readers_find_a_replaced_file(path: Path):
     one = open_writer(path)
     one.execute("INSERT INTO things VALUES ('old')")
     reader = DatabaseReader(path)
@@ -115,7 +115,7 @@ def test_readers_cannot_write(path: Path):
         DatabaseReader(path).rows("INSERT INTO things VALUES ('a')")
 
 
-def test_a_reader_in_the_middle_of_a_transaction_sees_what_was_before(path: Path):
+def test_a_reader_during_a_transaction_sees_the_earlier_rows(path: Path):
     one, reader = open_writer(path), DatabaseReader(path)
     with one.transaction():
         one.execute("INSERT INTO things VALUES ('a')")
@@ -123,7 +123,7 @@ def test_a_reader_in_the_middle_of_a_transaction_sees_what_was_before(path: Path
     assert reader.rows("SELECT * FROM things") == [("a",)]
 
 
-def test_a_text_that_is_none_is_told(path: Path):
+def test_an_invalid_text_is_an_error(path: Path):
     open_writer(path).close()
     reader = DatabaseReader(path)
     # no name in it is so, and whoever asks for one has no error of theirs to read
@@ -147,7 +147,7 @@ def test_journals_go_with_the_database(path: Path):
 SLOW = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 300000) SELECT max(n) FROM up"
 
 
-def test_a_statement_ends_in_its_middle_when_the_time_is_over(path: Path):
+def test_a_statement_is_interrupted_when_its_time_is_over(path: Path):
     open_writer(path).close()
     reader, asked = DatabaseReader(path), []
 

@@ -90,7 +90,7 @@ async def test_the_whole_folder_is_restored(kind: str, make: Make, root: Path):
     assert done.skipped == {}
 
 
-async def test_files_that_the_turn_did_not_touch_stay_as_they_are(kind: str, make: Make, root: Path):
+async def test_files_that_the_turn_did_not_change_stay(kind: str, make: Make, root: Path):
     for name in "ab":
         (root / name).write_text("old")
     checkpoints = make()
@@ -206,7 +206,7 @@ async def test_no_link_leads_out_of_the_folder(kind: str, make: Make, root: Path
             await checkpoints.capture([path])
 
 
-async def test_a_link_that_is_edited_stands_for_its_target(kind: str, make: Make, root: Path):
+async def test_the_target_of_an_edited_link_is_restored(kind: str, make: Make, root: Path):
     (root / "target").write_text("old")
     (root / "link").symlink_to("target")
     checkpoints = make()
@@ -219,7 +219,7 @@ async def test_a_link_that_is_edited_stands_for_its_target(kind: str, make: Make
     assert (root / "link").is_symlink()
 
 
-async def test_after_a_failure_nothing_is_changed(
+async def test_after_a_failed_restoration_all_files_are_unchanged(
     kind: str, make: Make, root: Path, monkeypatch: pytest.MonkeyPatch, events: list[Any]
 ):
     for name in ("a", "b", "c"):
@@ -307,7 +307,7 @@ async def test_a_cancelled_restoration_is_completed_and_recorded(
     assert events[-1] == EditReverted(created.checkpoint_id, ("a",), 1, events[-2].checkpoint_id)
 
 
-async def test_a_write_of_this_program_is_known_before_it_happens(kind: str, make: Make, root: Path):
+async def test_an_edit_of_this_program_is_recorded_before_its_write(kind: str, make: Make, root: Path):
     (root / "a").write_text("old")
     created = await make().capture_edit({root / "a": b"new", root / "d" / "b": b"created", root / "c": None})
     # killed before anything was written
@@ -325,9 +325,7 @@ async def test_a_write_of_this_program_is_known_before_it_happens(kind: str, mak
 
 
 @pytest.mark.parametrize("is_sealed", [True, False])
-async def test_a_save_of_the_user_just_after_an_edit_is_not_its_work(
-    kind: str, make: Make, root: Path, is_sealed: bool
-):
+async def test_a_save_of_the_user_after_an_edit_is_not_undone(kind: str, make: Make, root: Path, is_sealed: bool):
     for name in "ab":
         (root / name).write_text("old")
     checkpoints = make()
@@ -348,7 +346,7 @@ async def test_a_save_of_the_user_just_after_an_edit_is_not_its_work(
         await checkpoints.restore(created.checkpoint_id, is_partial=True)
 
 
-async def test_changes_while_a_command_ran_are_taken_back_only_if_it_is_wanted(kind: str, make: Make, root: Path):
+async def test_changes_during_a_command_are_undone_only_on_request(kind: str, make: Make, root: Path):
     for name in "ab":
         (root / name).write_text("old")
     checkpoints, ids = make(), list[str]()
@@ -372,7 +370,7 @@ async def test_changes_while_a_command_ran_are_taken_back_only_if_it_is_wanted(k
     assert (root / "b").read_text() == "old"
 
 
-async def test_the_texts_before_and_after_a_turn_are_there(kind: str, make: Make, root: Path, tmp_path: Path):
+async def test_the_texts_before_and_after_a_turn_can_be_read(kind: str, make: Make, root: Path, tmp_path: Path):
     (root / "a").write_text("old")
     checkpoints, ids = make(), list[str]()
     ids.append((await checkpoints.capture_edit({root / "a": b"edited"})).checkpoint_id)
@@ -388,7 +386,7 @@ async def test_the_texts_before_and_after_a_turn_are_there(kind: str, make: Make
     }
 
 
-async def test_a_protected_file_is_kept_and_the_others_are_restored(kind: str, make: Make, root: Path):
+async def test_a_protected_file_is_kept_and_other_files_are_restored(kind: str, make: Make, root: Path):
     async def allow(action: Action) -> Decision:
         assert action.paths == (root / "a",)
         return Decision("allow", "mode")

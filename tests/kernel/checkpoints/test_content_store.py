@@ -108,7 +108,7 @@ exec {shutil.which("git")} "$@"
     assert (root / "a").read_text() == "new"
 
 
-async def test_without_time_for_all_files_the_last_changed_ones_are_saved(
+async def test_without_time_for_all_files_the_newest_ones_are_saved(
     make: Make, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     program = tmp_path / "git"
@@ -211,7 +211,7 @@ async def test_a_clock_that_jumps_makes_checkpoints_one_day_older(
     assert (root / "a").read_text() == "old"
 
 
-async def test_a_clock_ahead_of_the_file_system_changes_nothing(
+async def test_a_clock_ahead_of_the_file_system_does_no_harm(
     kind: str, make: Make, root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     ahead_s = 10 * 24 * 3600

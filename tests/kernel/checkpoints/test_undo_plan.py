@@ -52,7 +52,7 @@ def test_later_turns_with_the_same_files_are_named():
         ((*LOG, (None, EditReverted("c3", (), 2))), 2, "turn 2 was undone already"),
     ],
 )
-def test_there_is_nothing_to_undo(contents: Any, turn: int | None, reason: str):
+def test_an_undo_without_a_checkpoint_is_refused(contents: Any, turn: int | None, reason: str):
     with pytest.raises(UsageError, match=reason):
         plan_undo(log(*contents), turn)
 

@@ -112,7 +112,7 @@ def test_a_command_that_reads_cannot_change_a_file(attempt: str, root: Path, cho
     assert not (root / ".git").exists()
 
 
-def test_other_processes_sockets_and_keys_are_not_there(
+def test_other_processes_sockets_and_keys_are_hidden(
     root: Path, choice: SandboxChoice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
@@ -136,14 +136,14 @@ for family, address in ((socket.AF_UNIX, {addresses[0]!r}), (socket.AF_INET, {ad
     assert [word for word in ("s3cret", "signalled", "connected") if word in output] == []
 
 
-def test_temporary_files_can_be_written_where_they_vanish(root: Path, choice: SandboxChoice) -> None:
+def test_temporary_files_can_be_written_and_disappear(root: Path, choice: SandboxChoice) -> None:
     name = f"lsp-harness-test-{os.getpid()}"
     output = run(f'echo kept > "$TMPDIR/{name}" && cat "$TMPDIR/{name}"', root, choice)
     assert output == ("" if isinstance(choice.sandbox, Landlock) else "kept")
     assert not Path("/tmp", name).exists()
 
 
-async def test_a_task_runs_such_a_command_like_any_other(root: Path, tmp_path: Path) -> None:
+async def test_a_read_only_command_runs_as_a_task(root: Path, tmp_path: Path) -> None:
     output = TaskOutput("01J", tmp_path / "log", lambda text: None)
     work = confine_reading(ShellWork("cat app.py; exit 3", root), [root])
     assert await run_program(work, output) == 3

@@ -145,7 +145,7 @@ async def test_a_wait_does_not_end_the_task(recorder: Recorder, request_for: Req
     assert recorder.end_events == []
 
 
-async def test_a_task_that_somebody_waits_for_is_not_in_the_background(
+async def test_a_task_with_a_waiting_caller_is_not_in_the_background(
     recorder: Recorder, request_for: Requests, tmp_path: Path
 ):
     os.mkfifo(tmp_path / "go")
@@ -290,7 +290,9 @@ async def test_a_function_that_does_not_want_to_end(
     assert recorder.end_events == [TaskCancelled(task_id)]
 
 
-async def test_the_tasks_of_a_subagent_end_before_its_task(recorder: Recorder, request_for: Requests, tmp_path: Path):
+async def test_the_tasks_of_a_subagent_end_before_the_subagent(
+    recorder: Recorder, request_for: Requests, tmp_path: Path
+):
     child = Recorder(tmp_path / "child")
 
     async def subagent(output: TaskOutput) -> str:
@@ -348,7 +350,7 @@ async def test_output_is_read_in_parts(recorder: Recorder, request_for: Requests
 @pytest.mark.parametrize(
     "task_id", ["", "../../etc/passwd", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "x" * 26, "01arz3ndektsv4rrffq69g5fav"]
 )
-async def test_tasks_that_are_not_there(recorder: Recorder, task_id: str):
+async def test_an_unknown_task_is_refused(recorder: Recorder, task_id: str):
     for call in (recorder.runner.read, recorder.runner.result):
         with pytest.raises(UsageError):
             call(task_id)

@@ -205,7 +205,7 @@ def test_writes_in_writable_folders_stay(desk: Desk) -> None:
     assert disk_texts(desk.outside) == {"b.txt": "stays"}
 
 
-def test_a_text_is_seen_at_its_real_path(desk: Desk) -> None:
+def test_a_replaced_text_is_seen_at_its_real_path(desk: Desk) -> None:
     text = desk.outside / "text"
     text.write_text("VALUE = 'proposed'\n")
     code = "import sys; sys.path.insert(0, sys.argv[1]); import mod; print(mod.VALUE, mod.__file__)"
@@ -311,7 +311,7 @@ def test_folders_in_memory_have_a_limit(folder: str, desk: Desk) -> None:
     assert int(desk.run(code, folder)) <= namespace_launcher.SMALL_BYTES
 
 
-def test_a_program_in_a_view_makes_views_of_its_own(desk: Desk) -> None:
+def test_a_program_in_a_view_can_make_another_view(desk: Desk) -> None:
     (desk.home / "token").write_text("private")
     outer = desk.policy(layer=None, makes_views=True)
     request = json.dumps(describe_view(desk.policy(absent=(desk.home / "token",))))

@@ -111,7 +111,7 @@ def test_a_probe_has_no_effect_outside_and_learns_no_secret(probe: str, results:
 
 
 @pytest.mark.parametrize("sandbox", NAMES)
-def test_no_probe_changes_what_all_share(results: dict[str, Any]) -> None:
+def test_no_probe_changes_shared_objects(results: dict[str, Any]) -> None:
     shared = ("objects", "victim of all", "memory of all")
     assert {name: states for name, states in results["changed"].items() if name in shared} == {}
 

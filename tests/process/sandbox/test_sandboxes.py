@@ -107,7 +107,7 @@ async def test_a_candidate_stands_in_the_place_of_a_file(project: Project) -> No
 
 
 @pytest.mark.parametrize("sandbox_class", [Landlock, NoSandbox])
-def test_a_sandbox_that_cannot_replace_files_says_so(sandbox_class: type[Sandbox], project: Project) -> None:
+def test_a_sandbox_that_cannot_replace_files_raises_an_error(sandbox_class: type[Sandbox], project: Project) -> None:
     with pytest.raises(ValueError, match="copy the folder"):
         sandbox_class().wrap(["true"], project.policy(replaced={project.file: project.secret}))
 

@@ -96,7 +96,7 @@ async def test_the_sandbox_shows_the_folder_and_hides_the_home(bench: AgentBench
 
 
 @needs_bwrap
-async def test_the_sandbox_shows_an_agent_its_own_login(make_bench: Callable[..., AgentBench], home: Path):
+async def test_the_sandbox_shows_an_agent_only_its_own_login(make_bench: Callable[..., AgentBench], home: Path):
     (home / "mine").write_text("token")
     setting = AgentSetting(name="mine", command="bash", args=("--norc", "-i"), ready_pattern=r"bash-\S+[$#]")
     bench = make_bench([setting])

@@ -93,7 +93,9 @@ UNSENT_TEXTS: list[tuple[str, Callable[[int], Drawing], str]] = [
 
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize(("agent", "draw", "unsent"), UNSENT_TEXTS)
-def test_an_unsent_text_is_told_from_a_hint(agent: str, draw: Callable[[int], Drawing], unsent: str, columns: int):
+def test_an_unsent_text_is_distinguished_from_a_hint(
+    agent: str, draw: Callable[[int], Drawing], unsent: str, columns: int
+):
     assert Watch(agent, columns).show(draw(columns)).unsent_text == unsent
 
 
@@ -132,7 +134,7 @@ def test_the_wrapped_options_are_whole_on_a_narrow_screen():
     assert reading.dialog.options[1] == CLAUDE_OPTIONS[1][3:]
 
 
-def test_there_is_no_way_to_an_option_while_the_selection_is_unknown():
+def test_an_option_cannot_be_chosen_while_the_selection_is_unknown():
     reading = Watch("opencode", 80).show(opencode_dialog(opencode_talk(80), ("$ ls",)))
     assert reading.dialog
     assert reading.dialog.options == ("Allow once", "Allow always", "Reject")
@@ -142,7 +144,7 @@ def test_there_is_no_way_to_an_option_while_the_selection_is_unknown():
 
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize(("selected", "keys"), [(0, ()), (1, (LEFT,)), (2, (LEFT, LEFT))])
-def test_a_dialog_whose_selection_is_a_colour_is_allowed_but_denied_by_escape(
+def test_a_dialog_with_a_coloured_selection_is_allowed_by_keys_and_denied_by_escape(
     columns: int, selected: int, keys: tuple[bytes, ...]
 ):
     drawing = opencode_dialog(opencode_talk(columns), ("$ ls",), selected)
@@ -155,7 +157,7 @@ def test_a_dialog_whose_selection_is_a_colour_is_allowed_but_denied_by_escape(
     assert choose_answer(question, reading, QuestionAnswer(is_allowed=False)) == (ESCAPE,)
 
 
-def test_a_selection_that_the_colours_do_not_tell_allows_nothing():
+def test_a_selection_without_a_known_colour_allows_no_answer():
     reading = Watch("opencode", 80).show(opencode_dialog(opencode_talk(80), ("$ ls",)))
     question = AgentQuestion("q1", "permission", "may I?")
     assert choose_answer(question, reading, QuestionAnswer(is_allowed=True)) == ()
@@ -191,7 +193,7 @@ def test_the_recorded_range_has_both_ends(agent: str, version: str, is_recorded:
     assert ScreenReader(agent, version).is_recorded == is_recorded
 
 
-def test_an_agent_without_rules_has_only_the_general_ones():
+def test_an_agent_without_its_own_rules_uses_the_general_rules():
     watch = Watch("some-agent", 80)
     watch.show(Drawing(80, ["working on it", "Do you want to proceed?"]))
     assert watch.ladder.state.status == "starting"

@@ -218,7 +218,7 @@ def test_an_agent_that_never_shows_a_known_screen_is_unknown(bench: Bench):
     assert (bench.ladder.state.status, bench.ladder.state.rule) == ("unknown", "stall/process")
 
 
-def test_a_sent_message_voids_what_was_idle_before(bench: Bench):
+def test_a_sent_message_ends_an_earlier_idle_state(bench: Bench):
     bench.look(screen="idle")
     bench.ladder.note_sent()
     assert bench.ladder.state.status == "busy"
@@ -254,7 +254,7 @@ def test_a_withdrawn_source_gives_way_to_the_screen(bench: Bench):
 
 
 @pytest.mark.parametrize("activity", ["blocked", "error"])
-def test_a_wanted_login_is_a_status_of_its_own(bench: Bench, activity: Activity):
+def test_a_required_login_has_its_own_status(bench: Bench, activity: Activity):
     bench.claim("osc", activity, "auth")
     assert bench.ladder.state.status == "authenticating"
 

@@ -110,7 +110,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-async def test_a_question_to_the_person_and_its_answer(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+async def test_a_question_to_the_person_gets_the_answer(name: str, run: AgentRun, fake: FakeModelServer) -> None:
     # codex asks in its plan mode only, or with this setting
     more = ("-c", "features.default_mode_request_user_input=true") if name == "codex" else ()
     connection = await start(name, run, fake.url, *more)

@@ -71,7 +71,7 @@ async def test_an_agent_that_stops_itself_goes_on(start: StartTerminal):
     await until_shown("goes on", terminal)
 
 
-async def test_ctrl_c_reaches_the_program_and_not_its_supervisor(start: StartTerminal):
+async def test_ctrl_c_is_sent_to_the_program_and_not_to_its_supervisor(start: StartTerminal):
     terminal = await start("bash", "-c", "trap 'echo interrupted' INT; echo re''ady; while :; do sleep 0.05; done")
     await until_shown("ready", terminal)
     terminal.write(b"\x03\x1a\x1c")
@@ -149,7 +149,7 @@ async def test_no_process_is_left_when_the_supervisor_is_killed(start: StartTerm
     assert marked_processes(mark) == []
 
 
-async def test_a_terminal_needs_no_more_than_its_processes(start: StartTerminal):
+async def test_a_terminal_is_closed_when_its_processes_end(start: StartTerminal):
     """A second agent does not hold the terminal of the first open."""
     first = await start("bash", "-c", "echo re''ady; read x")
     second = await start("cat")

@@ -28,7 +28,7 @@ def test_rows_in_a_frame_or_with_an_indent_are_joined():
     assert find_login_url(wrap_url(URL, 60, "  "), 60) == URL
 
 
-def test_the_output_has_what_the_rows_have_not():
+def test_the_address_is_completed_from_the_output():
     rows = wrap_url(URL, 60)[:2]
     raw = f"old https://a.b/login?old=1\r\n\x1b[1m{URL}\x1b[0m\r\nmore".encode()
 

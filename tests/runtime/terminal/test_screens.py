@@ -94,7 +94,7 @@ def screen() -> Screen:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_sequence_shows_what_terminals_show(name: str, screen: Screen):
+def test_a_sequence_has_the_same_effect_as_in_other_terminals(name: str, screen: Screen):
     screen.feed(CASES[name].output.encode())
 
     assert screen.rows() == [*CASES[name].rows, *[""] * (ROWS - len(CASES[name].rows))]
@@ -102,7 +102,7 @@ def test_a_sequence_shows_what_terminals_show(name: str, screen: Screen):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_screen_shows_the_same_when_its_output_arrives_byte_by_byte(name: str, screen: Screen):
+def test_output_byte_by_byte_gives_the_same_screen(name: str, screen: Screen):
     splitter = OutputSplitter()
     for byte in CASES[name].output.encode():
         screen.feed(splitter.feed(bytes([byte])))
@@ -142,7 +142,7 @@ def test_a_program_can_erase_the_history(screen: Screen):
     assert list(screen.history(10)) == []
 
 
-def test_plain_text_in_large_chunks_is_the_same_as_in_small_ones():
+def test_plain_text_in_large_chunks_gives_the_same_screen():
     choice = random.Random(7)
     for _ in range(30):
         lines = ["x" * choice.choice((0, 3, 19, 20, 21, 45)) + str(number) for number in range(choice.randint(18, 60))]

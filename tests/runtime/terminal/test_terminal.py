@@ -58,7 +58,7 @@ async def test_a_new_size_reaches_the_program(start: StartTerminal):
     assert (terminal.screen.columns, terminal.screen.lines) == (2, 1000)
 
 
-async def test_a_line_of_json_is_typed_and_printed_as_it_is(start: StartTerminal):
+async def test_a_line_of_json_is_typed_and_printed_unchanged(start: StartTerminal):
     line = json.dumps({"type": "resize", "cols": 1, "rows": 1, "text": '{"a": [1, 2]} é'}, ensure_ascii=False)
     terminal = await start("cat", columns=120)
     viewer = terminal.attach()
@@ -117,7 +117,7 @@ async def test_signals_reach_the_listeners_in_order(start: StartTerminal):
     assert terminal.status_reports == []
 
 
-async def test_the_program_gets_answers_to_its_questions_and_viewers_do_not_see_them(start: StartTerminal):
+async def test_the_program_gets_answers_to_its_questions_and_viewers_see_none(start: StartTerminal):
     script = """
 import os, sys, termios, tty
 tty.setraw(0)
@@ -195,7 +195,7 @@ print(count, flush=True)
     assert terminal.read_lines(1)[0].strip() == "300000"
 
 
-async def test_viewers_get_everything_and_one_that_never_reads_is_dropped(
+async def test_viewers_get_all_output_and_a_viewer_that_never_reads_is_dropped(
     start: StartTerminal, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(terminal_viewer, "STALL_LIMIT_S", 0.3)
@@ -223,7 +223,7 @@ for n in range({FLOOD_BYTES // 50}):
         await anext(never_read)
 
 
-async def test_a_program_waits_for_a_viewer_that_reads_later_and_loses_nothing(
+async def test_a_program_waits_for_a_slow_viewer_and_no_output_is_lost(
     start: StartTerminal, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(terminal_viewer, "STALL_LIMIT_S", 60.0)
@@ -271,7 +271,7 @@ async def test_a_viewer_after_the_end_gets_the_last_screen(start: StartTerminal)
     assert b"the end" in b"".join(await read_all(terminal.attach()))
 
 
-async def test_a_closed_viewer_gets_nothing_more(start: StartTerminal):
+async def test_a_closed_viewer_gets_no_more_output(start: StartTerminal):
     terminal = await start("cat")
     viewer = terminal.attach()
     await anext(viewer)
@@ -290,7 +290,7 @@ async def test_the_log_has_the_output_without_the_keys(start: StartTerminal, tmp
     assert log.read_text().splitlines() == ["key is [secret]", "done"]
 
 
-async def test_a_cancelled_start_leaves_nothing(mark: str, tmp_path: Path):
+async def test_a_cancelled_start_leaves_no_process_and_no_descriptor(mark: str, tmp_path: Path):
     before = open_descriptors()
     starting = asyncio.create_task(
         Terminal.start(
@@ -310,7 +310,7 @@ async def test_a_cancelled_start_leaves_nothing(mark: str, tmp_path: Path):
     assert open_descriptors() == before
 
 
-async def test_a_terminal_that_is_only_closed_leaves_nothing(start: StartTerminal, mark: str):
+async def test_a_closed_terminal_leaves_no_process(start: StartTerminal, mark: str):
     terminal = await start(*SHELL)
     terminal.close()
 

@@ -155,7 +155,7 @@ async def test_a_terminal_is_shown_from_the_middle_and_typed_into(serve: Serve):
     assert "no such view" in (await run_and_fail(editor, "runtime.read", viewerId=viewer.id))["message"]
 
 
-async def test_the_bytes_of_two_viewers_are_the_same_and_one_that_leaves_disturbs_nobody(serve: Serve):
+async def test_two_viewers_get_the_same_bytes_and_one_may_leave(serve: Serve):
     editor = await serve(announced=KNOWN)
     agent_id = await start(editor)
     first, second = [await Viewer.attach(editor, agent_id) for _ in range(2)]
@@ -208,7 +208,7 @@ async def test_the_permission_is_asked_in_the_editor_and_reaches_the_agent(serve
 
 
 @pytest.mark.parametrize(("button", "is_allowed"), [("Allow", True), ("Deny", False), (None, False)])
-async def test_an_editor_without_questions_of_its_own_is_asked_by_a_message(
+async def test_an_editor_without_its_own_questions_is_asked_by_a_message(
     serve: Serve, root: Path, button: str | None, is_allowed: bool
 ):
     editor = await serve(announced={"agents": True}, mode="ask")
@@ -305,7 +305,7 @@ async def test_an_untrusted_workspace_starts_no_agent(serve: Serve):
     assert (await run_command(editor, "runtime.list"))["agents"] == []
 
 
-async def test_events_are_sent_to_clients_that_announced_them_only(serve: Serve):
+async def test_events_are_sent_only_to_clients_that_announced_them(serve: Serve):
     editor = await serve()
     with pytest.raises(ResponseError):
         await run_command(editor, "runtime.spawn", type="absent")
@@ -326,7 +326,7 @@ async def test_agents_end_with_their_server(serve: Serve):
     assert find_agent_processes(home) == []
 
 
-async def test_the_kinds_of_agents_are_listed_with_what_is_known_of_them(serve: Serve):
+async def test_the_kinds_of_agents_are_listed_with_their_properties(serve: Serve):
     editor = await serve(announced=KNOWN)
 
     types = {each["type"]: each for each in (await run_command(editor, "runtime.types"))["types"]}

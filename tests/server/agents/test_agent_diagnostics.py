@@ -60,7 +60,7 @@ async def wait_for_published_codes(editor: Editor, uri: str, wanted: list[str], 
     return params
 
 
-async def test_the_bug_of_an_agent_is_shown_until_it_is_fixed(serve: Serve, root: Path):
+async def test_the_bug_of_an_agent_is_a_diagnostic_until_it_is_fixed(serve: Serve, root: Path):
     editor = await serve(announced={"agents": True})
     agent_id, uri = await start(editor), (root / "bug.py").as_uri()
 

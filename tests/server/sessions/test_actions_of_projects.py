@@ -65,7 +65,7 @@ async def test_an_action_and_a_comment_are_offered_and_done(serve: Serve, root: 
     assert "return int(a) + b" in text
 
 
-async def test_the_comment_is_done_by_its_code_action(serve: Serve, root: Path) -> None:
+async def test_the_code_action_of_a_comment_makes_the_edit(serve: Serve, root: Path) -> None:
     (root / "lsp-harness.toml").write_text(SETTINGS)
     editor = await serve(f"```python\n{DONE}```")
     uri = open_app(editor, root, TEXT)
@@ -75,7 +75,7 @@ async def test_the_comment_is_done_by_its_code_action(serve: Serve, root: Path) 
     assert (result["applied"], "ai!" in text, "return a - b" in text) == (True, False, True)
 
 
-async def test_a_comment_is_done_on_save_if_the_setting_says_so(serve: Serve, root: Path) -> None:
+async def test_a_comment_is_followed_on_save_if_the_setting_says_so(serve: Serve, root: Path) -> None:
     (root / "lsp-harness.toml").write_text("[generation]\ncandidates = 1\nmax_retries = 0\n")
     editor = await serve(f"```python\n{DONE}```", actions={"comment_trigger": True})
     uri = open_app(editor, root, TEXT)
@@ -84,7 +84,7 @@ async def test_a_comment_is_done_on_save_if_the_setting_says_so(serve: Serve, ro
     assert "return a - b" in text
 
 
-async def test_without_the_setting_a_save_does_nothing(serve: Serve, root: Path) -> None:
+async def test_without_the_setting_a_save_starts_no_edit(serve: Serve, root: Path) -> None:
     editor = await serve()
     uri = open_app(editor, root, TEXT)
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
@@ -100,7 +100,7 @@ async def test_a_question_is_answered_with_a_text(serve: Serve, root: Path) -> N
     assert result["text"].startswith("Because it adds.")
 
 
-async def test_a_broken_definition_is_a_diagnostic_that_goes_away_when_it_is_repaired(serve: Serve, root: Path) -> None:
+async def test_an_invalid_definition_is_a_diagnostic_until_it_is_repaired(serve: Serve, root: Path) -> None:
     file = root / "lsp-harness.toml"
     file.write_text(BROKEN)
     editor = await serve()

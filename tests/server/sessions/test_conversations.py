@@ -24,7 +24,7 @@ def lsp_harness(root: Path, *arguments: str, status: int = 0) -> str:
     return process.stdout + process.stderr
 
 
-async def test_a_turn_answers_with_its_end_and_shows_its_steps_and_text(serve: Serve):
+async def test_a_turn_returns_its_result_and_sends_its_steps_and_text(serve: Serve):
     editor = await serve('<tool_call>\n{"name": "read", "arguments": {"path": "app.py"}}\n</tool_call>', "it adds")
 
     answer = await editor.request(
@@ -136,7 +136,7 @@ async def test_events_arrive_and_can_be_read_again(serve: Serve):
     assert nothing["events"] == []
 
 
-async def test_without_a_wish_for_events_none_are_sent(serve: Serve):
+async def test_events_are_not_sent_to_a_client_that_did_not_ask_for_them(serve: Serve):
     editor = await serve("hello")
     await run_command(editor, "agent.run", prompt="hi")
     assert not [m for m in editor.received if str(m.get("method")).startswith("$/lspHarness")]
@@ -286,7 +286,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-async def test_a_wrong_request_is_answered_with_its_fault(serve: Serve):
+async def test_a_wrong_request_is_answered_with_its_error(serve: Serve):
     editor = await serve()
     for name, fields, message in WRONG:
         assert message in await run_and_fail(editor, name, **fields)

@@ -64,7 +64,7 @@ async def test_a_proposal_is_not_applied_to_another_text(serve: Serve, root: Pat
     assert "the document changed since" in await run_and_fail(editor, "edit.apply", uri=uri, proposalId=proposal)
 
 
-async def test_a_rejected_proposal_is_gone_and_its_reason_is_in_the_log(serve: Serve, root: Path):
+async def test_a_rejected_proposal_cannot_be_applied_and_its_reason_is_logged(serve: Serve, root: Path):
     editor = await serve(ANSWER, announced={"events": True})
     uri, proposal = await propose(editor, root)
 
@@ -78,7 +78,7 @@ async def test_a_rejected_proposal_is_gone_and_its_reason_is_in_the_log(serve: S
 
 
 @pytest.mark.parametrize("mode", ["plan", "deny"])
-async def test_no_edit_reaches_the_editor_in_a_mode_that_denies_it(serve: Serve, root: Path, mode: str):
+async def test_no_edit_is_sent_to_the_editor_in_a_mode_that_denies_it(serve: Serve, root: Path, mode: str):
     editor = await serve(ANSWER, announced={"events": True}, mode=mode)
     uri = (root / "app.py").as_uri()
     editor.open(uri, TEXT)
@@ -114,7 +114,7 @@ async def test_an_answer_for_longer_counts_for_the_next_question_of_this_file(
     assert f"always (saved in {settings}, for all folders), it would allow:\n  edit(app.py) = " in asked
 
 
-async def test_a_steering_text_reaches_the_model_at_its_next_step(serve: Serve, root: Path):
+async def test_a_steering_text_is_in_the_next_request_to_the_model(serve: Serve, root: Path):
     editor = await serve(EDIT, {"text": "in German", "expect": "answer in German"}, announced={"permissions": True})
     id = ask(editor, "agent.run", prompt="subtract")
     question = await editor.find_params("$/lspHarness/permission")

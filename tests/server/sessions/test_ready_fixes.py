@@ -31,7 +31,7 @@ async def quick_fixes(editor: Editor, uri: str, diagnostic: dict[str, Any]) -> l
     return await editor.request("textDocument/codeAction", params)
 
 
-async def test_a_save_is_verified_and_its_fix_is_ready_when_the_light_bulb_opens(serve: Serve, root: Path):
+async def test_a_saved_edit_is_verified_and_its_fix_is_prepared(serve: Serve, root: Path):
     editor = await serve(client="vscode", verification={"on_save": True}, background=ALWAYS)
     uri = (root / "app.py").as_uri()
     editor.open(uri, "def area(radius):\n    return 3\n")

@@ -30,7 +30,7 @@ async def wait_for_socket(editor: Editor, root: Path, other_than: int = 0) -> Pa
     return path
 
 
-async def test_a_program_attaches_to_the_server_and_shares_its_model(serve: Serve, root: Path):
+async def test_a_program_attaches_to_the_server_and_uses_its_model(serve: Serve, root: Path):
     editor = await serve({"text": "for the program", "expect": "hello"}, "for the editor")
     path = await wait_for_socket(editor, root)
 
@@ -106,7 +106,7 @@ async def test_no_socket_is_opened_without_trust_or_against_the_settings(
     assert not os.path.lexists(socket_path(root))
 
 
-async def test_lines_that_are_no_frames_are_refused_and_a_lost_program_ends_its_session(serve: Serve, root: Path):
+async def test_invalid_frames_are_refused_and_a_lost_program_ends_its_session(serve: Serve, root: Path):
     editor = await serve({"hang": True})
     path = await wait_for_socket(editor, root)
     reader, writer = await asyncio.open_unix_connection(str(path))

@@ -60,7 +60,7 @@ async def test_the_model_reads_and_edits_the_unsaved_text(serve: Serve, root: Pa
         (RuntimeError("no such method"), "the editor did not apply the edit"),
     ],
 )
-async def test_an_edit_that_the_editor_refuses_changes_nothing(serve: Serve, root: Path, reply: Any, message: str):
+async def test_an_edit_that_the_editor_refuses_changes_no_text(serve: Serve, root: Path, reply: Any, message: str):
     editor = await serve(EDIT, "done", mode="acceptEdits")
     editor.replies["workspace/applyEdit"] = reply
     [edited] = await run_with_unsaved_text(editor, (root / "app.py").as_uri())
@@ -77,7 +77,7 @@ async def test_an_editor_that_applies_no_edits_is_asked_to_save(serve: Serve, ro
     assert (root / "app.py").read_text() == TEXT
 
 
-async def test_a_text_that_is_open_and_saved_is_edited_in_its_file(serve: Serve, root: Path):
+async def test_a_saved_open_text_is_edited_in_its_file(serve: Serve, root: Path):
     editor = await serve(EDIT, "done", mode="acceptEdits")
     uri = (root / "app.py").as_uri()
     editor.open(uri, TEXT)
