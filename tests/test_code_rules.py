@@ -92,7 +92,7 @@ def trees() -> dict[Path, ast.Module]:
     return {file: parse(file) for file in PYTHON_FILES}
 
 
-def test_no_docstring_begins_without_its_subject(trees: dict[Path, ast.Module]):
+def test_each_docstring_begins_with_its_subject(trees: dict[Path, ast.Module]):
     nodes = [(file, node) for file, tree in trees.items() for node in (tree, *find_definitions(tree))]
     texts = [
         (f"{relative_name(file)}: {getattr(node, 'name', 'module')}", ast.get_docstring(node)) for file, node in nodes
@@ -178,7 +178,7 @@ def test_imported_and_declared_packages_are_the_same(trees: dict[Path, ast.Modul
     assert sorted(name for name in allowed if name not in used and not name.startswith("tree-sitter-")) == []
 
 
-def test_the_versions_of_development_fit_the_declared_ones():
+def test_the_versions_for_development_fit_the_declared_ones():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if not re.fullmatch(r"[a-z0-9-]+==[\w.+!]+|# Python 3\.\d+: .*", line)] == []
     versions = dict(line.split("==") for line in lines if "==" in line)
@@ -188,7 +188,7 @@ def test_the_versions_of_development_fit_the_declared_ones():
     assert unfit == [], "run `make lock`"
 
 
-def test_the_supported_versions_of_python_are_said_once_for_all():
+def test_the_supported_versions_of_python_are_consistent():
     project = PROJECT["project"]
     classifiers = re.findall(r"Python :: 3\.(\d+)", "\n".join(project["classifiers"]))
     first, last = int(classifiers[0]), int(classifiers[-1])

@@ -59,7 +59,7 @@ def relative_name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def test_each_module_says_its_subject_and_has_few_lines():
+def test_each_module_has_a_docstring_and_few_lines():
     sources = {relative_name(module): module.read_text(encoding="utf-8") for module in MODULES}
     assert [name for name, source in sources.items() if not ast.get_docstring(ast.parse(source))] == []
     assert [name for name, source in sources.items() if len(source.splitlines()) > MAX_MODULE_LINES] == []
@@ -75,7 +75,7 @@ def test_each_init_file_is_one_docstring():
     assert [name for name, body in bodies.items() if len(body) != 1 or not isinstance(body[0], ast.Expr)] == []
 
 
-def test_the_top_level_is_what_was_agreed():
+def test_the_top_level_has_only_the_agreed_entries():
     top = {path.relative_to(ROOT).parts[0] for path in list_tracked_files()}
     assert {name for name in top if not name.startswith(".")} == TOP
 
@@ -144,7 +144,7 @@ def test_no_lock_file_names_a_host():
     assert [relative_name(lock) for lock in locks if '"resolved"' in lock.read_text(encoding="utf-8")] == []
 
 
-def test_the_notice_names_what_is_carried_from_npm():
+def test_the_notice_names_the_packages_from_npm():
     wheel, extension = ((ROOT / name).read_text(encoding="utf-8") for name in ("NOTICE", "editors/vscode/NOTICE"))
     copied = json.loads((ROOT / ".ci" / "inspector" / "package.json").read_text(encoding="utf-8"))["dependencies"]
     lock = json.loads((ROOT / "editors" / "vscode" / "package-lock.json").read_text(encoding="utf-8"))

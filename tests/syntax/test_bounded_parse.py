@@ -107,7 +107,7 @@ def test_an_edit_is_parsed_within_the_allowance_too():
     assert tree.apply_edit(edit, Allowance(BUDGET.text_s)) is not None
 
 
-def test_the_search_for_broken_lines_ends_when_its_allowance_is_spent():
+def test_the_search_for_broken_lines_ends_with_its_allowance():
     lines = [b"x = 1"] * 100 + [b"return )"]
     going = [False] * len(lines)
     assert BrokenLineSearch(find_language("python"), lines, going).find_lines(0, len(lines)) == [100]
@@ -134,7 +134,7 @@ def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPa
     assert recovery.find_recoveries(tree, 0, 0) == []
 
 
-def test_a_trial_that_costs_too_much_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
+def test_an_expensive_trial_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
     tree, numbers = tree_of("python", "x = (a + b * c\ny = 2\n"), count()
     apply_edit = SyntaxTree.apply_edit
 

@@ -66,7 +66,7 @@ def test_a_deep_tree_answers_as_before_when_a_fault_is_added(source: Source, bro
         assert len(later) - len(answer) == (1 if asked == "find_faults" else 0)
 
 
-def test_the_edit_that_broke_a_deep_tree_is_told(source: Source, broken: SyntaxTree):
+def test_the_edit_that_broke_a_deep_tree_is_found(source: Source, broken: SyntaxTree):
     assert adds_error(source.tree, broken, (source.start, source.start + len(WRONG)))
     assert find_new_faults(source.tree, broken, [Edit(source.start, source.start, WRONG)])
 

@@ -34,7 +34,7 @@ def compare_slowly(old: list[Region], new: list[Region], data: bytes) -> list[in
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_errors_are_the_same_where_they_touch(seed: int):
+def test_a_fast_search_finds_the_same_touching_errors(seed: int):
     rng = random.Random(seed)
     data = bytes(rng.choices(b"ab \n\t", k=60))
 
@@ -78,7 +78,7 @@ def test_texts_of_many_equal_lines_are_compared():
     assert line_edits(old, two) == [Edit(0, len(old), two)]
 
 
-def test_differences_are_told_run_by_run():
+def test_differences_are_listed_run_by_run():
     assert differences("abcdef", "abXdeYf") == [(2, 3, 2, 3), (5, 5, 5, 6)]
     assert differences("aaa", "aaaa") == [(3, 3, 3, 4)]
     assert differences("same", "same") == []

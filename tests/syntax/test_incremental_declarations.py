@@ -20,7 +20,7 @@ EDITS = 100
 
 
 @pytest.mark.parametrize(("name", "source"), list(list_sources()))
-def test_after_random_edits_it_is_what_all_of_the_text_declares(name: str, source: str):
+def test_declarations_after_random_edits_are_those_of_the_whole_text(name: str, source: str):
     run = Run(name, source, seed=1)
     for _ in range(EDITS):
         edit = run.step()

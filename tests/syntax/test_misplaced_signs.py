@@ -71,7 +71,7 @@ MISPLACED = [
 
 
 @pytest.mark.parametrize(("language", "text", "reason"), MISPLACED)
-def test_a_sign_that_hides_what_is_missing(language: str, text: str, reason: str) -> None:
+def test_a_sign_that_hides_missing_code_is_rejected(language: str, text: str, reason: str) -> None:
     result = describe_sign(language, text)
     assert reason in result
     assert bool(result) == bool(reason)
@@ -141,7 +141,7 @@ def test_a_sign_that_replaces_another_is_accepted_or_has_a_reason(language: str,
         ("typescript", "interface A {\n  kind ;\n}\n", ":", True),
     ],
 )
-def test_a_token_without_which_the_text_parses_and_means_nothing(
+def test_removing_a_token_that_leaves_meaningless_code_is_rejected(
     language: str, text: str, token: str, hidden: bool
 ) -> None:
     place = {

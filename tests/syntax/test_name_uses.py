@@ -71,12 +71,12 @@ def test_the_chain_before_a_name_is_split(written: str, expected: tuple[str, ...
 
 
 @pytest.mark.parametrize("written", ["a" + "?.b" * 10_000 + " +", "a!()!." * 10_000 + "+", "a" * 100_000 + " +"])
-def test_a_long_chain_that_is_none_is_read_once(written: str):
+def test_an_invalid_chain_is_read_once(written: str):
     # otherwise this would take longer than there is time
     assert split_chain(written) == ("?",)
 
 
-def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytest.MonkeyPatch):
+def test_a_name_is_searched_with_one_query_for_the_text(monkeypatch: pytest.MonkeyPatch):
     looked = list[tuple[int, int] | None]()
 
     def matched(language: LanguageSpec, query: str, node: Node, within: tuple[int, int] | None = None):
@@ -99,7 +99,7 @@ def test_without_queries_only_the_text_near_a_word_of_a_long_line_is_read():
     assert len(turn.receiver_chain) <= MAX_LINE_BYTES
 
 
-def test_a_variable_of_a_function_hides_what_is_outside_of_it():
+def test_a_variable_of_a_function_hides_the_outer_name():
     tree = tree_of("a.py", "def f(turn):\n    turn()\n    x.turn()\n\nturn()\n\ndef g():\n    turn()\n")
     assert [
         (reference.kind, reference.start, reference.local_scope_start) for reference in find_references(tree, "turn")
@@ -112,7 +112,7 @@ def test_a_variable_of_a_function_hides_what_is_outside_of_it():
     ]
 
 
-def test_a_language_without_queries_is_told_by_looks():
+def test_without_queries_references_are_found_by_their_form():
     bare = LanguageSpec("java", "tree_sitter_java")
     source = 'class A {\n  // turn(1)\n  int go() { return this.rate().turn(größe("turn(2)")) + turn; }\n}\n'
     result = tree_of("A.java", source)
@@ -132,7 +132,7 @@ def test_a_language_without_queries_is_told_by_looks():
     ]
 
 
-def test_a_chain_of_thousands_of_calls_is_known_to_its_limit():
+def test_a_chain_of_thousands_of_calls_is_cut_at_its_limit():
     tree = tree_of("a.py", "x = a" + ".b()" * 2_000 + "\n")
     chains = [reference.receiver_chain for reference in find_references(tree, "b")]
     assert len(chains) == 2_000

@@ -153,7 +153,7 @@ def test_a_sentence_that_ends_in_a_comment_makes_no_member():
     assert (result.role, result.receiver) == ("value", "")
 
 
-def test_a_member_has_what_is_before_it():
+def test_a_member_has_its_receiver():
     for path, source, receiver in (
         ("a.py", "a.b(c).d", "a.b(c)"),
         ("a.php", "<?php $a->d;", "$a"),
@@ -164,7 +164,7 @@ def test_a_member_has_what_is_before_it():
         assert (result.role, result.receiver) == ("member", receiver)
 
 
-def test_a_block_has_its_own_variables_where_the_language_says_so():
+def test_a_block_has_its_own_variables_if_the_language_says_so():
     for path, source, own in (("a.ts", "{ const a = 1; }", True), ("a.py", "if x:\n    a = 1\n", False)):
         [result] = find_occurrences(tree_of(path, source), "a")
         assert (result.scope.end < len(source)) == own or result.scope.start == 0

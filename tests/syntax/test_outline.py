@@ -51,7 +51,7 @@ def test_a_declaration_that_only_reaches_into_the_excluded_range_stays():
     ]
 
 
-def test_a_broken_file_has_an_outline_of_what_is_whole():
+def test_a_broken_file_has_an_outline_of_its_intact_parts():
     tree = tree_of(
         "a.py", "import os\n\ndef f(a):\n    return a\n\nx = = 1\n\nclass C:\n    def g(self, é='🎉'):\n        foo(\n"
     )

@@ -145,7 +145,7 @@ def test_a_wrong_text_is_left_to_the_parser(source: str):
         *(dict.fromkeys(["'''", '"', "#", ";", "a, ", "@a\n"], True).items()),
     ],
 )
-def test_texts_that_repeat_their_beginning_take_no_longer_than_others(sign: str, is_read: bool):
+def test_texts_with_repeated_beginnings_are_read_in_linear_time(sign: str, is_read: bool):
     """The test would take minutes."""
     assert read_python_lines((sign * 60_000).encode()) == (([], []) if is_read else None)
 

@@ -201,7 +201,7 @@ def test_an_evident_token_is_first_and_alone(language: str, text: str, truth: st
     assert all(item.cost - result[0][1].cost > AMBIGUOUS for _, item in result[1:])
 
 
-def test_no_edit_is_chosen_among_some_of_them_only() -> None:
+def test_no_repair_is_chosen_if_the_trials_were_not_completed() -> None:
     ticks = iter(range(100))
     assert find_repairs("python", "x = [1, 2 3]\n", TrialLimits(time_s=1.0, clock=lambda: float(next(ticks)))) == []
 
@@ -225,7 +225,7 @@ def test_a_brace_behind_a_header_is_first() -> None:
     assert find_repairs("go", text)[0][0] == text.replace("int ", "int {")
 
 
-def test_a_token_is_put_between_two_others_once() -> None:
+def test_a_token_is_inserted_only_once_between_two_others() -> None:
     text = "class A {\n  m() {\n    if (x) {\n      f();\n    g();\n  }\n}\n"
     result = ["".join(result.split()) for result, _ in find_repairs("javascript", text)]
     assert len(result) == len(set(result))
@@ -291,7 +291,7 @@ def test_costs_tell_sure_from_doubtful() -> None:
     assert compute_costs([], 0.0) == []
 
 
-def test_an_edit_less_likely_than_none_is_not_given() -> None:
+def test_an_improbable_repair_is_not_proposed() -> None:
     assert find_repairs("python", "a b c d e f\n") == []
 
 

@@ -54,7 +54,7 @@ def test_the_function_and_class_around_a_cursor_are_found(
     assert (result and result.name, outer and outer.name) == (function, around)
 
 
-def test_a_scope_knows_where_its_body_is():
+def test_a_scope_has_the_start_of_its_body():
     src = parse_marked("a.py", "@d\ndef f(a,\n      b):\n    retu<|>rn 1\n")
     result = enclosing_function(src.tree, src.start)
     assert result is not None
@@ -83,7 +83,7 @@ def test_a_scope_knows_where_its_body_is():
         ("a.py", "x = <|>1\n", None),
     ],
 )
-def test_a_function_is_copied_with_what_belongs_to_it(path: str, source: str, expected: str | None):
+def test_a_function_is_copied_with_its_comments_and_decorators(path: str, source: str, expected: str | None):
     src = parse_marked(path, source)
     assert src.text(function_text_span(src.tree, src.start)) == expected
 

@@ -30,7 +30,7 @@ from tests.syntax.markup import tree_of
         ("a.py", "x = 1\n", []),
     ],
 )
-def test_a_fault_says_what_and_points_there(path: str, text: str, expected: list[tuple[str, str]]):
+def test_an_error_message_has_its_place(path: str, text: str, expected: list[tuple[str, str]]):
     tree = tree_of(path, text)
     assert [(f.message, tree.data[f.start : f.end].decode()) for f in find_faults(tree)] == expected
 
@@ -48,13 +48,13 @@ def test_a_fault_says_what_and_points_there(path: str, text: str, expected: list
         ("1 = x\n", "cannot assign to literal here. Maybe you meant '==' instead of '='?", "1 = x"),
     ],
 )
-def test_the_compiler_says_what_and_where(text: str, message: str, at: str):
+def test_the_compiler_reports_the_error_and_its_place(text: str, message: str, at: str):
     fault = find_python_fault(text.encode())
     assert fault is not None
     assert (fault.message, text.encode()[fault.start : fault.end].decode()) == (message, at)
 
 
-def test_the_compiler_has_nothing_to_say_about_sound_odd_and_monstrous_texts():
+def test_the_compiler_reports_no_error_in_sound_odd_and_huge_texts():
     with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always")
         assert find_python_fault(b'x = "\\d"\nassert (1, "a")\nx is 1\n') is None

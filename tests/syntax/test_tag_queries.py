@@ -73,7 +73,7 @@ def test_definitions_of_tag_queries_are_declared():
     )
 
 
-def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.MonkeyPatch):
+def test_a_name_belongs_to_the_smallest_node_of_its_tags(monkeypatch: pytest.MonkeyPatch):
     """Some tags say of a method only the class that it is in, others only what is behind a name."""
     result = """
         (class body: (body_statement (method name: (identifier) @name))) @definition.method
@@ -92,7 +92,7 @@ def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.Mon
     ]
 
 
-def test_a_part_of_a_text_has_what_is_around_and_in_it():
+def test_a_part_of_a_text_has_its_enclosing_and_inner_declarations():
     tree = tree_of(RUBY, SHAPES)
     at = tree.data.index(b"PI * r")
     result, _ = find_declarations(tree.language, tree.data, tree.root, (at, at + 2))
@@ -131,7 +131,7 @@ def test_an_open_text_is_followed():
     assert [declaration.name for declaration in following.list_declarations(tree)][-1] == "last"
 
 
-def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):
+def test_a_grammar_is_available_only_if_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):
     scala = LanguageSpec("scala", "tree_sitter_go", is_optional=True)
     languages = [
         *language_table.language_table().by_id.values(),
@@ -161,7 +161,7 @@ def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.Monke
         ("", ""),
     ],
 )
-def test_the_language_of_a_file_is_told_though_it_cannot_be_parsed(path: str, name: str):
+def test_the_language_of_a_file_is_named_without_a_grammar(path: str, name: str):
     assert detect_language_name(path) == name
 
 

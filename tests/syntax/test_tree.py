@@ -47,7 +47,7 @@ def test_an_edited_tree_is_the_tree_of_the_edited_text(path: str, edits: list[tu
         assert str(tree.root) == str(whole.root)
 
 
-def test_the_tree_before_an_edit_stays_as_it_was():
+def test_the_tree_before_an_edit_does_not_change():
     tree = tree_of("a.py", "x = [1, 2]\n")
     shape, places = str(tree.root), [node.byte_range for node in tree.root.children]
     after = tree.apply_edit(Edit(0, 0, b"def f():\n    pass\n"), Allowance(BUDGET.text_s))

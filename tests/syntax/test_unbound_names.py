@@ -186,7 +186,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_names_that_nothing_binds(case: str):
+def test_unbound_names_are_found(case: str):
     path, text, expected = CASES[case]
     source = parse_marked(path, text)
     assert tuple(text.split()[-1] for text in find_missing_names(source.tree, source.start).bindings) == expected

@@ -185,12 +185,12 @@ def flatten_cases(table: dict[tuple[str, str], list[str]]) -> list[tuple[str, st
 
 
 @pytest.mark.parametrize(("path", "source", "new"), flatten_cases(UNFINISHED))
-def test_a_text_that_only_lacks_its_end_is_let_through(path: str, source: str, new: str):
+def test_a_text_that_only_lacks_its_end_is_accepted(path: str, source: str, new: str):
     assert not check(path, source, new)
 
 
 @pytest.mark.parametrize(("path", "source", "new"), flatten_cases(WRONG))
-def test_a_text_that_nothing_can_mend_is_not(path: str, source: str, new: str):
+def test_a_text_that_no_continuation_repairs_is_rejected(path: str, source: str, new: str):
     assert check(path, source, new)
 
 

@@ -39,7 +39,7 @@ def check(index: ColumnIndex | None, line: bytes, encoding: Encoding, rng: rando
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_index_of_a_line_says_what_counting_does(encoding: Encoding, seed: int):
+def test_a_column_index_gives_the_same_columns_as_counting(encoding: Encoding, seed: int):
     rng = random.Random(seed)
     for count in (1, 700, 2_100):
         line = line_of(rng, count)

@@ -19,14 +19,14 @@ def make_document(text: str) -> Document:
 
 @many
 @given(texts)
-def test_encoding_loses_nothing(text: str) -> None:
+def test_decoding_gives_the_encoded_text(text: str) -> None:
     assert decode(encode(text)) == make_document(text).text == text
     assert len(encode(text)) == reference.count_bytes(text)
 
 
 @many
 @given(texts)
-def test_lines_end_at_r_n_and_rn_and_at_nothing_else(text: str) -> None:
+def test_lines_end_only_at_the_three_line_ends(text: str) -> None:
     doc = make_document(text)
     expected = reference.split_lines(text)
     assert len(doc.line_starts) == len(expected)
@@ -46,7 +46,7 @@ def test_a_client_position_is_where_the_protocol_says(text: str, line: int, char
 
 @many
 @given(texts, encodings, st.data())
-def test_every_character_has_a_position_that_leads_back_to_it(
+def test_every_character_has_a_position_that_leads_back_to_its_offset(
     text: str, encoding: Encoding, data: st.DataObject
 ) -> None:
     at = data.draw(st.integers(0, len(text)))
@@ -99,7 +99,7 @@ def test_a_point_counts_rows_as_tree_sitter_does(text: str) -> None:
 @example("a\rb", [(1, 0, 1, 0, "\n")], "utf-16")
 @example("a\n", [(0, 1, 0, 1, "\r")], "utf-16")
 @example("\r\n\r\n", [(1, 0, 2, 0, "")], "utf-16")
-def test_a_chain_of_client_edits_gives_what_the_reference_gives(
+def test_a_chain_of_client_edits_gives_the_text_of_the_reference(
     text: str, changes: list[tuple[int, int, int, int, str]], encoding: Encoding
 ) -> None:
     doc = make_document(text)
@@ -127,7 +127,7 @@ def test_the_line_index_is_right_wherever_a_crlf_is_joined_or_split(text: bytes,
 
 @many
 @given(texts)
-def test_the_line_of_an_offset_is_the_line_it_lies_in(text: str) -> None:
+def test_the_line_of_an_offset_contains_the_offset(text: str) -> None:
     doc = make_document(text)
     for offset in range(len(doc.data) + 1):
         line = doc.line_of(offset)
@@ -143,7 +143,7 @@ def test_the_hash_is_of_the_content_alone(text: str, other: str) -> None:
     assert (a.hash == b.hash) is (text == other)
 
 
-def test_the_terminator_of_a_document_is_that_of_its_first_line() -> None:
+def test_a_document_has_the_line_end_of_its_first_line() -> None:
     assert [make_document(text).newline for text in ("", "a\nb\r\n", "a\r\nb\n", "a\rb")] == ["\n", "\n", "\r\n", "\r"]
 
 

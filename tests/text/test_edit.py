@@ -53,7 +53,7 @@ def test_line_edits_turn_one_text_into_the_other(old: bytes, new: bytes) -> None
 
 @many
 @given(data, data)
-def test_the_size_of_a_change_is_nothing_only_for_no_change(old: bytes, new: bytes) -> None:
+def test_the_size_of_a_change_is_zero_only_without_a_change(old: bytes, new: bytes) -> None:
     assert (changed_size(old, new) == 0) is (old == new)
     assert changed_size(old, new) == changed_size(new, old) <= len(old) + len(new)
 
@@ -94,7 +94,7 @@ def test_a_diff_can_be_applied_as_a_patch(old: str, new: str, context: int) -> N
     assert apply_patch(old, diff(encode(old), encode(new), "a.py", context=context)) == new
 
 
-def test_a_diff_of_nothing_is_empty_and_names_the_file_otherwise() -> None:
+def test_a_diff_without_changes_is_empty_and_another_diff_names_the_file() -> None:
     assert diff(b"a\n", b"a\n", "src/a.py") == ""
     assert diff(b"a\nb\n", b"a\nc", "src/a.py") == (
         "--- a/src/a.py\n+++ b/src/a.py\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\\ No newline at end of file\n"

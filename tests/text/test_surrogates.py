@@ -48,7 +48,7 @@ def test_a_position_means_the_same_in_both(text: str, encoding: Encoding, charac
 
 
 @given(TEXTS)
-def test_a_text_that_is_written_again_unchanged_is_the_text_it_was(text: str):
+def test_an_unchanged_text_gets_its_surrogates_back(text: str):
     data = encode(text)
     assert restore_surrogates(to_valid_utf8(data), data) == data
 

@@ -68,7 +68,7 @@ def test_bytes_that_are_not_utf8_are_those_of_the_file(name: bytes):
 
 
 @pytest.mark.parametrize("uri", [None, 5, ["file:///a"], {}, b"file:///a"])
-def test_a_value_that_is_no_uri_names_nothing(uri: object):
+def test_an_invalid_uri_has_no_path(uri: object):
     assert local_path(uri) is None
 
 
@@ -107,7 +107,7 @@ FILE = "/w/private/p.py"
         "file://box/w/private/p.py",
     ],
 )
-def test_the_file_is_mentioned_in_every_uri_of_it(uri: str):
+def test_each_form_of_uri_mentions_its_file(uri: str):
     assert FILE in mentioned_paths(uri)
 
 

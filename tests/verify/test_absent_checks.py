@@ -47,7 +47,7 @@ def make_suites(outcome: Outcome) -> SuiteComparison:
         (Verification(type_check="off"), "types", "verification.type_check is off"),
     ],
 )
-async def test_a_check_that_does_not_run_is_skipped_with_its_reason(
+async def test_a_check_that_does_not_run_is_skipped_with_a_reason(
     settings: Verification, name: str, reason: str
 ) -> None:
     context = CheckContext(CheckTools(Ruff()))
@@ -78,7 +78,7 @@ PASSED = Outcome("tests", "passed", reason="65 tests; 232 failed before and stil
         (SuiteCheck(make_suites(Outcome("tests", "passed")), mends_tests=True), ("passed", False)),
     ],
 )
-async def test_tests_that_still_fail_are_no_success_of_a_turn_that_mends_them(
+async def test_tests_that_still_fail_are_no_success_of_their_repair(
     check: SuiteCheck, expected: tuple[str, bool]
 ) -> None:
     outcome = await check.judge(CHANGES)

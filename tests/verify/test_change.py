@@ -27,9 +27,7 @@ def draw_change(draw: st.DrawFn) -> Change:
 
 @many
 @given(draw_change(), st.data())
-def test_a_range_is_touched_if_and_only_if_written_or_cut_text_is_in_or_beside_it(
-    change: Change, data: st.DataObject
-) -> None:
+def test_a_range_is_touched_exactly_if_a_change_is_in_or_beside_it(change: Change, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(change.after.data)))
     end = data.draw(st.integers(start, len(change.after.data)))
     places = []
@@ -49,7 +47,7 @@ def test_between_two_texts_the_edits_make_the_one_of_the_other(before: str, afte
     assert (change.before, change.after) == (old, new)
 
 
-def test_the_edits_of_a_change_give_the_text_that_was_checked_also_if_they_meet() -> None:
+def test_adjacent_edits_of_a_change_give_the_checked_text() -> None:
     old = Document.from_text("file:///a.py", "ab", language="python", version=4)
     change = Change.from_edits(old, [Edit(1, 1, b"2"), Edit(1, 1, b"1"), Edit(0, 1, b"")], FILE)
     assert change.after == Document.from_text("file:///a.py", "21b", language="python", version=4)

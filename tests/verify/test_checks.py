@@ -83,7 +83,7 @@ def test_each_check_has_a_switch_in_the_settings() -> None:
         (Verification(type_check="auto"), False, ["syntax", "lint", "types"]),
     ],
 )
-def test_settings_and_the_purpose_of_an_edit_choose_its_checks(
+def test_the_settings_and_the_purpose_choose_the_checks_of_an_edit(
     settings: Verification, for_finding: bool, names: list[str]
 ) -> None:
     text = Document.from_text("file:///a.py", "x\n")

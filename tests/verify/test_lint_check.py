@@ -51,9 +51,7 @@ async def test_a_second_finding_of_the_same_words_is_new_where_the_edit_is(ruff:
     assert [candidate.after.line_of(f.start) for f in outcome.findings] == [1]
 
 
-async def test_findings_that_a_broken_text_hid_are_not_blamed_on_the_edit_that_mends_it(
-    ruff: Ruff, project: Path
-) -> None:
+async def test_findings_that_a_syntax_error_hid_are_not_blamed_on_its_repair(ruff: Ruff, project: Path) -> None:
     before = "import os\n\n\ndef f(:\n    return pi\n"
     assert await check(ruff, before, before.replace("(:", "():"), project) == ("passed", [])
     status, lines = await check(ruff, before, before.replace("(:", "(a=tau):"), project)
@@ -91,7 +89,7 @@ async def test_the_settings_of_the_project_decide(ruff: Ruff, project: Path) -> 
     assert (await check(ruff, "x = 1\n", "import os\n", lax))[0] == "passed"
 
 
-async def test_without_ruff_the_check_is_skipped_and_says_so(no_ruff: Ruff, project: Path) -> None:
+async def test_without_ruff_the_check_is_skipped_with_a_reason(no_ruff: Ruff, project: Path) -> None:
     outcome = await check_change(LintCheck(no_ruff), change("x = 1\n", "x = undefined\n", project))
     assert outcome == Outcome("lint", "skipped", reason="ruff is not installed (pip install ruff)")
 

@@ -145,7 +145,7 @@ async def test_a_misspelt_name_is_respelt_reached_or_imported(language: str, bef
         ),
     ],
 )
-async def test_a_whole_module_is_imported_if_it_has_the_name(
+async def test_a_whole_module_is_imported_if_it_exports_the_name(
     language: str, name: str, before: str, after: str, status: str
 ) -> None:
     outcome = await judge_edit(language, before, after, f"The name '{name}' does not exist", about=name)
@@ -225,7 +225,7 @@ async def test_a_rule_about_an_operator_keeps_the_operands() -> None:
     assert outcome.status == "failed"
 
 
-async def test_a_rewrite_says_what_it_drops() -> None:
+async def test_a_rewrite_names_the_code_that_it_drops() -> None:
     document = Document.from_text("file:///p/a.py", "x = f(1)  # why\n", language="python")
     change = Change.from_documents(document, Document.from_text(document.uri, "x = 2\n"), Path("/p/a.py"))
     outcome = await check_change(PreservationCheck(), change)
@@ -239,7 +239,7 @@ async def test_a_rewrite_says_what_it_drops() -> None:
     assert (await check_change(PreservationCheck(), kept)).status == "passed"
 
 
-async def test_without_a_grammar_it_is_skipped() -> None:
+async def test_without_a_grammar_the_check_is_skipped() -> None:
     document = Document.from_text("file:///p/a.xyz", "x")
     outcome = await check_change(
         PreservationCheck(), Change.from_documents(document, Document.from_text(document.uri, "y"), Path("/p/a.xyz"))

@@ -59,7 +59,7 @@ async def judge(engine: Judge, *, can_veto: bool = False, changes: ChangeSet | N
     return await run_check(check, changes or change())
 
 
-async def test_the_question_is_short_and_its_answers_are_two() -> None:
+async def test_the_question_is_short_and_has_two_answers() -> None:
     engine = Judge("YES", 0.75)
     outcome = await judge(engine)
     assert (outcome.status, outcome.reason) == ("passed", "YES, probability 0.75")
@@ -84,7 +84,7 @@ async def test_a_server_without_probabilities_still_answers() -> None:
     assert (await judge(Judge("maybe"))).reason == "the model answered neither YES nor NO"
 
 
-async def test_a_yes_alone_lets_nothing_pass() -> None:
+async def test_a_yes_of_the_model_is_no_pass() -> None:
     tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: Judge("YES", 0.9)))
     settings = replace(ONLY_REVIEW, diff_review="report")
     verdict = await run_checks(change(), create_checks(settings, CheckContext(tools, task=TASK)))
@@ -118,7 +118,7 @@ async def test_private_code_is_not_sent_for_a_review() -> None:
     assert engine.requests == []
 
 
-async def test_without_a_task_there_is_no_review() -> None:
+async def test_without_a_task_the_review_does_not_run() -> None:
     tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: Judge("NO")))
     settings = replace(ONLY_REVIEW, diff_review="veto")
     assert create_checks(settings, CheckContext(tools)) == []

@@ -41,7 +41,7 @@ async def test_settings_in_a_folder_below_a_blocked_file_are_used(tmp_path: Path
         ("ruff.toml", 'extend = "more.toml"'),
     ],
 )
-async def test_settings_that_extend_what_never_ends_are_left_out(
+async def test_settings_that_extend_a_pipe_are_ignored(
     tmp_path: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     file_warnings.forget_warnings()

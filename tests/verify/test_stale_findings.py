@@ -166,7 +166,7 @@ async def test_a_rule_that_is_ignored_for_a_file_may_come_from_another_tool(ruff
     assert await case.outdated(ruff) == ""
 
 
-async def test_behind_the_end_of_the_text_there_is_nothing(ruff: Ruff, project: Path) -> None:
+async def test_a_finding_behind_the_end_of_the_text_is_outdated(ruff: Ruff, project: Path) -> None:
     case = Case(project / "a.py", "x = pi\n", "pi", "Undefined name `pi`", "F821")
     case.finding = Finding(400, 402, "Undefined name `pi`", "tool", "F821")
     assert await case.outdated(ruff) == "the text ends before line 2"

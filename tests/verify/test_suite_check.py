@@ -50,7 +50,7 @@ async def test_an_edit_that_breaks_a_test_fails_with_the_line_of_the_test(
     assert (tmp_path / "numbers_module.py").read_text() == SOURCE
 
 
-async def test_the_setting_turns_it_off_and_without_runner_there_is_no_such_check(context: CheckContext) -> None:
+async def test_the_check_needs_its_setting_and_a_runner(context: CheckContext) -> None:
     assert "tests" not in [check.name for check in create_checks(Verification(test=False), context)]
     assert "tests" not in [check.name for check in create_checks(Verification(), CheckContext(CheckTools(Ruff())))]
 

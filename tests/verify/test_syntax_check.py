@@ -48,7 +48,7 @@ async def test_a_new_error_is_reported_with_its_line() -> None:
         ("a.py", "x = 1\n", "x = 2\n"),
     ],
 )
-async def test_a_file_that_had_an_error_before_is_not_blamed_for_it(path: str, before: str, after: str) -> None:
+async def test_an_old_error_of_a_file_is_not_blamed_on_an_edit(path: str, before: str, after: str) -> None:
     assert await check(path, before, after) == ("passed", [])
 
 
@@ -116,7 +116,7 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
     assert (threading.get_ident() not in threads) == beside
 
 
-async def test_an_examined_text_says_why_there_is_no_tree() -> None:
+async def test_an_examination_says_why_there_is_no_tree() -> None:
     ruff = Ruff()
     deep, unknown = Document.from_text("file:///a.py", DEEP), Document.from_text("file:///a.unknown", "x")
     [reason] = (await examine_text(deep, None, ruff, Path("/a.py"), None)).skip_reasons

@@ -51,7 +51,7 @@ async def check(desk: Desk, changes: ChangeSet, settings: Verification = SETTING
     return outcome
 
 
-async def test_only_what_is_new_fails(make: Make) -> None:
+async def test_only_a_new_error_fails(make: Make) -> None:
     desk = make()
     same = await check(desk, propose(desk, a=("wrong1\n", "x = 1\nwrong1\n")))
     assert same.status == "passed"
@@ -75,7 +75,7 @@ async def test_all_texts_of_a_proposal_are_sent_and_later_restored(make: Make) -
     assert not (desk.root / "a.py").exists()
 
 
-async def test_a_package_that_is_missing_already_says_nothing(make: Make) -> None:
+async def test_an_import_that_was_missing_before_is_ignored(make: Make) -> None:
     desk = make()
     outcome = await check(desk, propose(desk, a=("absent1\n", "absent1\nabsent2\n")))
     assert outcome.status == "passed"

@@ -35,7 +35,7 @@ def make_verdict(*statuses: Status) -> Verdict:
         (("skipped", "failed", "passed"), False, 1),
     ],
 )
-def test_a_verdict_is_passed_if_something_ran_and_nothing_failed(
+def test_a_verdict_is_passed_if_a_check_ran_and_none_failed(
     statuses: tuple[Status, ...], passed: bool, rank: int
 ) -> None:
     found = make_verdict(*statuses)
@@ -62,7 +62,7 @@ CHANGE = Change.from_documents(Document.from_text("file:///a", "a"), Document.fr
 
 
 @pytest.mark.parametrize(("second", "asked"), [("failed", [1, 1, 0]), ("skipped", [1, 1, 1])])
-async def test_the_first_failure_ends_it(second: Status, asked: list[int]) -> None:
+async def test_the_first_failure_ends_the_checks(second: Status, asked: list[int]) -> None:
     checks = [Says("a", "skipped"), Says("b", second), Says("c", "passed")]
     found = await run_checks(ChangeSet.of(CHANGE), checks)
     assert [check.asked for check in checks] == asked

@@ -89,7 +89,7 @@ def test_values_of_another_type_are_not_believed(name: str, values: dict[str, An
             assert type(value) is hints[field.name]
 
 
-def test_an_unknown_type_keeps_its_frame():
+def test_an_unknown_type_of_event_keeps_its_frame():
     event = parse_event({"type": "from_2030", "session_id": "s", "seq": 3, "value": [1]})
     assert event == UnknownEvent(
         raw={"type": "from_2030", "session_id": "s", "seq": 3, "value": [1]}, session_id="s", seq=3

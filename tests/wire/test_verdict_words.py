@@ -71,7 +71,7 @@ def frame_of(verdict: Verdict, candidate: int | None = 3, **changed: object) -> 
 
 
 @pytest.mark.parametrize(("standing", "outcomes", "words"), CASES)
-def test_a_verdict_says_only_what_was_looked_at(
+def test_a_verdict_describes_only_what_was_checked(
     standing: VerdictKind, outcomes: tuple[Outcome, ...], words: str
 ) -> None:
     verdict = Verdict("h", outcomes)

@@ -28,7 +28,7 @@ def test_declarations_follow_the_edits():
     assert list_declarations(parsed, last) == [("one", 2), ("two", 6), ("Three", 9)]
 
 
-def test_an_older_text_is_answered_for_and_changes_nothing():
+def test_an_older_text_is_answered_without_a_change_of_the_state():
     parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.py", TEXT)
     list_declarations(parsed, document)
     later = apply_and_follow(parsed, document, Edit(4, 7, b"first"))
@@ -36,7 +36,7 @@ def test_an_older_text_is_answered_for_and_changes_nothing():
     assert list_declarations(parsed, later) == [("first", 0), ("two", 4)]
 
 
-def test_a_tree_that_nobody_asked_for_is_not_kept_up_to_date():
+def test_a_tree_without_a_reader_is_not_updated():
     parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.py", TEXT)
     later = apply_and_follow(parsed, document, Edit(4, 7, b"first"))
     assert list_declarations(parsed, later) == [("first", 0), ("two", 4)]

@@ -82,7 +82,7 @@ def write_caches(root: Path) -> None:
         (write_caches, []),
     ],
 )
-async def test_a_look_says_what_happened_to_each_file(
+async def test_a_look_lists_the_change_of_each_file(
     watch: Watch, act: Callable[[Path], object], expected: list[tuple[str, str]]
 ) -> None:
     assert await watch.look() == []
@@ -118,14 +118,14 @@ async def test_before_the_first_look_the_report_is_believed(watch: Watch) -> Non
     assert await watch.look() == [("a.py", "deleted")]
 
 
-async def test_a_report_about_a_folder_is_about_its_files(watch: Watch) -> None:
+async def test_a_report_about_a_folder_becomes_reports_about_its_files(watch: Watch) -> None:
     await watch.look()
     rename_folder(watch.root)
     watch.state.record([(watch.root / "data", "deleted"), (watch.root / "input", "created")])
     assert await watch.look() == [("data/one.json", "deleted"), ("input/one.json", "created")]
 
 
-async def test_changes_of_the_file_itself_are_told_apart(watch: Watch) -> None:
+async def test_changes_of_the_file_itself_are_left_out(watch: Watch) -> None:
     await watch.look()
     before = watch.state.changes_without(watch.root / "a.py")
     (watch.root / "a.py").write_text("2")

@@ -33,7 +33,7 @@ def test_a_change_gives_the_text_before_and_after() -> None:
         ([-7, 10], [4, 10]),
     ],
 )
-def test_versions_go_up_whatever_the_client_counts(versions: list[int | None], numbers: list[int]) -> None:
+def test_versions_increase_whatever_the_client_sends(versions: list[int | None], numbers: list[int]) -> None:
     documents, result = open_document(version=3), list[int]()
     for version in versions:
         number = documents.get(URI).next_version(version)
@@ -45,7 +45,7 @@ def test_versions_go_up_whatever_the_client_counts(versions: list[int | None], n
     assert documents.get(URI).text.text == "z = 1\n"
 
 
-def test_a_version_of_an_earlier_text_is_not_said_of_another() -> None:
+def test_the_client_version_of_an_earlier_text_is_unknown() -> None:
     documents = open_document(version=3)
     before = documents.get(URI).text
     assert documents.get(URI).client_version(before) == 3
@@ -53,7 +53,7 @@ def test_a_version_of_an_earlier_text_is_not_said_of_another() -> None:
     assert documents.get(URI).client_version(before) is None
 
 
-def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
+def test_an_unknown_text_is_not_returned() -> None:
     documents = open_document()
     assert documents.lose(URI, "it was lost")
     assert not documents.lose(URI, "again")
@@ -81,7 +81,7 @@ def test_a_document_that_was_taken_before_a_change_does_not_change() -> None:
     assert (taken.text, list(taken.line_starts)) == ("x = 1\n", [0, 6])
 
 
-def test_opening_again_starts_anew() -> None:
+def test_opening_a_document_again_replaces_its_text() -> None:
     documents = open_document()
     documents.open(Document.from_text(URI, "new", version=1))
     assert documents.get(URI).text == Document.from_text(URI, "new", version=1)

@@ -52,7 +52,7 @@ def test_keys_of_all_kinds_count(new: bytes) -> None:
     assert record_typing(*[0.05] * 20, edit=Edit(0, 0, new)).wait_s(MAX_GAP_S) == pytest.approx(0.05)
 
 
-def test_only_the_recent_ones_count() -> None:
+def test_only_recent_gaps_count() -> None:
     assert record_typing(*[0.2] * 100, *[0.06] * MAX_GAPS).wait_s(MAX_GAP_S) == pytest.approx(0.06)
 
 

@@ -11,7 +11,7 @@ from tests.verify.digest.conftest import digest_fixture, read_fixture
 TOKEN = "ghp_" + "a1B2" * 9
 
 
-def test_errors_first_and_what_is_said_again_is_counted():
+def test_errors_come_first_and_repeated_problems_are_counted():
     result = Digest(
         "tool",
         (
@@ -162,7 +162,7 @@ def test_a_last_line_alone_is_not_taken_for_success(text: str, tool: str):
     assert len(digest.problems) == 1
 
 
-def test_the_side_that_was_computed_is_what_was_got():
+def test_the_computed_side_of_an_assertion_is_shown_as_got():
     block = (
         "=== FAILURES ===\n___ test_a ___\nE   AssertionError: {}\nE    +  where 4 = f()\n\n"
         "test_a.py:1: AssertionError\n"

@@ -103,7 +103,7 @@ def test_pytest_stopped_by_a_file_that_cannot_be_imported():
     assert digest_lines("pytest-nothing.txt") == ["error: file or directory not found: nowhere.py [usage]"]
 
 
-def test_an_expected_failure_is_none():
+def test_an_expected_failure_is_no_problem():
     digest = digest_fixture("pytest-clean.txt")
     assert (digest.problems, digest.skipped) == ((), 2)
 
@@ -211,6 +211,6 @@ def test_a_clean_output_has_no_problems(tool: str):
     assert digest_fixture("eslint-clean.json").summary == "eslint: no problems"
 
 
-def test_a_tool_told_by_name_says_the_same(name: str):
+def test_a_named_tool_gives_the_same_digest(name: str):
     tool = name.split("-")[0].split(".")[0]
     assert digest_fixture(name, tool) == digest_fixture(name)

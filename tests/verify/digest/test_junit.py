@@ -223,7 +223,7 @@ def test_the_output_of_a_test_in_a_document_is_not_read():
     assert (digest.summary, digest.problems) == ("junit: 1 passed", ())
 
 
-def test_an_error_of_java_has_its_class_and_skipped_tests_their_ids():
+def test_an_error_of_java_has_its_class_and_skipped_tests_have_ids():
     digest = digest_output(JAVA)
     assert digest.lines(5)[1].startswith("TEST FAIL: com.acme.CalcTest.boom — IllegalStateException: no store")
     assert digest.skipped_tests == {"com.acme.CalcTest.later"}

@@ -64,7 +64,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("prefixes", PREFIXES)
-def test_a_prefix_changes_nothing(prefixes: tuple[str, ...]):
+def test_prefixes_do_not_change_the_digest(prefixes: tuple[str, ...]):
     for name in ("pytest.txt", "tsc.txt", "cargo-build.txt"):
         check_prefix(name, prefixes)
 
@@ -145,7 +145,7 @@ def test_one_line_with_a_prefix_is_read(line: str):
     assert digest_output(line).lines(5) == ["a.py:1:8: warning: `os` imported but unused [F401]"]
 
 
-def test_a_workspace_prints_its_own_lines_too():
+def test_the_own_lines_of_a_workspace_runner_are_ignored():
     text = "Scope: 2 of 3 workspace projects\npackages/app test$ jest\n"
     text += (
         add_prefixes(read_fixture("jest.txt"), "packages/app test: ") + "packages/app test: Failed\n/p/packages/app:\n"

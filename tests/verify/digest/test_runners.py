@@ -154,7 +154,7 @@ def test_failures_of_unittest_are_read(name: str):
         assert len(digest.skipped_tests) == 2
 
 
-def test_unittest_of_django_and_its_ends():
+def test_unittest_of_django_and_its_last_lines_are_read():
     digest = digest_fixture("unittest-django.txt")
     assert digest_lines("unittest-django.txt") == [
         "TEST FAIL: app.tests.CalcTest.test_add — AssertionError: -1 != 3 (app/tests.py:6)"

@@ -94,7 +94,7 @@ with open(sys.argv[1], "w") as report:
     assert [sorted(found.digest.passed_tests or ()) for found in runs] == [["sum.test.js::adds"]] * 2
 
 
-async def test_tests_that_write_change_nothing(root: Path, sandbox: Sandbox) -> None:
+async def test_tests_that_write_do_not_change_the_project(root: Path, sandbox: Sandbox) -> None:
     passed = await run(root, sandbox, None, "tests/test_writing.py")
     assert (passed.is_on_copy, passed.digest.passed, passed.digest.failed) == (not sandbox.has_overlays, 1, 0)
     failed = await run(root, sandbox, BROKEN, "tests/test_writing.py")
@@ -141,7 +141,7 @@ async def test_a_text_that_cannot_be_imported_is_a_failure(root: Path, sandbox: 
         ({"package.json": "[]"}, "a.js", None, ""),
     ],
 )
-def test_the_files_of_a_project_tell_its_runner(
+def test_the_files_of_a_project_decide_its_runner(
     files: dict[str, str], path: str, name: str | None, reason: str, tmp_path: Path
 ) -> None:
     for file, text in files.items():
@@ -165,7 +165,7 @@ def test_the_environment_of_a_project_is_used(tmp_path: Path) -> None:
     assert environment in runner.programs
 
 
-def test_a_copy_leaves_out_what_is_ignored(root: Path, tmp_path: Path) -> None:
+def test_a_copy_leaves_out_ignored_files(root: Path, tmp_path: Path) -> None:
     (root / ".gitignore").write_text("build/\n")
     (root / "build").mkdir()
     (root / "build" / "big.bin").write_text("x")

@@ -86,7 +86,7 @@ def change_of(name: str, before: str, after: str, tmp_path: Path) -> Change:
         ("notes.txt", "test", set[str]()),
     ],
 )
-def test_tests_that_check_something_are_found(name: str, text: str, checks: set[str]) -> None:
+def test_tests_with_checks_are_found(name: str, text: str, checks: set[str]) -> None:
     counts = count_checks(Document.from_text(f"file:///{name}", text))
     assert {test for test, count in counts.items() if count} == checks
 

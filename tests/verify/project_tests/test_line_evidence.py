@@ -227,7 +227,7 @@ def test_only_chosen_lines_are_recorded(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
-def test_a_program_without_chosen_lines_stays_as_it_is(source: str) -> None:
+def test_a_program_without_chosen_lines_is_not_changed(source: str) -> None:
     assert ast.dump(line_evidence.add_marks(source, 7, set())) == ast.dump(ast.parse(source))
 
 
@@ -287,7 +287,7 @@ def test_a_module_that_is_imported_by_a_link_is_recorded(processes: Processes) -
     assert processes.recorded() == {processes.module: frozenset({1, 2, 3})}
 
 
-def test_a_module_with_a_wrong_syntax_raises_its_error(tmp_path: Path) -> None:
+def test_a_module_with_a_syntax_error_raises_this_error(tmp_path: Path) -> None:
     processes = Processes(tmp_path, "def halve(:\n")
     code = "try:\n    import mod\nexcept SyntaxError as error:\n    print(error.lineno, error.filename)"
     assert processes.run(code) == f"1 {processes.module}"
@@ -329,7 +329,7 @@ print(json.dumps([found, is_kept, sorted(set(lines))]))
 
 
 @pytest.mark.parametrize("request_text", ["", "{}", "{", '{"files": {}}'])
-def test_a_request_that_cannot_be_read_records_nothing(request_text: str, processes: Processes) -> None:
+def test_an_invalid_request_records_no_lines(request_text: str, processes: Processes) -> None:
     (processes.folder / "request.json").write_text(request_text)
     assert processes.run("import mod; print(mod.halve(8))") == "4.0"
     assert not processes.out.exists()

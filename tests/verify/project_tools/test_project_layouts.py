@@ -133,7 +133,7 @@ def test_cargo_works_in_the_workspace_of_a_crate(tmp_path: Path) -> None:
     assert find(tmp_path, tmp_path / "lone/src/lib.rs") == tmp_path / "lone"
 
 
-def test_eslint_works_where_its_configuration_is(tmp_path: Path) -> None:
+def test_eslint_runs_in_the_folder_of_its_configuration(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -292,7 +292,7 @@ async def test_a_file_that_ty_leaves_out_is_not_called_checked(workbench: Workbe
 
 
 @needs_ty
-async def test_the_next_checker_looks_at_what_the_first_leaves_out(
+async def test_the_next_checker_gets_files_that_the_first_excludes(
     workbench: Workbench, ty: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need_program("mypy", monkeypatch)
@@ -303,7 +303,7 @@ async def test_the_next_checker_looks_at_what_the_first_leaves_out(
     assert await workbench.find_types({"src/a.py": "x: int = 2\n"}, "python") == []
 
 
-async def test_mypy_reads_an_excluded_file_only_where_another_uses_it(
+async def test_mypy_reads_an_excluded_file_only_if_another_file_uses_it(
     workbench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need_program("mypy", monkeypatch)
@@ -346,7 +346,7 @@ async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workben
 
 @pytest.mark.process
 @needs_ty
-async def test_a_stub_has_the_users_of_its_module(workbench: Workbench, ty: None) -> None:
+async def test_a_stub_has_the_same_users_as_its_module(workbench: Workbench, ty: None) -> None:
     stub = "def total(a: int, b: int) -> int: ...\n"
     workbench.write({"price.py": "def total(a, b):\n    return a + b\n", "price.pyi": stub, "use.py": USE})
     use_files(workbench, "use.py", of="price.py")
@@ -380,7 +380,7 @@ async def test_a_file_at_which_mypy_stops_hides_no_error(workbench: Workbench, m
     assert line.startswith("skipped: mypy stops at use.py:")
 
 
-async def test_mypy_works_in_the_folder_of_its_settings(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_mypy_runs_in_the_folder_of_its_settings(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("mypy", monkeypatch)
     workbench.write(
         {

@@ -164,7 +164,7 @@ GO = {
 }
 
 
-async def test_go_by_its_compiler(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_go_compiler_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("go", monkeypatch)
     workbench.write(GO)
     before, text = hash_files(workbench.root), GO["prices/prices.go"]

@@ -104,7 +104,7 @@ def _read_code(report: RuffReport) -> str:
     return report.finding.code
 
 
-async def test_the_server_says_what_the_command_says(pool: CheckerPool, tmp_path: Path) -> None:
+async def test_the_server_and_the_command_report_the_same_findings(pool: CheckerPool, tmp_path: Path) -> None:
     session = pool.find("ruff", tmp_path)
     assert session
     start = Document.from_text((tmp_path / "start.py").as_uri(), "", language="python")

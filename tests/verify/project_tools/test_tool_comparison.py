@@ -114,7 +114,7 @@ async def test_a_file_that_the_tool_does_not_read_is_not_taken_for_a_good_one(be
     assert await bench.tools.compare(WordTool(), bench.propose({"d.txt": "good\n"}), "error") == []
 
 
-async def test_a_tool_that_writes_changes_nothing_of_the_user(bench: Workbench) -> None:
+async def test_a_tool_that_writes_changes_no_file_of_the_user(bench: Workbench) -> None:
     # it may write into a copy, and then there is an answer
     with suppress(NothingComparedError):
         await compare(bench, "write\n")

@@ -55,7 +55,7 @@ def read_fixtures() -> list[str]:
 
 
 @pytest.mark.parametrize("preview", ["false", "true"])
-async def test_the_server_finds_what_the_command_finds(pool: CheckerPool, tmp_path: Path, preview: str) -> None:
+async def test_the_server_finds_the_same_as_the_command(pool: CheckerPool, tmp_path: Path, preview: str) -> None:
     rules = 'lint.select = ["ALL"]\n[lint.per-file-ignores]\n"b.py" = ["D", "ANN"]\n'
     (tmp_path / "ruff.toml").write_text(f"preview = {preview}\n{rules}")
     await start(pool, tmp_path)
@@ -66,7 +66,7 @@ async def test_the_server_finds_what_the_command_finds(pool: CheckerPool, tmp_pa
         assert set(found) == set(await command.find_findings(make_document(file, text), file, tmp_path)), text
 
 
-async def test_the_command_runs_only_when_it_must(
+async def test_the_command_runs_only_if_the_server_cannot_answer(
     pool: CheckerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Path] = []

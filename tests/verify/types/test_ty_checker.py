@@ -110,7 +110,7 @@ def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: p
     assert command() is None
 
 
-def test_ty_is_told_of_the_environment_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_ty_gets_the_environment_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     checker, file = TyChecker(), tmp_path / "backend" / "src" / "a.py"

@@ -33,7 +33,7 @@ from tests.verify.types.desk import Desk, wait_for
         ("import absent\n<|>\n", "import absent_2", "passed"),  # the environment is not known
     ],
 )
-async def test_a_new_finding_of_a_counting_rule_on_the_lines_of_a_text_fails_it(
+async def test_a_new_finding_of_a_counting_rule_in_the_suggestion_fails_it(
     desk: Desk, marked: str, text: str, status: str
 ):
     assert await desk.check(marked, text) == [status]
@@ -212,7 +212,7 @@ async def test_the_same_text_is_not_checked_twice(desk: Desk):
     ]
 
 
-async def test_other_documents_are_as_the_editor_has_them(desk: Desk):
+async def test_other_documents_are_sent_as_in_the_editor(desk: Desk):
     text = desk.cursor("1\n<|>").document
     desk.open_texts = [text, Document.from_text("file:///elsewhere/b.py", "2", language="python")]
     await desk.check("1\n<|>", "2")

@@ -97,7 +97,7 @@ async def test_typescript_finds_names_that_do_not_exist(tmp_path: Path, monkeypa
         ("area(1, 2, <3>)", "Expected 2 arguments, but got 3.", "2554", "area(1, 2, 3"),
     ],
 )
-def test_a_call_with_too_few_arguments_ends_at_its_bracket(marked: str, message: str, code: str, end: str | None):
+def test_an_error_about_few_arguments_ends_at_the_bracket(marked: str, message: str, code: str, end: str | None):
     start, stop = marked.index("<"), marked.index(">") - 1
     text = marked.replace("<", "").replace(">", "")
     document = Document.from_text("file:///a.ts", text, language="typescript")
