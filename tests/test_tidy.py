@@ -166,7 +166,7 @@ def test_the_server_tells_the_version_of_the_distribution():
     assert PROJECT["project"]["version"] == VERSION
 
 
-def test_the_changelog_knows_this_version():
+def test_the_changelog_has_a_section_for_this_version():
     assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text()
 
 

@@ -229,7 +229,7 @@ UNFIT = (
 )
 
 
-async def test_an_answer_that_does_not_fit_counts_as_no(editor: Editor):
+async def test_an_invalid_answer_to_a_question_denies(editor: Editor):
     async with raw_editor(editor, CHANGE, "Done.") as raw:
         for unfit in UNFIT:
             turn = await raw.prompt(await raw.open())
@@ -246,7 +246,7 @@ async def test_an_answer_that_does_not_fit_counts_as_no(editor: Editor):
             assert (editor.root / "geo.py").read_text() == GEO, unfit
 
 
-async def test_an_editor_that_is_gone_is_no_bug(editor: Editor):
+async def test_a_closed_editor_is_not_reported_as_an_internal_error(editor: Editor):
     async with raw_editor(editor, CHANGE, "Done.") as raw:
         await raw.prompt(await raw.open())
         await raw.next_question()
@@ -292,7 +292,7 @@ async def test_half_a_character_is_replaced_in_both_directions(editor: Editor):
     assert raw.text == "half \ufffd of it"
 
 
-async def test_the_editor_is_told_about_servers_of_its_own_that_do_not_start(editor: Editor):
+async def test_the_editor_learns_which_of_its_servers_did_not_start(editor: Editor):
     broken: Json = {"name": "tracker", "command": "/does/not/exist", "args": [], "env": []}
     async with raw_editor(editor, "Done.", "Again.") as raw:
         session = await raw.open(mcpServers=[broken])

@@ -51,7 +51,7 @@ def make_writing_command(text: str) -> str:
     return f"printf '{escaped}' > shape.py"
 
 
-async def test_an_agent_edits_its_worktree_and_its_verdict_comes_by_itself(bed: Bed):
+async def test_an_edit_in_a_worktree_gets_a_verdict_without_a_request(bed: Bed):
     verbs = agents_of(bed)
     agent = await start(verbs, AgentSpec("shell", bed.folder, isolation="worktree"))
     assert agent.spec.workdir != bed.folder

@@ -122,7 +122,7 @@ async def test_a_person_answers_by_the_id_of_the_question(tmp_path: Path, allows
     assert not bench.gate.answer("OTHER", "q1", QuestionAnswer(True))
 
 
-async def test_a_rule_that_denies_asks_no_person(tmp_path: Path):
+async def test_a_rule_that_denies_does_not_ask_the_person(tmp_path: Path):
     bench = GateBench(tmp_path, deny=("Bash(rm *)",), mode="trust")
     bench.gate.has_person = True
     answer = await bench.ask("Bash", command="sudo rm -r src")

@@ -59,7 +59,7 @@ async def test_a_bug_that_an_agent_writes_is_reported(watched: Watched):
     assert (await watched.next())["passed"] is True
 
 
-async def test_findings_from_before_the_agent_are_not_blamed_on_it(tmp_path: Path, ruff: Ruff, monkeypatch: Any):
+async def test_earlier_findings_are_not_blamed_on_the_agent(tmp_path: Path, ruff: Ruff, monkeypatch: Any):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     bed = Bed(tmp_path / "w", ruff)
     (bed.folder / "shape.py").write_text(UNDEFINED)
@@ -184,7 +184,7 @@ async def test_end_waits_for_a_verification_that_has_begun(watched: Watched, mon
     assert find_rules(watched.bench, shape) == []
 
 
-async def test_findings_about_bytes_that_are_gone_are_never_shown(watched: Watched, monkeypatch: pytest.MonkeyPatch):
+async def test_findings_about_an_older_text_are_never_shown(watched: Watched, monkeypatch: pytest.MonkeyPatch):
     shape = watched.folder / "shape.py"
     shape.write_text(UNDEFINED)
     check = Ruff.check

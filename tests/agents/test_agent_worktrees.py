@@ -140,7 +140,7 @@ async def test_files_that_are_created_and_removed_are_applied_and_undone(bed: Be
     assert (bed.folder / "notes.md").read_text() == "# Notes\n"
 
 
-async def test_a_commit_of_the_agent_counts_as_well(bed: Bed):
+async def test_commits_of_an_agent_belong_to_its_changes(bed: Bed):
     workdir = await bed.start()
     (workdir / "shape.py").write_text(BETTER)
     git(workdir, "commit", "-q", "-a", "-m", "by the agent")
@@ -271,7 +271,9 @@ async def test_an_agent_that_could_not_be_started_leaves_no_worktree(bed: Bed):
     assert not spec.workdir.exists()
 
 
-async def test_a_mode_that_forbids_edits_wins(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch):
+async def test_a_mode_that_forbids_edits_prevents_the_application(
+    tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     bed = Bed(tmp_path / "w", ruff, DENIED)
     try:

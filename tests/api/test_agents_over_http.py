@@ -55,7 +55,7 @@ async def test_each_of_four_errors_has_its_code_and_a_remedy(api: ApiProcess):
         assert "Traceback" not in answer.text
 
 
-async def test_logs_have_exactly_the_lines_that_are_asked_for(api: ApiProcess):
+async def test_a_request_for_logs_returns_the_requested_lines(api: ApiProcess):
     async with api.client() as client:
         agent = await spawn(client, "shell")
         place = f"/agents/{agent['id']}"

@@ -126,7 +126,7 @@ async def test_ten_thousand_malformed_requests_are_answered_without_a_bug(api: A
     assert "ERROR" not in log
 
 
-async def test_a_thousand_connections_are_bounded_and_the_server_goes_on(api: ApiProcess):
+async def test_a_thousand_connections_are_limited_and_the_server_survives(api: ApiProcess):
     sockets: list[socket.socket] = []
     try:
         sockets += [socket.create_connection(("127.0.0.1", api.port), timeout=30) for _ in range(1000)]

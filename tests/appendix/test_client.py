@@ -117,7 +117,7 @@ async def test_each_documented_variable_of_the_sdk_works(name: str, bench: Bench
 
 
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_an_interrupt_right_after_the_prompt_counts(in_process: bool, bench: Bench):
+async def test_an_interrupt_right_after_the_prompt_stops_the_turn(in_process: bool, bench: Bench):
     provider = bench.script(*[{"hang": True}] * 3)
     options: dict[str, Any] = {"provider": provider, "cwd": bench.folder, "in_process": in_process}
     async with asyncio.timeout(20), HarnessClient(**options) as client:

@@ -214,7 +214,7 @@ DECISIONS: Mapping[str, tuple[bool, str]] = {
 
 
 @pytest.mark.parametrize("decision", require_complete_table("sdk", "decisions", DECISIONS))
-async def test_a_decision_counts(decision: str, bench: Bench):
+async def test_each_permission_decision_has_its_effect(decision: str, bench: Bench):
     events = await bench.ask(READ, "done", can_use_tool=lambda context: decision)
     [end], [decided] = of_type(ToolEnd, events), of_type(HookDecision, events)
     assert (end.error, decided.by) == DECISIONS[decision]

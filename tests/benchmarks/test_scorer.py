@@ -75,7 +75,7 @@ def make_row(result: str, *, kind: str = "extra_comma", asked: bool = False, ms:
     }
 
 
-def test_report_counts_each_result_and_tells_the_times_apart() -> None:
+def test_report_counts_each_result_and_separates_the_times() -> None:
     rows = [
         make_row("right"),
         make_row("equivalent"),

@@ -21,11 +21,11 @@ def test_a_right_suggestion_is_sometimes_accepted_and_sometimes_typed_through():
     assert 120 < deeds["whole"] < 180
 
 
-def test_only_the_first_word_is_taken_where_only_that_is_right():
+def test_only_the_first_word_is_accepted_if_the_rest_is_wrong():
     assert set(count_decisions("total * 2")) == {"word", "type"}
 
 
-def test_the_first_line_is_taken_where_the_next_is_wrong():
+def test_only_the_first_line_is_accepted_if_the_next_is_wrong():
     assert set(count_decisions("total / len(values)\n\ndef")) == {"line", "type"}
     assert set(count_decisions("\n    a = 1\n    b", text="return \n    a = 1\n    c")) == {"line", "type"}
     assert set(count_decisions("total *\n\ndef")) == {"word", "type"}

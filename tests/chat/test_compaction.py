@@ -109,7 +109,7 @@ def test_a_summary_that_saves_no_tokens_is_discarded(tmp_path: Path, words: int,
     assert ("a" not in texts) == is_cut
 
 
-def test_the_reasoning_of_a_model_is_kept_apart_from_its_answer(tmp_path: Path) -> None:
+def test_the_reasoning_of_a_model_is_separated_from_its_answer(tmp_path: Path) -> None:
     conversation = Conversation(tmp_path, old_turns=0)
     conversation.engine = ScriptedEngine(
         [{"tokens": [["<thi", 1.0], ["nk>\nma", 1.0], ["ybe\n</th", 1.0]], "text": "ink>Yes."}]

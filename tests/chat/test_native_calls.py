@@ -271,7 +271,7 @@ async def test_an_answer_by_a_schema_after_a_call(tmp_path: Path, form: Format):
     assert len(d.bodies) == 2
 
 
-async def test_an_answer_that_does_not_fit_is_asked_for_again(tmp_path: Path):
+async def test_an_answer_that_does_not_fit_its_schema_is_requested_again(tmp_path: Path):
     async with open_desk(tmp_path, "openai", ScriptedAnswer(["It is 1."]), ScriptedAnswer(['{"n": 1}'])) as d:
         assert (await d.run(ANSWER)).text == '{"n": 1}'
     first, second = d.bodies
@@ -281,7 +281,7 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again(tmp_path: Path):
     assert completed["usage"]["output_tokens"] == 8
 
 
-async def test_a_service_without_schemas_is_asked_in_words(tmp_path: Path):
+async def test_a_service_without_schemas_gets_the_schema_as_text(tmp_path: Path):
     refusal = Reply(json={"error": {"message": "response_format is not supported"}}, status=400)
     async with open_desk(tmp_path, "openai", ScriptedAnswer(["so"]), refusal, ScriptedAnswer(['{"n": 1}'])) as d:
         assert (await d.run(ANSWER)).text == '{"n": 1}'

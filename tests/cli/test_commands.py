@@ -65,7 +65,7 @@ def test_complete_succeeds_and_says_that_there_is_no_suggestion(shell: Shell) ->
         ("x = 1\nkey = 'sk-proj-" + "a1B2" * 12 + "'\n", "", "the line contains what looks like a secret"),
     ],
 )
-def test_a_place_without_a_suggestion_says_why(shell: Shell, text: str, answer: str, reason: str) -> None:
+def test_complete_explains_why_a_place_has_no_suggestion(shell: Shell, text: str, answer: str, reason: str) -> None:
     shell.file("a.py", text)
     shell.replies(*([answer] if answer else []))
     assert reason in shell.run("complete", "a.py:2:6").out
@@ -159,7 +159,7 @@ def test_apply_asks_the_permission_gate(shell: Shell, mode: str, code: int) -> N
     assert "-import os" in shell.run("fix", "a.py").out
 
 
-def test_a_rule_about_the_linter_counts(shell: Shell) -> None:
+def test_a_permission_rule_about_the_linter_is_respected(shell: Shell) -> None:
     shell.file("a.py", "import os\nx = 1\n")
     shell.file("lsp-harness.toml", '[permissions]\ndeny = ["Lint"]\n')
     shell.replies()

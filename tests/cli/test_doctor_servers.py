@@ -210,7 +210,7 @@ def test_models_lists_the_models_of_the_servers_in_the_settings(shell: Shell, hu
     assert len(shell.run("models", "--json").json) == 2, "one replica that answers is enough"
 
 
-def test_the_general_key_counts_where_no_server_is_set(shell: Shell, hub: str) -> None:
+def test_the_general_key_is_used_if_no_server_is_set(shell: Shell, hub: str) -> None:
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
 
     assert len(shell.run("models", "--provider", "vllm", "--base-url", hub, "--json").json) == 2

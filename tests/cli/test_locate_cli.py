@@ -74,7 +74,7 @@ def test_locate_without_a_result_says_what_to_do(project: Shell):
     assert "index.enabled is false" in project.run("locate", TASK).err
 
 
-def test_code_that_is_kept_from_the_model_is_not_found(project: Shell):
+def test_private_code_is_not_found(project: Shell):
     project.file(".lspharnessignore", "shop.py\n")
     assert "shop.py" not in project.run("locate", TASK).out
 

@@ -120,7 +120,7 @@ def test_a_broken_ability_fails_only_its_own_check(name: str, shell: Shell, monk
     assert result.code == 1
 
 
-def test_the_model_of_the_settings_is_asked_on_demand(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+def test_the_model_of_the_settings_is_tested_on_request(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(selftest_cli, "CHECKS", {})
     shell.replies("ready")
     result = shell.run("selftest", "--model")

@@ -70,7 +70,7 @@ def test_the_error_shows_the_right_form_of_the_arguments(shell: Shell, arguments
         ("help engine stpo", "engine stop"),
     ],
 )
-def test_for_an_unknown_command_the_nearest_is_named(shell: Shell, arguments: str, near: str) -> None:
+def test_an_unknown_command_is_answered_with_the_nearest_one(shell: Shell, arguments: str, near: str) -> None:
     check(shell, arguments, f"did you mean: lsp-harness {near}?")
 
 

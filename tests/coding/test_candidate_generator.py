@@ -150,7 +150,7 @@ async def test_only_the_last_lines_of_long_feedback_are_left_out(check) -> None:
 NO_HOLES = {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}
 
 
-async def test_a_model_that_fills_no_holes_rewrites_the_function(check) -> None:
+async def test_a_model_without_fill_in_the_middle_rewrites_the_function(check) -> None:
     rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
     for retries in (0, 2):
         result = await check(AREA, rewritten, config=make_edit_settings(3, retries), facts=NO_HOLES)
@@ -227,7 +227,7 @@ async def test_the_settings_limit_the_number_of_candidates_and_retries(
 
 
 # -- several at once
-async def test_fills_of_one_prompt_are_asked_for_at_once(check) -> None:
+async def test_fills_of_one_prompt_are_requested_together(check) -> None:
     texts = [f"return pi + {n}" for n in range(8)]
     result = await check(AREA, *texts, config=make_edit_settings(8))
     asked = [(request.sampling.n, request.sampling.temperature) for request in result.engine.foreground_requests]

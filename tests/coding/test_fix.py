@@ -184,7 +184,7 @@ async def test_a_cancelled_fix_closes_the_stream_and_is_logged(tmp_path: Path, r
     log.close()
 
 
-def test_from_every_state_that_is_no_end_the_turn_can_fail_and_be_cancelled() -> None:
+def test_a_turn_can_fail_and_be_cancelled_in_every_state() -> None:
     ends = {"COMPLETE", "FAILED", "CANCELLED"}
     assert {state for state, following in NEXT_STATES.items() if not following} == ends
     assert all(following >= {"FAILED", "CANCELLED"} for state, following in NEXT_STATES.items() if state not in ends)

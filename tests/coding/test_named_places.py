@@ -221,7 +221,7 @@ async def test_doubt_is_reported_without_a_named_place_or_with_several(indexed: 
     assert (await find(indexed, "in store.py keep the cache")).doubt.startswith("the task names no code of this file")
 
 
-async def test_lines_outside_of_declarations_are_taken_at_their_word(indexed: Indexed):
+async def test_named_lines_outside_of_declarations_are_the_place(indexed: Indexed):
     places = await find(indexed, "sort the import in src/box/store.py:3")
     assert (places.best.place, places.doubt) == ("src/box/store.py:3-3", "")
     places = await find(indexed, "simplify store.py:22-26")

@@ -31,7 +31,7 @@ def test_the_examples_are_not_among_the_measured_sentences():
 
 
 @pytest.mark.parametrize(("answer", "intent"), [("fix", "fix"), ("gener", "other"), ("", "other"), ("Edit", "other")])
-async def test_an_answer_is_one_of_the_words_or_asks_back(answer: str, intent: str):
+async def test_an_answer_is_one_of_the_words_or_a_question_to_the_user(answer: str, intent: str):
     engine = ScriptedEngine([{"text": answer}])
     assert await understand_prompt(engine, "repair it", 0.3) == intent
     [request] = engine.foreground_requests

@@ -118,7 +118,7 @@ async def test_an_engine_that_fails_chooses_no_repair(log: SessionLog, tmp_path:
     assert failed["reason"] == "out of memory"
 
 
-async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_path: Path) -> None:
+async def test_a_model_without_fill_in_the_middle_is_not_asked(log: SessionLog, tmp_path: Path) -> None:
     engine = Script()
     engine.extra_props = {NO_INFILL_KEY: "it only follows instructions"}
     assert (
@@ -155,7 +155,7 @@ async def test_a_private_repair_is_not_shown_to_the_model(
         ("x = 2\nn = 1", (5, 11), (6, 7), "\n_n = 1", 2),
     ],
 )
-async def test_to_take_a_line_away_is_a_choice_too(
+async def test_the_model_can_choose_the_removal_of_a_line(
     log: SessionLog,
     tmp_path: Path,
     text: str,

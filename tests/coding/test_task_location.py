@@ -159,7 +159,7 @@ async def test_a_task_finds_its_function_among_200_files_and_three_decoys(indexe
     assert {hit.path for hit in words} >= {*DECOYS}
 
 
-async def test_the_function_that_a_task_names_comes_before_the_one_that_is_like_the_task(indexed: Indexed):
+async def test_a_named_function_comes_before_a_function_with_similar_words(indexed: Indexed):
     """Words and meaning rank the decoy first, and do not find the function that is named."""
     texts = await indexed.query.embedding_texts("", await indexed.query.text_digests(""))
     decoys = [digest for digest, text in texts.items() if "def parse_config_line" in text]
@@ -185,7 +185,7 @@ CART = {
         ("say in the docs how to round the discount of a cart", "README.md"),
     ],
 )
-async def test_code_comes_before_tests_that_were_not_spoken_of_and_before_prose(tmp_path: Path, task: str, path: str):
+async def test_code_comes_before_prose_and_before_tests_that_are_not_mentioned(tmp_path: Path, task: str, path: str):
     with closing(Indexed(tmp_path, CART)) as found:
         assert (await locate_task(found, task, CART)).best.path == path
 

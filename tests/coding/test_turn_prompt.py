@@ -39,7 +39,7 @@ async def test_the_recorded_prompt_has_the_token_count_of_the_engine(home: Path,
 
 
 @pytest.mark.parametrize(("room", "fitting"), [(0, 3), (10_000, 3), (30, 3), (29, 2), (10, 1)])
-async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(room: int, fitting: int):
+async def test_the_context_limits_the_number_of_requested_candidates(room: int, fitting: int):
     engine, log = Script(), SessionLog(is_saved=False)
     # 12 words, a title, three marks and what may stand before a prompt; an answer, and the word that each spells again
     prompt = 12 + 1 + 1 + 3 + 1

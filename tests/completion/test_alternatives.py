@@ -17,7 +17,7 @@ async def request_choices(completer: Desk, document: Document, offset: int) -> l
     return [result.text for result in suggestions]
 
 
-async def test_the_likeliest_comes_first_and_each_is_shaped_checked_and_different() -> None:
+async def test_alternatives_are_sorted_by_likelihood_checked_and_different() -> None:
     engine = Script("3 * r", "r ** 2", "3 * r\n\ndef other():", ") (")
     src = markup.parse(AREA)
     completer = Desk(Completer(engine, make_settings().completion))
@@ -32,7 +32,7 @@ async def test_the_likeliest_comes_first_and_each_is_shaped_checked_and_differen
     assert others.owner.id
 
 
-async def test_an_alternative_that_is_shown_already_is_not_asked_again() -> None:
+async def test_an_alternative_that_is_shown_is_not_requested_again() -> None:
     engine = Script("3 * r", "r ** 2")
     src = markup.parse(AREA)
     completer = Desk(Completer(engine, make_settings(completion={"alternatives": 2}).completion))

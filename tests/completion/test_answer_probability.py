@@ -21,7 +21,7 @@ def test_the_probability_of_an_answer_is_the_geometric_mean_of_its_tokens() -> N
     assert shown_probability(model_text(("a", 0.9), ("b", 0.4)), "ab") == pytest.approx(0.6)
 
 
-def test_tokens_that_the_rules_cut_off_do_not_count() -> None:
+def test_tokens_behind_the_shown_text_do_not_count() -> None:
     both = model_text(("  ", 0.01), ("x", 0.5), (" = 1", 0.5), ("\n", 0.01), ("junk", 0.01))
     assert shown_probability(both, "x = 1") == pytest.approx(0.5)
 

@@ -53,7 +53,7 @@ async def test_the_answer_of_the_model_is_shown_at_the_cursor() -> None:
     assert await check(AREA, "3.14 * r ** 2") == "3.14 * r ** 2"
 
 
-async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
+async def test_the_request_is_an_infill_with_the_limits_of_the_settings() -> None:
     src = markup.parse("import math\n\n\n" + AREA)
     engine = Script("3")
     config = make_settings(completion={"max_tokens": 7, "latency_ms": 99})
@@ -194,7 +194,7 @@ async def test_a_request_after_the_typed_suggestion_asks_the_model_again() -> No
     assert (result.text, len(engine.foreground_requests)) == (" + 1", 2)
 
 
-async def test_a_change_elsewhere_asks_again() -> None:
+async def test_a_change_elsewhere_asks_the_model_again() -> None:
     src = markup.parse(AREA)
     completer = Desk(Completer(Script("3 * r", "4 * r"), Completion()))
     await ask(completer, src.document, src.cursor)

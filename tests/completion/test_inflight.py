@@ -96,7 +96,7 @@ async def cancel_and_wait(task: "asyncio.Task[Any]") -> None:
     await settle()
 
 
-async def test_the_newer_request_goes_on_with_the_answer_under_way() -> None:
+async def test_a_newer_request_continues_the_running_answer() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
@@ -125,7 +125,7 @@ async def test_typed_text_may_become_the_beginning_of_the_answer() -> None:
     assert (result.text, len(user.engine.foreground_requests)) == (" * r", 1)
 
 
-async def test_an_answer_that_turns_out_to_be_another_is_ended_and_asked_again() -> None:
+async def test_an_answer_that_differs_from_the_typed_text_is_requested_again() -> None:
     user = Typist()
     await user.ask()
     await user.type("pi")

@@ -16,7 +16,7 @@ def make_ghost(prefix: str, suffix: str) -> Ghost:
     return Ghost(prefix, suffix, "", choose_display_mode(prefix, suffix, "python"), "python")
 
 
-def test_behind_a_complete_line_the_answer_is_judged_on_the_next_one():
+def test_an_answer_behind_a_complete_line_is_shown_as_the_next_line():
     here = make_ghost("def f(a):\n    b = a", "\n    return b\n")
     next_line = split_next_line(here, "\n    c = b")
     assert next_line

@@ -26,7 +26,7 @@ def without() -> Replay:
 
 
 @pytest.mark.parametrize("median", [FAST, SLOW])
-def test_most_keys_go_on_with_the_answer_under_way(median: float) -> None:
+def test_most_keys_continue_the_running_answer(median: float) -> None:
     result = replay_typing(median, Quiet())
     assert result.requests < len(TEXT) / 4
     assert len(result.shown) > len(TEXT) / 2

@@ -181,7 +181,7 @@ async def test_settings_that_change_the_answer_ask_again() -> None:
 
 
 @pytest.mark.parametrize("reply", [{"stop": "deadline"}, {"rung": 1}])
-async def test_an_answer_that_could_be_better_is_not_kept(reply: dict[str, Any]) -> None:
+async def test_an_answer_that_could_be_better_is_not_remembered(reply: dict[str, Any]) -> None:
     desk = Desk(AREA, {"text": "3 * r", **reply}, "4 * r")
     await desk.ask()
     desk.completer.close(desk.document.uri)
@@ -242,7 +242,7 @@ async def test_at_the_end_of_a_line_the_prompt_of_the_next_line_is_warmed(source
         assert (request.context.prefix, request.context.suffix) == (before if read is None else read, after)
 
 
-async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
+async def test_a_model_without_fill_in_the_middle_is_not_warmed() -> None:
     desk = Desk(AREA)
     desk.engine.extra_props = {"fim_tokens": {"pre": 1, "suf": 2, "mid": -1}}
     with pytest.raises(EngineRefused, match="has no fill-in-the-middle; choose one that has"):
@@ -252,7 +252,7 @@ async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
     assert (desk.engine.foreground_requests, desk.background_requests) == ([], [])
 
 
-async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_place() -> None:
+async def test_a_place_from_the_last_session_is_evaluated_again_for_the_user() -> None:
     desk = Desk(FAR + AREA)
     desk.engine.held = True
     desk.warm(seen=False)
@@ -271,7 +271,7 @@ async def test_a_small_document_has_one_prompt_to_warm() -> None:
     assert len(desk.background_requests) == 1
 
 
-async def test_the_same_place_is_warmed_once_and_the_last_place_counts() -> None:
+async def test_a_place_is_warmed_once_and_only_the_last_place() -> None:
     desk = Desk(AREA)
     desk.warm()
     desk.warm()
@@ -376,7 +376,7 @@ async def test_a_binary_or_enormous_text_is_not_warmed(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("path", [".env", "deploy/server.pem"])
-async def test_a_file_that_is_secret_by_name_is_not_asked_about(path: str) -> None:
+async def test_a_file_with_a_secret_name_gets_no_suggestion(path: str) -> None:
     desk = Desk("KEY=<|>\n", path=path)
     desk.warm()
     await desk.settled()

@@ -184,7 +184,7 @@ def test_an_invalid_layer_does_not_hide_the_other_layers(home: Path, tmp_path: P
     ]
 
 
-def test_a_project_cannot_say_which_process_is_talked_to(home: Path, tmp_path: Path) -> None:
+def test_a_project_cannot_choose_the_engine_process(home: Path, tmp_path: Path) -> None:
     for name in ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml"):
         file = tmp_path / name
         file.write_text("[engine]\nurl = '/tmp/evil.sock'\nscript = 'evil.json'\n")
@@ -259,7 +259,7 @@ def test_the_environment_is_read_as_strictly(home: Path, name: str, value: str, 
 
 
 @pytest.mark.parametrize(("word", "value"), [("1", True), ("TRUE", True), ("yes", True), ("0", False), ("No", False)])
-def test_yes_and_no_are_spelled_in_several_ways(home: Path, word: str, value: bool) -> None:
+def test_yes_and_no_can_be_written_in_several_ways(home: Path, word: str, value: bool) -> None:
     assert load(None, {"LSP_HARNESS_VERIFICATION__LINT": word})[0].verification.lint is value
 
 

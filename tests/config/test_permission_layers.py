@@ -29,7 +29,7 @@ def project(home: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_lists_of_all_layers_count_together(home: Path, project: Path) -> None:
+def test_the_lists_of_all_layers_are_combined(home: Path, project: Path) -> None:
     (home / "config.toml").write_text('[permissions]\nallow = ["A"]\ndeny = ["D1"]\n')
     (project / "lsp-harness.toml").write_text('[permissions]\nallow = ["B"]\ndeny = ["D2"]\nask = ["Q"]\n')
     (project / "lsp-harness.local.toml").write_text('[permissions]\nallow = ["C"]\ndeny = ["D3"]\n')

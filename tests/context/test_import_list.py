@@ -120,7 +120,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_imports_that_are_put_in(indexed: Indexed, case: str):
+def test_missing_imports_of_a_list_are_proposed(indexed: Indexed, case: str):
     path, text, expected = CASES[case]
     assert put_in(indexed, path, text) == expected
 

@@ -47,7 +47,7 @@ async def test_a_shorter_prompt_that_saves_no_tokens_is_left_out() -> None:
     assert len(await make_prompt_ladder("x = 1\ny = <|>\n", 50)) == 1
 
 
-async def test_no_rung_is_longer_than_the_settings_allow() -> None:
+async def test_no_shorter_prompt_exceeds_the_settings() -> None:
     budget = Completion(prefix_tokens=10, suffix_tokens=4, outline_tokens=0)
     assert max(prompt.tokens for prompt in await make_prompt_ladder(LONG + "y = <|>\n", 500, budget)) <= 14
 

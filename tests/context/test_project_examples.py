@@ -81,7 +81,7 @@ async def test_no_budget_is_passed_and_examples_stay_whole(indexed: Indexed):
             assert {example.text for example in examples} <= complete
 
 
-async def test_the_likest_that_fits_is_shown_where_the_likest_does_not(indexed: Indexed):
+async def test_the_most_similar_example_that_fits_is_shown(indexed: Indexed):
     source = parse_marked("api/orders.py", HANDLER)
     [most_similar] = await find_examples(indexed, source)
     [other] = await find_examples(indexed, source, most_similar.tokens - 1)

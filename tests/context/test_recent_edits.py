@@ -59,7 +59,7 @@ def test_unrelated_edits_and_copies_are_left_out(texts: Texts):
     assert texts.pieces(texts["file:///here.py"]) == []
 
 
-def test_the_likest_comes_first_and_the_last_of_two_that_are(texts: Texts):
+def test_the_most_similar_and_then_the_most_recent_place_comes_first(texts: Texts):
     texts.open("less.py", "def total(cart):\n    pass\n")
     texts.open("same.py", CART)
     for path in ("less.py", "same.py", "cart.py"):
@@ -105,14 +105,14 @@ def test_a_closed_text_is_known_for_a_while(texts: Texts):
     assert texts.pieces(texts["file:///here.py"]) == []
 
 
-def test_no_more_places_than_are_kept(texts: Texts):
+def test_the_number_of_remembered_places_is_limited(texts: Texts):
     texts.edited("cart.py", 1)
     for n in range(MAX_PLACES):
         texts.edited(f"{n}.py", RADIUS_LINES)
     assert texts.pieces(texts["file:///here.py"]) == []
 
 
-def test_secrets_and_files_kept_from_the_model_are_not_read(texts: Texts):
+def test_secrets_and_private_files_are_not_read(texts: Texts):
     texts.open(".env", CART)
     texts.open("cart.py", CART.replace("    amount", f"    key = '{TOKEN}'\n    amount"))
     for path in (".env", "cart.py"):

@@ -109,7 +109,7 @@ async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
     assert "def open" in "".join(fragment.text for fragment in fragments)
 
 
-def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
+def test_uses_are_searched_in_files_that_import_the_declaration(indexed: Indexed):
     symbol = indexed.view.symbols.find_symbol("shop/till.py", "Till.total")
     assert symbol
     assert [(use.path, use.is_in_test) for use in find_uses(indexed.view, symbol)] == [

@@ -101,7 +101,7 @@ def test_a_path_that_is_no_file_is_not_replaced(tmp_path: Path) -> None:
         replace_file(tmp_path / "x", NEW)
 
 
-def test_a_disk_that_takes_only_a_few_bytes_at_once_gets_all(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_written_completely_by_short_writes(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:3])))
     descriptor = os.open(file, os.O_WRONLY | os.O_TRUNC)

@@ -49,7 +49,7 @@ def test_a_plain_interpreter_would_run_the_modules_of_the_workspace(home: Path, 
     assert run_modules(home) == "filelock "
 
 
-async def test_by_the_process_that_makes_an_index(home: Path, workspace: Path):
+async def test_the_index_process_runs_no_module_of_the_workspace(home: Path, workspace: Path):
     ready = asyncio.Event()
     folder = FolderIndex(
         workspace, lambda _, message: ready.set() if message["state"] == "ready" else None, follow=False

@@ -132,7 +132,7 @@ async def test_the_sequences_in_memory_are_listed(http: httpx2.AsyncClient):
     assert "somebody" in [slot["client"] for slot in (await http.get("/slots")).json()]
 
 
-async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
+async def test_an_infill_uses_the_token_order_of_the_model(http: httpx2.AsyncClient):
     body: dict[str, Any] = {
         "input_prefix": "def f():\n    ",
         "input_suffix": "\n\nprint(f())\n",
@@ -302,7 +302,7 @@ async def test_the_queue_full_is_503(http: httpx2.AsyncClient, engine: EnginePro
     await wait_for_props(http, lambda props: props["pending"] == 0)
 
 
-async def test_only_the_fields_that_are_asked_for(http: httpx2.AsyncClient):
+async def test_an_answer_has_only_the_requested_fields(http: httpx2.AsyncClient):
     fields = ["content", "timings/predicted_n", "truncated", "no/such", "content/deeper"]
     body: dict[str, Any] = {"prompt": "def f", "n_predict": 3, "response_fields": fields}
     whole = await post(http, "/completion", **body)

@@ -145,7 +145,7 @@ def test_the_folder_is_bounded_and_the_oldest_go(machine: Bench, tmp_path: Path)
     assert not first.exists()
 
 
-def test_a_sequence_that_is_given_up_is_written_first(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
+def test_an_evicted_sequence_is_written_before_its_eviction(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     tokens = [n % 200 + 5 for n in range(300)]
     machine.run(tokens, SHORT, owner=OPEN)
     for kind in range(5):
@@ -180,7 +180,7 @@ def list_cache_files(root: Path) -> list[str]:
     return sorted(str(file.relative_to(root)) for file in root.glob("*/*.kv"))
 
 
-def test_files_of_other_models_and_settings_count_too_and_the_oldest_goes_first(tmp_path: Path):
+def test_the_limit_includes_files_of_other_models_and_removes_the_oldest(tmp_path: Path):
     write_aged_files(tmp_path, mine_new=1, mine_old=4, other_new=2, other_old=3)
     assert sorted(file.name for file in prune_folders(tmp_path, 25)) == ["old.kv", "old.kv"]
     assert list_cache_files(tmp_path) == ["mine/new.kv", "other/new.kv"]

@@ -44,7 +44,7 @@ async def post(http: httpx2.AsyncClient, path: str, **body: object) -> Any:
     return response.json()
 
 
-async def test_llama_servers_form_is_a_list_of_rows(http: httpx2.AsyncClient):
+async def test_an_answer_in_the_llama_server_form_is_a_list_of_rows(http: httpx2.AsyncClient):
     two = await post(http, "/embedding", content=["read a file", ""])
     assert [row["index"] for row in two] == [0, 1]
     assert [[len(row) for row in item["embedding"]] for item in two] == [[WIDTH], [WIDTH]]
@@ -52,7 +52,9 @@ async def test_llama_servers_form_is_a_list_of_rows(http: httpx2.AsyncClient):
     assert await post(http, "/embeddings", input="read a file") == [two[0]]
 
 
-async def test_openais_form_counts_tokens_and_names_the_model(http: httpx2.AsyncClient, embedder: Embedder):
+async def test_an_answer_in_the_openai_form_has_token_counts_and_the_model(
+    http: httpx2.AsyncClient, embedder: Embedder
+):
     body = await post(http, "/v1/embeddings", input=["read a file", "read"], model="whatever")
     [native, _] = await post(http, "/embedding", content=["read a file", "read"])
     assert (body["object"], body["model"]) == ("list", embedder.name)
@@ -69,7 +71,7 @@ async def test_base64_holds_the_same_numbers_as_float32(http: httpx2.AsyncClient
     assert values == array("f", plain["data"][0]["embedding"])
 
 
-async def test_a_text_is_cut_where_the_request_says(http: httpx2.AsyncClient):
+async def test_a_text_is_cut_at_the_requested_length(http: httpx2.AsyncClient):
     async def tokens(**body: object) -> int:
         text = "a " * 300
         return (await post(http, "/v1/embeddings", input=text, **body))["usage"]["prompt_tokens"]

@@ -53,7 +53,7 @@ def test_a_text_is_cut_after_whole_tokens_and_stays_framed(encoder: Encoder):
     assert encoder.tokenize("", 100) == [CLS, SEP]
 
 
-def test_text_past_the_cut_does_not_count(encoder: Encoder):
+def test_text_behind_the_cut_does_not_change_the_vector(encoder: Encoder):
     vector = encoder.encode(encoder.tokenize("a b c", 2))
     assert vector == encoder.encode(encoder.tokenize("a b and so on", 2))
     assert vector != encoder.encode(encoder.tokenize("a b c", 3))

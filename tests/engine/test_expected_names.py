@@ -162,7 +162,7 @@ def test_needed_names_are_bound(machine: Bench, monkeypatch: pytest.MonkeyPatch)
     assert not complete_text(f"{PROMPT}    return").lstrip().startswith("value_of")
 
 
-def test_a_typed_beginning_goes_on_as_the_name(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_a_typed_beginning_continues_with_the_name(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "LIKELY_BIAS", 1000.0)
     tokens = machine.llama.vocabulary.tokenize(PROMPT)
     for typed in ("v", "valu", "value_o"):

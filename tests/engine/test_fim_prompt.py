@@ -50,7 +50,7 @@ def test_the_opening_token_of_a_model_comes_first():
         assert list(opened.tokens) == [1000, *plain.tokens]
 
 
-def test_suffix_first_lets_the_middle_continue_the_prefix():
+def test_the_order_suffix_first_ends_with_the_prefix():
     work = tokenize_infill(Letters(), INFILL, "suffix-first")
 
     assert list(work.prompts[0].tokens) == [
@@ -120,7 +120,7 @@ def test_a_model_without_the_marks_is_refused():
         ("x = 12", ""),
     ],
 )
-def test_healing_goes_back_to_where_a_token_surely_ends(kept: str, forced: str):
+def test_healing_removes_tokens_back_to_a_certain_border(kept: str, forced: str):
     assert heal(kept + forced) == (kept, forced.encode())
 
 

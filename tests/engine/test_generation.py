@@ -34,9 +34,7 @@ def test_the_same_prompt_is_not_evaluated_again(machine: Bench):
     assert (warm.usage.evaluated, warm.usage.reused) == (0, size)
 
 
-def test_predictions_of_the_prompt_are_kept_for_the_latest_sequences_only(
-    machine: Bench, monkeypatch: pytest.MonkeyPatch
-):
+def test_logits_of_prompts_are_kept_only_for_the_latest_sequences(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cached_sequence, "MAX_LOGITS_ROWS", 1)
     machine.run("def f")
     machine.run("class")

@@ -16,7 +16,7 @@ from .conftest import PROMPT, Bench
 BLOCK = (Path(__file__).parents[2] / "grammars/gbnf/code_block.gbnf").read_text()
 
 
-def test_a_grammar_is_not_passed_by_on_the_way_out_of_forced_text(machine: Bench):
+def test_a_grammar_also_holds_at_the_end_of_forced_text(machine: Bench):
     for seed in range(20):
         sampling = Sampling(n_predict=12, temperature=2.0, seed=seed, grammar="root ::= [0-9] [0-9]")
         assert re.fullmatch("[0-9]{2}", machine.run(PROMPT, sampling, b"  valu")[0])
@@ -63,7 +63,7 @@ def test_a_grammar_holds_at_any_temperature(machine: Bench):
 
 @pytest.mark.parametrize("tries", [0, 8])
 @pytest.mark.parametrize("temperature", [0.0, 2.0])
-def test_a_mark_is_no_way_out_of_a_grammar(
+def test_a_special_token_does_not_leave_a_grammar(
     llama: Llama, temperature: float, tries: int, monkeypatch: pytest.MonkeyPatch
 ):
     """It is written as text that the grammar allows, and would end the answer in the middle of it."""

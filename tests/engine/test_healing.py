@@ -16,7 +16,7 @@ from .conftest import PROMPT, Bench
 
 
 @pytest.mark.parametrize("prefix", ["def f():\n    ret", "def f():\n    ", "x = valu", "print(va", "a\t\t", "é"])
-def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Bench, prefix: str):
+def test_healed_text_is_generated_first_and_removed_from_the_answer(machine: Bench, prefix: str):
     sampling = Sampling(n_predict=12)
     work = tokenize_infill(
         machine.llama.vocabulary, Infill(InfillContext(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first"
@@ -54,7 +54,7 @@ def test_partial_words_get_the_answers_of_an_empty_cache(machine: Bench, words: 
         assert (again.evaluated, again.evaluated + again.reused) == (0, fresh.usage.evaluated)
 
 
-def test_tokens_that_healing_spelled_are_not_spelled_again(machine: Bench):
+def test_tokens_of_a_healed_word_are_not_evaluated_again(machine: Bench):
     sampling = Sampling(n_predict=6)
     machine.run(PROMPT, sampling, b"abeinrst")
     _, first = machine.run(PROMPT, sampling, b"abeinrst_")
@@ -112,7 +112,7 @@ def test_spelled_tokens_are_found_after_parking(machine: Bench):
     assert (again, last.usage.evaluated, last.usage.reused) == (result, 0, first.usage.evaluated)
 
 
-def test_a_drawn_token_is_no_guide_to_the_likeliest(machine: Bench):
+def test_a_sampled_token_does_not_replace_the_likeliest_one(machine: Bench):
     alone = machine.run(PROMPT, Sampling(n_predict=6), b"abe")[0]
     machine.forget()
     drawn = Sampling(n_predict=6, temperature=2.0)

@@ -101,7 +101,7 @@ def test_a_longer_parked_sequence_replaces_the_one_that_it_continues(machine: Be
     assert sorted(host_lengths(machine)) == [203, 203]
 
 
-def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench):
+def test_the_host_cache_is_bounded_and_evicts_idle_clients_first(machine: Bench):
     now = 100.0
     use_host_cache(machine, limit=450, now=lambda: now)
     machine.run(A, SHORT, owner=Owner("gone"))
@@ -170,7 +170,7 @@ def test_a_sequence_keeps_its_owner_when_another_client_reads_its_beginning(mach
     assert [slot.client for slot in machine.kv.slots if slot.tokens[:200] == A] == ["mine"]
 
 
-def test_sequences_that_may_be_written_are_kept_beside_those_that_may_not(machine: Bench):
+def test_sequences_with_and_without_permission_to_save_are_both_parked(machine: Bench):
     mine = TokenRequest((Prompt(A),), SHORT, Owner("mine", persist=True))
     other = TokenRequest((Prompt([*A, 7, 7]),), SHORT, Owner("other"))
     machine.together(mine, other)
@@ -195,7 +195,7 @@ def test_after_a_crowd_the_remaining_sequences_move_to_the_lowest_cells(
     assert (first.usage.evaluated, second.usage.evaluated, len(moved)) == (0, 0, 1)
 
 
-def test_a_long_sequence_that_lies_low_already_is_not_moved(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_a_long_sequence_in_the_lowest_cells_is_not_moved(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     long = [n * 13 % 190 + 5 for n in range(400)]
     machine.run(long, SHORT)
     monkeypatch.setattr(machine.llama, "load_state", lambda *_: pytest.fail("moved"))
@@ -203,7 +203,7 @@ def test_a_long_sequence_that_lies_low_already_is_not_moved(machine: Bench, monk
     assert machine.run(long, SHORT)[1].usage.evaluated == 0
 
 
-def test_the_latest_stays_when_the_lot_is_full(machine: Bench):
+def test_the_latest_sequence_stays_when_the_host_cache_is_full(machine: Bench):
     use_host_cache(machine, limit=300)
     machine.run(A, SHORT, owner=Owner("one"))
     machine.run(B, SHORT, owner=Owner("two"))
@@ -240,7 +240,7 @@ def test_a_state_that_does_not_fit_any_more_is_evaluated_again(machine: Bench):
     assert machine.host_cache.eviction_count == 1
 
 
-def test_a_parked_sequence_is_written_as_llama_cpp_writes_one(machine: Bench, tmp_path: Path):
+def test_a_parked_sequence_is_saved_in_the_format_of_llama_cpp(machine: Bench, tmp_path: Path):
     machine.run(A, SHORT)
     [slot] = [slot for slot in machine.kv.slots if slot.tokens]
     llama = machine.llama
@@ -250,7 +250,7 @@ def test_a_parked_sequence_is_written_as_llama_cpp_writes_one(machine: Bench, tm
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
-def test_a_sequence_that_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_path: Path):
+def test_a_sequence_that_leaves_the_host_cache_is_written_to_disk(machine: Bench, tmp_path: Path):
     tokens = [n * 13 % 190 + 5 for n in range(300)]
     saved = DiskCache(machine.llama, tmp_path / "kv", 2**30)
     use_host_cache(machine, limit=310, saved=saved)

@@ -238,7 +238,7 @@ def test_a_request_without_a_free_slot_is_refused():
         desk.kv.acquire([3], 0)
 
 
-def test_room_promised_to_a_request_in_progress_is_not_given_away():
+def test_cells_that_are_reserved_for_a_running_request_are_not_used():
     desk = Desk(cells=100, slots=2)
     slow = desk.kv.acquire([1] * 60, 0)
 
@@ -284,7 +284,7 @@ def test_no_sequence_is_evicted_for_a_request_that_cannot_fit():
     assert desk.kv.cached_length([1] * 20) == 20
 
 
-def test_a_sequence_aside_takes_no_slot_that_was_promised_and_no_room_that_is_spare():
+def test_a_staging_sequence_uses_no_reserved_slot_and_no_spare_cells():
     memory = FakeMemory(4)
     kv = KvCache(memory, CacheLimits(cells=60, slots=4, spare_cells=20, spare_slots=1))
     kv.acquire([1] * 10, 5, branches=2)

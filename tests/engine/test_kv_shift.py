@@ -80,7 +80,7 @@ def test_runs_keep_their_order_and_have_a_minimum_length():
     assert find_token_runs(old, [*HEAD, *TEXT, *TAIL], least=61) == []
 
 
-def test_the_order_of_runs_that_gives_most_is_taken():
+def test_the_order_of_runs_with_the_most_tokens_is_chosen():
     """After a jump downwards the lines that were below the cursor are above it: the shorter run, but the first."""
     below, above = TEXT[:30], TEXT[30:]
 
@@ -227,7 +227,7 @@ def test_parked_tokens_are_moved_as_well(machine: Bench):
     assert ask(machine, OTHER, TEXT, TAIL).shifted == 190
 
 
-def test_a_sequence_that_is_given_up_for_the_new_prompt_is_moved_before(machine: Bench):
+def test_an_evicted_sequence_is_moved_before_its_eviction(machine: Bench):
     """The slot is continued in place: what it had after the common beginning is cut off, and is what is wanted."""
     shared = [206] * 190
     ask(machine, shared, HEAD, TEXT[:100], END)
@@ -361,7 +361,7 @@ def test_a_longer_prompt_is_chosen_if_a_move_makes_it_cheap(machine: Bench):
     assert ask(machine, OTHER, TEXT, TAIL).shifted == 0
 
 
-def test_a_sequence_that_was_given_back_is_let_alone(machine: Bench):
+def test_a_released_sequence_is_not_used_for_a_move(machine: Bench):
     """The slot in which pieces waited is anybody's once they are placed."""
     ask(machine, HEAD, TEXT, TAIL)
     generation = RunningRequest(
@@ -452,7 +452,7 @@ def test_a_model_whose_keys_do_not_move_correctly_moves_no_cells(
     assert machine.kv.used_cells == 0
 
 
-def test_a_pure_sequence_is_not_given_up_for_one_with_moved_cells(machine: Bench):
+def test_a_sequence_without_moved_cells_is_not_evicted_for_one_with_them(machine: Bench):
     enable_shift(machine, hot=256)
     ask(machine, HEAD, TEXT, TAIL)
     ask(machine, OTHER, TEXT, END)

@@ -53,7 +53,7 @@ def find_agreeing_tokens(llama: Llama, start: bytes) -> set[int]:
     return {token for token, piece in pieces.items() if piece and (piece.startswith(start) or start.startswith(piece))}
 
 
-def test_blanks_are_spelled_by_the_longest_token_that_fits(llama: Llama):
+def test_blanks_are_encoded_by_the_longest_token_that_fits(llama: Llama):
     def pieces(start: bytes) -> set[bytes]:
         return {llama.vocabulary.piece(token) for token in llama.vocabulary.matching_tokens(start)}
 
@@ -74,7 +74,7 @@ def test_blanks_are_spelled_by_the_longest_token_that_fits(llama: Llama):
         st.binary(min_size=1, max_size=6),
     )
 )
-def test_spelled_are_the_tokens_that_agree_with_a_text(llama: Llama, start: bytes):
+def test_the_tokens_that_agree_with_a_text_are_found(llama: Llama, start: bytes):
     agree = find_agreeing_tokens(llama, start)
     if start.isspace():
         # at most one is left to the word behind them, or no longer one fits

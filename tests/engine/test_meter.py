@@ -82,7 +82,7 @@ def test_the_memory_in_use_is_reported_at_each_reading(meter: Meter):
     assert first["process_start_time_seconds"] <= time.time()
 
 
-def test_totals_are_the_same_counts(meter: Meter):
+def test_totals_equal_the_sums_of_the_metrics(meter: Meter):
     assert meter.totals() == {
         "requests": {"eos": 2, "cancelled": 1},
         "prompt_tokens_evaluated": 113,

@@ -51,7 +51,7 @@ def test_texts_that_mean_the_same_are_nearer(similarity: Callable[[str, str], fl
     assert similarity(query, near) > similarity(query, far) + 0.1
 
 
-def test_a_paraphrase_is_near_and_a_stranger_is_not(similarity: Callable[[str, str], float]):
+def test_a_paraphrase_is_near_and_an_unrelated_text_is_not(similarity: Callable[[str, str], float]):
     assert similarity("How do I read a file?", "How can I read a file?") > 0.9
     assert abs(similarity("How do I read a file?", "The weather is nice in spring.")) < 0.25
     assert similarity("a b", "a b") == pytest.approx(1)

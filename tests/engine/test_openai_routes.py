@@ -98,7 +98,7 @@ async def test_tokens_that_were_evaluated_before_are_counted_as_cached(client: A
     assert cached[1] > cached[0]
 
 
-async def test_a_stream_says_the_same_in_pieces(client: AsyncOpenAI):
+async def test_a_stream_has_the_same_text_in_pieces(client: AsyncOpenAI):
     settings: Any = {"model": "tiny", "messages": HI, "temperature": 0, "max_tokens": 8}
     whole = await client.chat.completions.create(**settings)
     stream = await client.chat.completions.create(**settings, stream=True, stream_options={"include_usage": True})
@@ -226,7 +226,7 @@ async def test_a_text_can_have_log_probabilities(client: AsyncOpenAI):
     ]
 
 
-async def test_an_answer_follows_the_format_that_was_asked_for(client: AsyncOpenAI):
+async def test_an_answer_follows_the_requested_format(client: AsyncOpenAI):
     schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
     of_schema: Any = {"type": "json_schema", "json_schema": {"name": "verdict", "schema": schema, "strict": True}}
 

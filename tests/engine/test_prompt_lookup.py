@@ -55,7 +55,7 @@ def test_drafts_that_fail_get_shorter_and_end():
     assert len(sizes) < 5
 
 
-def test_a_short_likeness_is_no_reason_to_guess_where_guessing_is_dear():
+def test_a_short_match_gives_no_draft_if_drafts_are_expensive():
     dear = StepCost({1: 10.0, 2: 18.0, 4: 34.0, 8: 60.0, 16: 90.0})
 
     assert PromptLookup(dear.step_ms).draft([*range(40), *range(3)], 15) == []

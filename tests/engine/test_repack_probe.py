@@ -25,7 +25,7 @@ class Child:
 
 
 @pytest.mark.parametrize(("code", "works"), [(0, True), (-11, False), (1, False), (None, False)])
-def test_the_answer_is_asked_for_once(
+def test_the_probe_runs_only_once(
     home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, code: int | None, works: bool
 ):
     (paths.cache_folder() / "probe.json").unlink()

@@ -85,7 +85,7 @@ async def test_prompts_of_two_clients_are_read_in_turn(scheduler: Scheduler, gat
     assert [next(iter(step)) for step in gated_llama.log[:6]] == ["a", "b", "a", "b", "a", "b"]
 
 
-async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read_later(
+async def test_a_background_prompt_yields_to_an_interactive_request_and_is_read_later(
     scheduler: Scheduler, gated_llama: GatedLlama
 ):
     gated_llama.abortable = True
@@ -102,7 +102,7 @@ async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read
     assert [step["slow"] for step in gated_llama.log[2:]] == [16, 32, 32, 10]
 
 
-async def test_tokens_that_are_spelled_ahead_are_given_up_for_the_interactive_too(
+async def test_healing_in_the_background_yields_to_an_interactive_request(
     scheduler: Scheduler, gated_llama: GatedLlama
 ):
     gated_llama.abortable = True
@@ -123,7 +123,9 @@ async def test_tokens_that_are_spelled_ahead_are_given_up_for_the_interactive_to
     assert gated_llama.log[:3] == [{"aborted": 1}, {"quick": 1}, {"warm": 1}]
 
 
-async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_a_prompt_does_not_yield_if_the_urgent_request_needs_the_same_part(
+    scheduler: Scheduler, gated_llama: GatedLlama
+):
     warm = asyncio.create_task(all_of(scheduler, make_request("same", 0, prompt=32), "background"))
     await gated_llama.at_work.wait()
     tokens = make_request("same", prompt=32).prompts[0].tokens
@@ -139,7 +141,7 @@ async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: 
     assert gated_llama.log == [{"same": 32}, {"key": 1}]
 
 
-async def test_a_request_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent(
+async def test_a_request_yields_if_the_urgent_one_can_take_a_shorter_prompt(
     scheduler: Scheduler, gated_llama: GatedLlama
 ):
     gated_llama.abortable = True

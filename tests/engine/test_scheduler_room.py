@@ -78,7 +78,7 @@ async def test_a_waiting_large_request_lets_smaller_requests_of_users_pass(gated
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_a_request_that_came_while_another_found_no_room_is_tried_at_once(
+async def test_a_request_is_tried_at_once_while_another_waits_for_cells(
     gated_llama: GatedLlama, monkeypatch: pytest.MonkeyPatch
 ):
     gated_llama.kv = KvCache(

@@ -76,7 +76,7 @@ def test_every_size_is_measured_from_an_empty_sequence():
     assert [after for step, after in pairwise(steps) if step] == [0] * (len(steps) // 2)
 
 
-def test_a_step_that_was_held_up_does_not_bend_the_curve(monkeypatch: pytest.MonkeyPatch):
+def test_a_delayed_step_does_not_change_the_curve(monkeypatch: pytest.MonkeyPatch):
     now, size, calls = [0.0], [0], Counter[int]()
     monkeypatch.setattr(module, "perf_counter", lambda: now[0])
 
@@ -92,7 +92,7 @@ def test_a_step_that_was_held_up_does_not_bend_the_curve(monkeypatch: pytest.Mon
     assert measured_ms[12] == pytest.approx(16)
 
 
-def test_a_curve_that_cannot_be_kept_is_measured_again(tmp_path: Path):
+def test_a_curve_that_cannot_be_saved_is_measured_again(tmp_path: Path):
     make_step_cost(CPU).save(tmp_path / "missing" / "machine.json", "this")
 
     assert StepCost.load(tmp_path / "missing" / "machine.json", "this") is None

@@ -86,7 +86,7 @@ def test_our_own_file_has_the_last_word(repository: Path) -> None:
     assert ignores.ignoring_file(repository / "a.log") == ".gitignore"
 
 
-def test_rules_that_change_count_at_once(tmp_path: Path) -> None:
+def test_changed_rules_are_used_at_once(tmp_path: Path) -> None:
     ignores, rules, file = IgnoreFiles([tmp_path]), tmp_path / ".gitignore", tmp_path / "a.py"
     assert not ignores.ignoring_file(file)
     rules.write_text("a.py\n")
@@ -138,7 +138,7 @@ def test_invalid_rules_are_ignored(tmp_path: Path, text: bytes) -> None:
     assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "b.py")
 
 
-def test_a_folder_in_place_of_rules_does_no_harm(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_an_ignore_file_is_ignored(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").mkdir()
     assert not IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "a.py")
 

@@ -141,7 +141,7 @@ async def test_a_line_with_a_secret_is_not_sent_to_the_model() -> None:
         await build_prompt_ladder(Cursor(src.document, None, src.cursor, "a.py"), Completion(), 50, count_words)
 
 
-def test_in_a_message_an_ellipsis_stands_for_a_secret() -> None:
+def test_an_ellipsis_replaces_a_secret_in_a_message() -> None:
     assert redact(f"a {TOKEN} b") == "a … b"
     assert redact(f"x\n{KEY}\ny") == "x\n…\ny"
     assert redact("nothing é \ud800") == "nothing é \ud800"

@@ -63,7 +63,7 @@ def test_the_changed_text_shows_whether_a_suggestion_was_accepted(puts: list[str
     desk.assert_counts(shown=1, **counts)
 
 
-def test_a_text_that_an_editor_puts_in_for_one_key_is_typed():
+def test_a_text_that_an_editor_inserts_for_one_key_counts_as_typed():
     desk = Desk("f")
     desk.show("()\n    return")
     desk.put("()", "\n    ", *"return")
@@ -114,7 +114,7 @@ def test_a_suggestion_of_two_brackets_counts_as_typed_through():
     desk.assert_counts(shown=1, typed_through=1)
 
 
-def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
+def test_alternatives_at_one_place_count_as_one_suggestion():
     desk = Desk()
     desk.show("abc")
     desk.show("abc", "xyz")
@@ -131,7 +131,7 @@ def test_a_suggestion_is_dismissed_only_by_its_own_id():
     desk.assert_counts(shown=1, dismissed=1)
 
 
-def test_a_suggestion_that_stands_half_a_minute_later_has_survived():
+def test_a_suggestion_that_remains_for_half_a_minute_counts_as_survived():
     desk = Desk()
     desk.show("abc")
     desk.put("abc")

@@ -100,7 +100,7 @@ async def test_a_finding_moves_with_the_text_until_it_is_fixed(bench: Make) -> N
     assert await b.next() == (3, [("F821", 2)])
 
 
-async def test_findings_from_before_are_not_held_against_the_completion(bench: Make) -> None:
+async def test_earlier_findings_are_not_blamed_on_the_completion(bench: Make) -> None:
     b = bench("3 * r ** 2")
     src = b.open("import os\n\n\ndef area(r):\n    return <|>\n")
     await accept(b, src)
@@ -128,7 +128,7 @@ async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) 
     assert b.published == [(9, [("F821", 8)])]
 
 
-async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> None:
+async def test_a_result_for_an_older_version_is_dropped(bench: Make) -> None:
     b, src, ruff = await start_blocked_verification(bench)
     # behind the watch's back, so that nothing cancels what is under way
     b.harness.documents.get(src.document.uri).edit(Edit(0, 0, b"\n"), 3)

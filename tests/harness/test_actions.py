@@ -169,7 +169,7 @@ async def test_an_edit_follows_the_comment_and_removes_it(bench: Make) -> None:
 
 
 @pytest.mark.parametrize("answer", ["x = 1", "x = 2  # more to do, ai!"])
-async def test_an_answer_that_only_removes_the_comment_or_asks_again_is_rejected(bench: Make, answer: str) -> None:
+async def test_an_answer_that_removes_only_the_comment_or_repeats_it_is_rejected(bench: Make, answer: str) -> None:
     b = bench(fence_code(answer), config=make_settings(generation={"candidates": 1, "max_retries": 0}))
     where = open_selection(b, "# ai! a float<|>\nx = 1\n")
     with pytest.raises(NoAnswer):

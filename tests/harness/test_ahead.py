@@ -145,7 +145,7 @@ async def test_without_trust_only_completions_are_offered(bench: Make) -> None:
         await propose_fix(b, src)
 
 
-async def test_for_a_file_that_is_secret_by_name_no_fix_of_the_model_is_offered(bench: Make) -> None:
+async def test_a_file_with_a_secret_name_is_offered_no_fix_of_the_model(bench: Make) -> None:
     b = bench()
     src = b.open("A=1\n#^ something is wrong\n", ".env")
     assert await b.harness.fixes.offer(b.harness.snapshot(src.document.uri), src.findings) == []

@@ -51,7 +51,7 @@ def evaluated_prefixes(b: Bench) -> list[str]:
     return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
 
 
-async def test_under_load_only_the_short_prompt_is_evaluated_until_the_load_ends(bench: Make) -> None:
+async def test_only_the_short_prompt_is_evaluated_under_load(bench: Make) -> None:
     b, load = bench(config=QUICK, works_ahead=True), Load()
     use_machine_load(b, load)
     src = b.open(PLACE)

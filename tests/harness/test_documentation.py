@@ -95,7 +95,9 @@ async def test_documentation_has_room_in_the_budget_for_the_task_or_is_left_out(
 
 
 @pytest.mark.parametrize("knowledge", [{"enabled": False}, {"python": "elsewhere"}])
-async def test_the_settings_say_whether_and_of_which_environment(bench: Make, site: Path, knowledge: dict[str, object]):
+async def test_the_settings_choose_the_environment_of_the_documentation(
+    bench: Make, site: Path, knowledge: dict[str, object]
+):
     b = bench("return requests.get(adress)", RIGHT, config=make_edit_settings(2, 1, knowledge=knowledge))
     await propose_fix(b, b.open(BROKEN))
     assert "F821" in rewrite_prompts(b)[0]

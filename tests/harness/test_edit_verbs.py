@@ -105,7 +105,7 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     assert len(b.engine.foreground_requests) == 2
 
 
-async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: Make):
+async def test_the_context_limits_the_number_of_candidates(bench: Make):
     config = make_settings(generation={"candidates": 4, "max_retries": 0}, verification={"debounce_ms": 0})
     b = bench(*[fence_code("x")] * 3, config=config)
     b.engine.extra_props["n_ctx"] = 40 + 2 * 264
@@ -264,7 +264,7 @@ async def test_a_failing_test_is_repaired_in_the_function_under_test(bench: Make
     assert "TEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
 
 
-async def test_a_test_file_that_cannot_be_imported_is_mended_like_a_test_that_fails(bench: Make):
+async def test_a_test_file_that_cannot_be_imported_is_repaired_like_a_failing_test(bench: Make):
     b = bench(fence_code("def area(r):\n    return 4 * r"), config=make_settings(TWO, generation={"candidates": 1}))
     printed = NO_IMPORT.format("ImportError: cannot import name 'size' from 'a'")
     document_edit = await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), printed, no_report)

@@ -29,7 +29,7 @@ async def request_prompt(b: Bench, name: str) -> str:
     return b.engine.prompt(-1)
 
 
-async def test_a_declaration_that_is_not_saved_is_in_the_prompt_and_one_that_is_gone_is_not(bench: Make):
+async def test_a_prompt_has_unsaved_declarations_and_no_removed_ones(bench: Make):
     b = bench("0", "1", "2", works_ahead=True)
     for name, text in (("cart.py", CART.replace("<|>", "")), ("a.py", ""), ("b.py", ""), ("c.py", "")):
         (b.folder / name).write_text(text or HERE.replace("<|>", ""))

@@ -159,7 +159,7 @@ async def test_vectors_that_are_replaced_during_a_search_are_not_compared(folder
     await embedding_index.aclose()
 
 
-async def test_a_vector_that_was_made_while_the_model_changed_is_not_kept(folder: FolderIndex):
+async def test_a_vector_of_the_old_model_is_not_saved_after_a_change_of_the_model(folder: FolderIndex):
     now = [SMALL]
 
     class Changing(Counting):
@@ -182,7 +182,7 @@ async def test_a_vector_that_was_made_while_the_model_changed_is_not_kept(folder
     await embedding_index.aclose()
 
 
-async def test_a_vector_that_is_asked_for_meanwhile_is_made_afterwards(folder: FolderIndex):
+async def test_a_vector_that_is_requested_during_an_update_is_made_afterwards(folder: FolderIndex):
     """Settings that change while texts are embedded: what was tried with those before is tried again."""
     now = [SMALL]
 
@@ -204,7 +204,7 @@ async def test_a_vector_that_is_asked_for_meanwhile_is_made_afterwards(folder: F
     await embedding_index.aclose()
 
 
-async def test_a_request_during_a_failure_is_not_left_waiting(folder: FolderIndex):
+async def test_a_request_during_a_failure_is_answered(folder: FolderIndex):
     class Mended(Counting):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             try:
@@ -280,7 +280,7 @@ async def test_an_edit_uses_vectors_when_nearly_all_texts_have_one(
     await embedding_index.aclose()
 
 
-async def test_an_engine_that_cannot_is_asked_again_later(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
+async def test_an_engine_that_cannot_embed_is_asked_again_later(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     engine, now = Counting(), [0.0]
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     engine.error = ModelMissing("there is no model to embed with")

@@ -105,7 +105,7 @@ def events_of(b: Bench) -> list[Any]:
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", CASES)
-async def test_the_second_time_no_model_is_asked_and_the_fix_is_verified_again(bench: Make, name: str) -> None:
+async def test_a_learned_fix_needs_no_model_and_is_verified_again(bench: Make, name: str) -> None:
     _, reply, second_name, second_text, expected = CASES[name]
     await learn(bench(reply, config=REPAIRED), name)
 
@@ -154,7 +154,7 @@ async def test_no_fix_is_learned_if_the_setting_is_off(bench: Make) -> None:
 
 
 @pytest.mark.process
-async def test_a_fix_that_the_checks_reject_twice_is_dropped_and_the_model_is_asked(bench: Make) -> None:
+async def test_a_learned_fix_that_is_rejected_twice_is_dropped(bench: Make) -> None:
     b = bench("return open(clean(path))", config=REPAIRED)
     text = """
         def read(path):

@@ -20,7 +20,7 @@ from tests.harness.bench import QUICK, Bench, Make
 from tests.harness.tools import Script, make_settings
 
 
-async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench: Make) -> None:
+async def test_completion_that_is_switched_off_answers_only_explicit_requests(bench: Make) -> None:
     b = bench("3 * r", config=make_settings(completion={"enabled": False, "alternatives": 1}))
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
@@ -42,7 +42,7 @@ async def test_an_error_says_that_the_model_cannot_fill_in_the_middle(bench: Mak
     assert b.engine.foreground_requests == []
 
 
-async def test_new_settings_count_from_the_next_request(bench: Make) -> None:
+async def test_new_settings_are_used_from_the_next_request(bench: Make) -> None:
     b = bench("3 * r", "4 * r")
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri

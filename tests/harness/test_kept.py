@@ -74,7 +74,7 @@ async def test_the_linters_own_fix_of_an_ignored_file_is_not_in_the_log(bench: M
     assert not b.harness.services.session.log.path.exists()
 
 
-async def test_a_file_that_is_no_longer_ignored_is_given_to_the_model(bench: Make) -> None:
+async def test_a_file_that_is_no_longer_ignored_is_sent_to_the_model(bench: Make) -> None:
     b = bench("3 * r")
     rules = b.folder / ".gitignore"
     rules.write_text("a.py\n")
@@ -155,7 +155,7 @@ async def test_code_of_a_file_that_is_ignored_by_now_is_in_no_prompt(bench: Make
     assert turn_context(b, snapshot).session_lines == ()
 
 
-async def test_a_file_that_is_not_kept_is_in_the_log(bench: Make) -> None:
+async def test_a_file_that_is_not_private_is_logged(bench: Make) -> None:
     b = bench()
     src = b.open(UNUSED)
     await propose_fix(b, src, FixOffer("", "linter", src.finding))

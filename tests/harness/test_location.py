@@ -100,7 +100,7 @@ async def test_the_model_chooses_the_place_if_the_settings_say_so(staying: Stayi
     assert (named.ranking.best.symbol, named.ranking.chooser, named.ranking.doubt) == ("tax_of", "index", "")
 
 
-async def test_code_that_is_kept_from_the_model_is_not_found(staying: Staying):
+async def test_private_code_is_not_found(staying: Staying):
     b = await staying()
     (b.folder / ".lspharnessignore").write_text("shop.py\n")
 

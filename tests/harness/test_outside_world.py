@@ -84,7 +84,7 @@ class Desk:
         self.b.harness.events.publish(IndexReported(self.folder, {"state": "ready"}))
 
 
-async def test_a_failed_test_goes_away_when_the_test_is_changed(bench: Make, tmp_path: Path) -> None:
+async def test_a_failed_test_is_cleared_when_the_test_is_changed(bench: Make, tmp_path: Path) -> None:
     desk = Desk(bench, tmp_path)
     desk.save("3", "4")
     await wait_until_verified()
@@ -172,7 +172,7 @@ class Query:
 
 
 @pytest.mark.parametrize(("gaps", "reason"), [(0, ""), (1, BEING_MADE)])
-async def test_an_index_of_a_part_of_the_folder_is_not_asked_for_tests(bench: Make, gaps: int, reason: str) -> None:
+async def test_an_incomplete_index_is_not_used_to_find_tests(bench: Make, gaps: int, reason: str) -> None:
     b = bench(config=ON_SAVE)
     query: Any = Query(gaps)
     index = b.harness.services.index

@@ -264,7 +264,7 @@ async def test_a_request_of_the_user_does_not_wait_for_background_work(bench: Ma
     assert table.counts == {"offered": 1}
 
 
-async def test_work_that_gave_way_to_the_user_begins_again(bench: Make) -> None:
+async def test_work_that_a_request_of_the_user_interrupted_begins_again(bench: Make) -> None:
     hanging = {"hang": True, "background": True}
     table = Table(bench, hanging, GOOD, {"text": GOOD, "background": True}, config=BY_MODEL)
     await table.start_engine()

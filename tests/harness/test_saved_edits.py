@@ -149,7 +149,7 @@ async def test_only_a_save_with_changes_is_verified_if_the_settings_allow_it(ben
     assert off.log == []
 
 
-async def test_the_lens_stands_above_the_changed_function(bench: Make) -> None:
+async def test_the_lens_is_above_the_changed_function(bench: Make) -> None:
     steps = Steps(bench)
     uri = steps.open("x = 1\n\n\ndef area(r):\n    y = r\n    return y\n")
     steps.replace(uri, b"return y", b"return y + 1")

@@ -110,7 +110,7 @@ def test_plain_text_is_distinguished_from_code():
     assert not is_plain_text(text[:9_000] + b"(" * 4_000 + text[9_000:], 9_000, 13_000)
 
 
-async def test_a_costly_text_has_no_tree_and_says_why(tried: Trials):
+async def test_a_text_that_is_expensive_to_parse_has_no_tree_but_a_reason(tried: Trials):
     changes: list[str] = []
     service = SyntaxService(lambda: changes.append(parsed.missing_reason))
     parsed = DocumentSyntax(service)
@@ -216,7 +216,7 @@ async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(trie
     await service.aclose()
 
 
-async def test_a_key_that_takes_too_long_is_followed_in_the_thread(tried: Trials):
+async def test_an_edit_that_is_slow_to_parse_is_parsed_in_the_thread(tried: Trials):
     service = SyntaxService(new_allowance=Recorded(False, True), clock=Clock())
     parsed = DocumentSyntax(service)
     text = make_document(PLAIN)

@@ -129,7 +129,7 @@ async def test_no_place_is_recorded_if_the_settings_or_missing_trust_forbid_it(
     assert await reopen(bench) == [""]
 
 
-async def test_a_remote_server_is_not_asked_for_a_guess(bench: Make) -> None:
+async def test_a_remote_server_prepares_no_files(bench: Make) -> None:
     await visit(bench, PLACE)
     assert await reopen(bench, config=make_settings(QUICK, engine={"url": "http://h"})) == [""]
 
@@ -186,7 +186,7 @@ def test_two_servers_of_a_folder_add_to_one_file(tmp_path: Path) -> None:
     assert FileVisits(tmp_path / "v.json").most_opened() == visits.most_opened()
 
 
-def test_the_file_is_bounded_and_old_counts_lose_weight(tmp_path: Path) -> None:
+def test_the_file_of_visits_is_bounded_and_old_visits_lose_weight(tmp_path: Path) -> None:
     visits = FileVisits(tmp_path / "v.json")
     for number in range(MAX_FILES + 5):
         visits.record_open(f"{number}.py", "python")
@@ -211,7 +211,7 @@ def test_a_file_of_visits_with_other_content_is_replaced(tmp_path: Path, content
 
 
 # -- the place that is prepared already
-async def test_the_evaluation_for_a_place_is_not_begun_again_when_the_editor_says_the_same_place(bench: Make) -> None:
+async def test_a_reported_place_that_is_evaluated_is_not_evaluated_again(bench: Make) -> None:
     await visit(bench, PLACE)
     b = bench(config=QUICK, works_ahead=True)
     b.engine.held = True

@@ -66,7 +66,7 @@ async def test_a_docstring_that_breaks_the_code_or_never_ends_is_rejected(bench:
         await b.harness.edits.docstring(*open_selection(b, "def f():\n    <|>return 1\n"), no_report)
 
 
-async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
+async def test_the_context_limits_the_number_of_docstring_candidates(bench: Make):
     where = "def f(x):\n    <|>return x\n"
     b = bench("Give x back.", "Give it.")
     b.engine.extra_props["n_ctx"] = 200
@@ -128,7 +128,7 @@ async def test_the_last_lines_of_a_long_test_file_are_shown(bench: Make):
     assert sections < prompt_events(b)[0]["prompt"] < sections + 10
 
 
-async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as_have_room(bench: Make):
+async def test_in_a_small_context_the_test_file_is_left_out_and_fewer_tests_are_written(bench: Make):
     words = "".join(f"# {n} {'word ' * 20}\n" for n in range(60))
     (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{words}")
     b = bench(*["():\n    assert area(1) == 3\n"] * 2)

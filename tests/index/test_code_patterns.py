@@ -176,7 +176,7 @@ def test_patterns_that_a_project_has_many_of(indexed: Indexed):
     }
 
 
-def test_the_most_frequent_come_first_and_no_more_than_were_asked_for(indexed: Indexed):
+def test_the_most_frequent_patterns_come_first_up_to_the_limit(indexed: Indexed):
     assert [len(pattern.members) for pattern in find_patterns(indexed.reader, 2)] == [5, 3]
     assert find_patterns(indexed.reader, 0) == []
 
@@ -188,7 +188,7 @@ def test_the_representative_is_the_most_similar_to_the_others(indexed: Indexed):
     )
 
 
-def test_an_example_is_whole_and_the_likest(indexed: Indexed):
+def test_an_example_is_a_whole_and_most_similar_declaration(indexed: Indexed):
     [first, second] = find_examples(indexed.reader, make_handler_request("api/things.py", "read_thing", READ), 2)
     assert names_of_examples([first, second]) == ["api/users.py read_user", "api/items.py read_item"]
     # with the comment above it
@@ -335,7 +335,7 @@ def test_a_broken_text_has_a_description_or_none(before: str, head: str, languag
     ),
     st.integers(0, 4),
 )
-def test_members_are_disjoint_and_no_more_are_found_than_were_asked_for(
+def test_patterns_have_no_common_members_and_their_number_is_limited(
     tmp_path_factory: pytest.TempPathFactory, made: list[tuple[str, str]], most: int
 ):
     files = {

@@ -130,12 +130,12 @@ def test_equal_hits_do_not_depend_on_the_order_of_indexing(tmp_path: Path):
     assert found[0] == found[1]
 
 
-def test_when_the_time_is_over_words_alone_count(indexed: Indexed):
+def test_without_time_only_the_search_by_words_is_used(indexed: Indexed):
     [hit, *_] = indexed.search.search(SearchRequest("parse_order", seconds=0.0))
     assert (hit.symbol, hit.reasons) == ("parse_order", ("words 1",))
 
 
-def test_a_way_that_is_not_done_in_time_is_left_out(tmp_path: Path):
+def test_a_ranking_that_is_not_finished_in_time_is_left_out(tmp_path: Path):
     many = "".join(f"class C{n}:\n    def parse_order(self):\n        return {n}\n\n\n" for n in range(400))
     with closing(Indexed(tmp_path, {**FILES, "orders.py": many})) as result:
         # as long as nothing is asked of the index there is time

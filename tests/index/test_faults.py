@@ -104,7 +104,7 @@ async def kill_index_processes(front: Front, database: Path, pids: list[int]) ->
     read_contents(database)
 
 
-def test_a_file_that_cannot_be_read_is_left_out_and_comes_back(root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_cannot_be_read_is_left_out_until_it_can_be_read(root: Path, monkeypatch: pytest.MonkeyPatch):
     (root / "good.py").write_text("def good(): ...\n")
     (root / "bad").mkdir()
     (root / "bad/a.py").write_text("def hidden(): ...\n")

@@ -203,7 +203,7 @@ RUBY = {f"r{n}.rb": "".join(f'require_relative "r{other}"\n' for other in range(
 
 
 @pytest.mark.parametrize(("files", "most"), [(C, 60), (SHARP, 30), (RUBY, 60)])
-def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path, files: dict[str, str], most: int):
+def test_a_cycle_of_imports_is_followed_only_a_few_times(tmp_path: Path, files: dict[str, str], most: int):
     first = next(iter(files))
     with closing(Indexed(tmp_path, files)) as result, closing(Counting(result.reader.path)) as reader:
         file = IndexView(reader).symbols.find_file(first)

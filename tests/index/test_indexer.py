@@ -102,7 +102,7 @@ def test_a_change_that_keeps_size_and_time_apart_is_seen(place: Place):
     assert place.symbols() == ["a.py g"]
 
 
-def test_a_removed_file_is_gone(place: Place):
+def test_a_removed_file_is_not_in_the_index(place: Place):
     place.write("a.py", "def f(): pass\n")
     place.write("b.py", "def g(): pass\n")
     place.scan()
@@ -232,7 +232,7 @@ def test_imports_lead_to_files(place: Place):
         ("y/far/b.py", [], ["a.py > x/far/b.py"]),
     ],
 )
-def test_an_indexer_that_is_killed_after_files_are_gone_is_followed_by_one_that_knows(
+def test_files_that_disappear_before_a_kill_are_removed_by_the_next_indexer(
     place: Place, gone: str, before: list[str], after: list[str]
 ):
     place.write("a.py", "import b\n" if gone == "b.py" else "import far.b\n")

@@ -221,7 +221,7 @@ def test_a_cycle_whose_file_disappears_is_no_cycle(tmp_path: Path):
         assert [*find_import_cycles(result.view, file[0])] == []
 
 
-def test_callers_are_found_among_many_files_that_say_the_name(tmp_path: Path):
+def test_callers_are_found_among_many_files_with_the_same_name(tmp_path: Path):
     others = {f"a/n{n:03}.py": "convert(1)\n" for n in range(MAX_FILES + 20)}
     files = {**others, "z/money.py": "def convert(x): ...\n", "z/use.py": "from z.money import convert\nconvert(1)\n"}
     assert format_edges(graph_of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]

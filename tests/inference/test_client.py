@@ -202,7 +202,7 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
     assert not list(paths.runtime_folder().glob("*.sock"))
 
 
-async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
+async def test_a_working_model_starts_after_a_failure_and_resets_the_wait(
     home: Path, config: Config, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ):
     clock = [1000.0]

@@ -186,7 +186,7 @@ def make_nested_schema(depth: int) -> dict[str, Any]:
     ],
     ids=lambda value: json.dumps(value)[:50] if not isinstance(value, str) else "",
 )
-def test_a_keyword_that_a_grammar_cannot_say_is_refused_by_name(schema: Any, message: str):
+def test_a_keyword_that_a_grammar_cannot_express_is_refused_by_name(schema: Any, message: str):
     with pytest.raises(EngineRefused) as refused:
         from_json_schema(schema)
 

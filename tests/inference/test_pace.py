@@ -28,7 +28,7 @@ def test_a_slow_machine_writes_less_and_reads_little_after_a_jump() -> None:
     )
 
 
-def test_a_quick_machine_is_held_by_the_settings_only() -> None:
+def test_a_quick_machine_is_limited_only_by_the_settings() -> None:
     quick, settings = Pace.from_props(QUICK), Completion()
     assert quick.prompt_token_limit(settings) > 1000
     assert quick.n_predict(settings) == settings.max_tokens
@@ -49,7 +49,7 @@ def test_patience_is_a_setting() -> None:
 @pytest.mark.parametrize(
     "props", [{}, {"curve": None}, {"curve": {"prompt_per_second": "fast", "generated_per_second": 0, "decode_ms": []}}]
 )
-def test_an_engine_that_does_not_say_is_not_held_to_a_token_limit(props: dict[str, Any]) -> None:
+def test_an_engine_without_a_known_speed_has_no_token_limit(props: dict[str, Any]) -> None:
     assert Pace.from_props(props) == Pace()
     assert Pace().n_predict(Completion()) == 64
 
@@ -66,7 +66,7 @@ class Measured(Script):
         return await super().props()
 
 
-async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
+async def test_the_speed_is_requested_once_and_again_after_a_while() -> None:
     now = 100.0
     engine = Measured(facts=SLOW)
     pacer = PaceMonitor(engine, lambda: now)
@@ -77,7 +77,7 @@ async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
     assert (await pacer.current(), engine.told) == (Pace.from_props(QUICK), 2)
 
 
-async def test_a_request_is_cut_to_the_machine() -> None:
+async def test_a_request_is_shortened_for_a_slow_machine() -> None:
     long = "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(60))
     src = markup.parse(long + "y = <|>\n")
     items: list[Infill] = []

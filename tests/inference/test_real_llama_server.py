@@ -168,7 +168,7 @@ async def test_leaving_ends_the_work(client: EngineClient, socket: str):
     assert all(slot.get("next_token", [{}])[0].get("n_decoded", 0) < 1900 for slot in slots)
 
 
-async def test_counts_and_templates(client: EngineClient):
+async def test_tokens_are_counted_and_templates_applied(client: EngineClient):
     assert await client.count(["", "return", "<|im_end|>"]) == [0, 1, 10]
     assert await client.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 

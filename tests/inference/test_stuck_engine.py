@@ -58,7 +58,7 @@ async def test_a_stopped_engine_costs_one_request_and_is_replaced(home: Path, co
         assert (await client.props()).pid not in (0, first)
 
 
-async def test_an_engine_that_does_not_heed_sigterm_is_killed(
+async def test_an_engine_that_ignores_sigterm_is_killed(
     place: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lsp_harness.inference.backends.local_engine.STUCK_GRACE_S", 0.01)
@@ -90,7 +90,7 @@ async def test_no_setting_ends_an_engine_that_answers(home: Path, config: Config
         assert (await client.props()).pid == pid
 
 
-async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
+async def test_a_stuck_engine_is_detected_although_every_request_is_cancelled(
     place: Path, client: EngineClient, caplog: pytest.LogCaptureFixture
 ):
     with start_listener(place, stopped=True) as process:

@@ -40,7 +40,7 @@ async def read_evaluated_tokens(engine: EstimatingEngine) -> int:
         return sum([chunk.usage.evaluated async for chunk in chunks])
 
 
-async def test_an_engine_that_answers_is_believed():
+async def test_counts_of_an_engine_that_answers_are_used():
     engine = EstimatingEngine(ScriptedEngine([{"text": "a b"}]), 100)
     await engine.probe(5)
     assert await engine.count(TEXTS) == [3, 0]

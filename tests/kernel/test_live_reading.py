@@ -89,7 +89,7 @@ async def test_a_line_is_read_when_it_is_complete(tmp_path: Path) -> None:
     assert log.path.read_bytes() == whole
 
 
-async def test_a_reader_follows_across_a_repair_and_takes_no_lock(tmp_path: Path) -> None:
+async def test_a_reader_follows_a_repaired_log_without_a_lock(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     log = begin(tmp_path)
     turn = log.turn()

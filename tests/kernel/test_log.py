@@ -98,7 +98,7 @@ def test_a_line_torn_inside_of_a_character_is_ignored_too(log: SessionLog) -> No
     assert list(read_log(log.path)) == [expected]
 
 
-def test_a_log_that_was_closed_goes_on_in_the_same_file(log: SessionLog) -> None:
+def test_a_closed_log_continues_in_the_same_file(log: SessionLog) -> None:
     turn = log.turn()
     expected = [turn.append(make_note("x"))]
     log.close()
@@ -152,7 +152,7 @@ def test_an_event_can_be_read_back_from_its_line(event: Event) -> None:
     assert decode(line) == event
 
 
-def test_fields_of_a_newer_writer_are_not_minded() -> None:
+def test_unknown_fields_of_a_newer_version_are_ignored() -> None:
     event = Event("id", 0, "ts", "s", None, None, None, "x", {"a": 1})
     line = json.dumps({**json.loads(encode(event)), "new": 1})
     assert decode(line) == event
@@ -231,7 +231,7 @@ def test_a_full_disk_loses_only_the_events_without_room(
     assert "set XDG_STATE_HOME" in message or "set LSP_HARNESS_HOME" in message
 
 
-def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partial_write_is_completed(log: SessionLog, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:7])))
     turn = log.turn()

@@ -210,7 +210,7 @@ async def test_steering_reaches_the_next_step_of_the_running_turn(session: Sessi
     assert driver.prompts == [["read it"], ["read it", "no, the other file"]]
 
 
-async def test_steering_that_comes_with_the_last_answer_makes_the_turn_go_on(session: Session) -> None:
+async def test_steering_during_the_last_answer_continues_the_turn(session: Session) -> None:
     def steer(turn: Turn) -> ModelOutput:
         session.enqueue("steer", "also the tests")
         return ModelOutput("done")

@@ -243,7 +243,7 @@ def test_the_file_of_the_user_is_private_and_has_no_text_of_the_code(cache: Lear
     assert not cache.file.exists()
 
 
-def test_a_damaged_line_and_a_forged_record_in_the_file_of_the_project_do_no_harm(
+def test_damaged_lines_and_forged_records_of_the_project_are_ignored(
     cache: LearnedFixes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learned, (text, at, message, _), expected = CASES["python, a token"]

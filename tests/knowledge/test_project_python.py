@@ -55,7 +55,7 @@ def path_digest(path: Path) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(str(path).encode()).digest()).decode()[:8]
 
 
-def test_the_setting_comes_first(tmp_path: Path):
+def test_the_setting_wins_over_all_environments(tmp_path: Path):
     root, chosen = tmp_path / "w", make(tmp_path / "chosen")
     make(root / ".venv")
     check(root, chosen, "knowledge.python", setting=str(tmp_path / "chosen"), VIRTUAL_ENV=str(root / ".venv"))

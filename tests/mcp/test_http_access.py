@@ -35,7 +35,7 @@ async def test_requests_without_the_right_headers_are_refused_without_details(se
         assert (await web.post(url.replace("/mcp", "/other"), headers=right, json=LIST)).status_code == 404
 
 
-async def test_only_this_machine_is_served(served: ServedFolder):
+async def test_only_requests_of_this_machine_are_served(served: ServedFolder):
     async with served.serve_http() as (url, _):
         port = int(url.split(":")[2].split("/")[0])
         with socket.socket() as other:

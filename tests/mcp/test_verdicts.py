@@ -40,7 +40,7 @@ async def test_a_verdict_is_about_exactly_these_bytes(verifier: TextVerifier):
     assert same.verdict.hash == verdict.verdict.hash
 
 
-async def test_findings_from_before_are_not_held_against_a_change(verifier: TextVerifier, served: ServedFolder):
+async def test_earlier_findings_are_not_blamed_on_a_change(verifier: TextVerifier, served: ServedFolder):
     (served.root / "geo.py").write_text("import os\n" + GEO)
     assert (await verifier.verify_change("geo.py", None, [Replacement("3 *", "4 *")])).word == "form"
     present = await verifier.verify_file("geo.py")

@@ -179,7 +179,7 @@ async def test_a_callback_can_change_the_input_and_rules_apply_to_the_change(tmp
     assert (await Gate(policy(tmp_path, "trust"), callback=moved).check(edit(tmp_path / "a"))).by == "protected"
 
 
-async def test_ask_of_a_callback_asks_the_person_even_in_a_generous_mode(tmp_path: Path) -> None:
+async def test_the_answer_ask_of_a_callback_asks_the_person_in_every_mode(tmp_path: Path) -> None:
     gate = Gate(policy(tmp_path, "bypassPermissions"), callback=make_callback("ask"))
     assert (await gate.check(bash_action("ls"))).by == "nobody"
     gate.person = ScriptedPerson([Answer("once")])
@@ -234,7 +234,7 @@ async def test_a_broken_gate_denies_and_a_cancellation_passes(tmp_path: Path) ->
         await check
 
 
-async def test_answers_of_a_person_count_once_for_the_session_or_from_now_on(tmp_path: Path) -> None:
+async def test_an_answer_of_a_person_holds_once_for_the_session_or_always(tmp_path: Path) -> None:
     settings = tmp_path / "home" / "config.toml"
     settings.parent.mkdir()
     settings.write_text("# mine\n[permissions]\nmode = 'ask'  # asks\n")

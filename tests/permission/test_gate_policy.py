@@ -160,7 +160,7 @@ def test_an_added_rule_keeps_the_file(tmp_path: Path, before: str, after: str) -
     assert [(rule["tool"], rule.get("pattern")) for rule in rules] == [("Bash", 'a "b" *'), ("Edit", None)]
 
 
-def test_an_added_rule_counts_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_added_rule_is_used_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     file = tmp_path / "home" / "config.toml"
     assert add_allow_rules(file, ["Bash(make *)"]) == ""

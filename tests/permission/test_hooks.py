@@ -52,7 +52,9 @@ def test_the_events_are_those_of_the_requirements() -> None:
         ([SILENT, ALLOW, SILENT], "allow", "allow ran"),
     ],
 )
-async def test_a_denial_wins_and_otherwise_the_first_opinion(hooks: list[Hook], decision: str, context: str) -> None:
+async def test_a_denial_of_a_hook_wins_and_otherwise_the_first_decision(
+    hooks: list[Hook], decision: str, context: str
+) -> None:
     outcome = await Hooks(hooks).run("preToolUse", {"tool": "bash"})
     assert (outcome.decision, outcome.context) == (decision, context)
 
@@ -195,7 +197,7 @@ async def test_an_address_without_a_server_denies() -> None:
     assert "http://127.0.0.1:1/x cannot be reached" in outcome.reason
 
 
-async def test_a_changed_input_goes_to_the_next_hook_and_through_the_rules(tmp_path: Path) -> None:
+async def test_a_changed_input_is_checked_by_the_next_hook_and_the_rules(tmp_path: Path) -> None:
     seen = list[Any]()
 
     async def watch(payload: Mapping[str, Any]) -> None:

@@ -200,7 +200,7 @@ async def test_other_commands_are_not(root: Path, command: str) -> None:
     assert await decide(root, bash_action(command)) == "allowed"
 
 
-async def test_the_folder_of_a_command_counts(root: Path) -> None:
+async def test_paths_are_relative_to_the_folder_of_a_command(root: Path) -> None:
     action = Action("bash", "execute", {"cwd": str(root / "src")}, command="echo x > ../.git/config")
     assert await decide(root, action) == "protected"
     action = Action("bash", "execute", {"cwd": str(root.parent)}, command="echo x > y")
@@ -231,7 +231,7 @@ async def test_a_root_that_is_a_link_is_the_same_folder(root: Path) -> None:
     assert os.path.samefile(link, root)
 
 
-async def test_a_read_outside_of_the_workspace_is_asked(root: Path) -> None:
+async def test_a_read_outside_of_the_workspace_needs_a_question(root: Path) -> None:
     for action in (
         read(root.parent / "outside"),
         bash_action("cat ../outside/x"),
@@ -276,7 +276,9 @@ def test_a_file_with_too_many_other_names_is_protected(tmp_path: Path, monkeypat
     ],
     ids=str,
 )
-def test_files_that_make_other_programs_run_commands_are_asked(root: Path, action: Action, *, is_dangerous: bool):
+def test_an_edit_of_a_file_with_commands_for_other_programs_needs_a_question(
+    root: Path, action: Action, *, is_dangerous: bool
+):
     action = replace(action, paths=tuple(root / path for path in action.paths))
     assert (Gate(policy(root, "auto")).explain(action).decision is None) == is_dangerous
     assert ("other programs run" in Gate(policy(root, "auto")).explain(action).question) == is_dangerous

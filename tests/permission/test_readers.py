@@ -244,7 +244,7 @@ def test_a_command_that_may_do_more_than_read_is_denied_in_the_mode_plan(root: P
         *("git fetch ext::./x", "git clone 'ext::./x' y", "git remote add x ext::./x", "gcc -specs=x a.c"),
     ],
 )
-def test_a_dangerous_or_hidden_effect_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
+def test_a_dangerous_or_hidden_effect_needs_a_question_in_the_mode_auto(root: Path, command: str) -> None:
     assert decide(root, command, "auto") == "ask"
 
 

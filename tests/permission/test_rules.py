@@ -143,7 +143,7 @@ def test_a_rule_that_denies_is_generous(rule: str, action: Action, expected: str
     assert explain_verdict(make_rules((), (), [rule]), action, "trust") == expected
 
 
-def test_the_most_restrictive_rule_of_all_parts_counts() -> None:
+def test_the_most_restrictive_rule_of_all_parts_decides() -> None:
     active = make_rules(["Bash(*)"], ["Bash(make *)"], ["Bash(touch *)"])
     commands = ["flake8", "flake8 && make", "make && flake8", "make; touch x", "touch x; make", "flake8 | make"]
     assert [explain_verdict(active, bash_action(text)) for text in commands] == [

@@ -51,7 +51,7 @@ def test_a_harmless_command_is_allowed(root: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", FETCHING)
-def test_code_from_the_network_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
+def test_code_from_the_network_needs_a_question_in_the_mode_auto(root: Path, command: str) -> None:
     assert Gate(policy(root, "auto", make_rules((), (), ()))).explain(bash_action(command)).decision is None
 
 

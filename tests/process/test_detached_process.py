@@ -101,7 +101,7 @@ async def test_a_missing_program_leaves_no_open_pipe(tmp_path: Path):
     assert set(os.listdir("/proc/self/fd")) == before
 
 
-async def test_a_log_that_has_grown_is_put_aside(tmp_path: Path):
+async def test_a_large_log_is_renamed(tmp_path: Path):
     log, older = tmp_path / "a.log", tmp_path / "a.log.1"
     log.write_text("x" * detached_process.MAX_LOG_BYTES)
     await detached_process.start_detached(python_command("import sys; sys.stderr.write('new')"), os.environ, log)

@@ -38,7 +38,7 @@ async def test_a_child_with_the_lock_leads_until_it_ends(tmp_path: Path):
     child.communicate()
 
 
-async def test_a_process_that_gives_up_waiting_does_not_lead_later(tmp_path: Path):
+async def test_a_process_that_stops_waiting_does_not_lead_later(tmp_path: Path):
     lock = tmp_path / "lock"
     first = await wait_for_lock(lock)
     waiting = asyncio.create_task(wait_for_lock(lock))

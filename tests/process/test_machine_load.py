@@ -151,7 +151,7 @@ def test_a_measurement_is_used_again_for_some_seconds(machine: Path) -> None:
     assert load.measure() == "other programs use 2.0 of 2 cores"
 
 
-def test_without_a_recent_sample_the_measurement_takes_a_moment(machine: Path) -> None:
+def test_without_a_recent_sample_two_samples_are_taken(machine: Path) -> None:
     load, clock = measure(machine, seconds=machine_load.MAX_WINDOW_S + 1)
     assert load.measure() == ""
     assert clock.waited_s == [machine_load.WINDOW_S]

@@ -62,7 +62,7 @@ async def test_a_tool_reads_standard_input_and_returns_its_output():
     assert result == (3, b"A" * 300_000 + b"\n", b"300000\n")
 
 
-async def test_a_tool_need_not_read(tmp_path: Path):
+async def test_a_tool_may_ignore_its_input(tmp_path: Path):
     result = await tool_run.run_tool(
         [sys.executable, "-c", "import os; print(os.getcwd())"], stdin=b"a" * 300_000, cwd=tmp_path
     )
@@ -70,7 +70,7 @@ async def test_a_tool_need_not_read(tmp_path: Path):
     assert result == (0, f"{tmp_path}\n".encode(), b"")
 
 
-async def test_a_tool_gives_way_to_the_engine():
+async def test_a_tool_has_a_lower_priority_than_the_engine():
     result = await tool_run.run_tool(
         [sys.executable, "-c", "import os; print(os.nice(0), os.getsid(0) == os.getpid())"]
     )
@@ -83,7 +83,7 @@ async def test_a_missing_tool_raises_an_error():
         await tool_run.run_tool(["/no/such/tool"])
 
 
-async def test_too_slow_the_whole_family_is_killed(pipe: Path):
+async def test_a_slow_tool_is_killed_with_its_children(pipe: Path):
     running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe), limit_s=1))
     processes = await find_family(pipe)
 
@@ -91,7 +91,7 @@ async def test_too_slow_the_whole_family_is_killed(pipe: Path):
     await wait_for_end(processes)
 
 
-async def test_cancelled_the_whole_family_is_killed(pipe: Path):
+async def test_a_cancelled_tool_is_killed_with_its_children(pipe: Path):
     running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe), limit_s=1000))
     processes = await find_family(pipe)
     running.cancel()
@@ -110,7 +110,7 @@ async def test_a_child_that_outlives_its_tool_is_killed(pipe: Path):
     await wait_for_end(processes)
 
 
-async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
+async def test_a_child_that_closed_the_pipes_is_killed(pipe: Path):
     quiet = "subprocess.Popen(['sleep', '1000'], stdin=-3, stdout=-3, stderr=-3)"
     script = f"import subprocess, sys; child = {quiet}; print(child.pid)"
 

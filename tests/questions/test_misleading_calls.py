@@ -57,5 +57,5 @@ def test_each_surface_shows_the_same_text_of_a_question(asked: Asked, number: in
     assert text == asked["terminal"][number]
 
 
-def test_an_escape_stands_for_exactly_one_text():
+def test_each_escape_means_exactly_one_text():
     assert take_back(r"a\u001bb\u0020{3}c\u005cu001b\U000e0041") == "a\x1bb   c\\u001b\U000e0041"

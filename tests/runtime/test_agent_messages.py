@@ -81,7 +81,7 @@ async def test_a_message_is_not_appended_to_an_unsent_text(
     assert "You said: again" in (await agent.send("again")).response
 
 
-async def test_a_message_has_no_keys(bench: AgentBench):
+async def test_a_message_with_control_keys_is_refused(bench: AgentBench):
     agent = await bench.start("echo")
     reply = await agent.send("a\x1b[201~\x03\x04b\r\nc")
     assert reply.response == "a[201~b\nc"
@@ -90,7 +90,7 @@ async def test_a_message_has_no_keys(bench: AgentBench):
             await agent.send(text)
 
 
-async def test_a_busy_agent_takes_no_message(bench: AgentBench):
+async def test_a_busy_agent_refuses_a_message(bench: AgentBench):
     agent = await bench.start()
     first = asyncio.ensure_future(agent.send("/slow 1"))
     await bench.wait(agent, lambda state: state.status == "busy")
@@ -179,7 +179,7 @@ async def test_no_text_is_typed_into_a_dialog(bench: AgentBench, reports: str):
     assert "hello" not in "\n".join(agent.read_lines(50))
 
 
-async def test_an_agent_that_wants_a_login_takes_no_message(bench: AgentBench):
+async def test_an_agent_that_needs_a_login_refuses_a_message(bench: AgentBench):
     agent = await bench.spawn("fake", "--login", "--reports", "always")
     await bench.wait(agent, lambda state: state.status == "authenticating")
     with pytest.raises(AuthRequired):

@@ -128,7 +128,7 @@ async def test_break_and_aclose_end_at_once(fake: FakeProgram):
     assert time.monotonic() - began < 4
 
 
-async def test_a_turn_that_is_closed_ends_at_once_and_the_session_goes_on(fake: FakeProgram):
+async def test_closing_a_turn_ends_only_this_turn(fake: FakeProgram):
     fake(INTERRUPTIBLE)
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         turn = await client.send("long")

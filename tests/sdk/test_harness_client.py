@@ -149,7 +149,7 @@ async def test_an_interrupted_turn_keeps_the_session(fake: FakeProgram):
         assert client.pid == pid
 
 
-async def test_an_interrupt_that_comes_too_late_is_no_error(fake: FakeProgram):
+async def test_a_late_interrupt_is_no_error(fake: FakeProgram):
     fake("""
         def refuse(frame):
             respond(frame, ok=False, error={"code": "no_turn", "message": "no turn runs"})

@@ -170,7 +170,7 @@ async def test_a_change_of_the_mode_asks_a_function_without_a_deadlock(project: 
                 await client.set_permission_mode("plan")
 
 
-async def test_a_client_that_is_gone_leaves_no_session_waiting(project: Path, tmp_path: Path):
+async def test_a_session_does_not_wait_for_a_closed_client(project: Path, tmp_path: Path):
     incoming: asyncio.Queue[Any] = asyncio.Queue()
     outgoing: asyncio.Queue[Any] = asyncio.Queue()
     options = {

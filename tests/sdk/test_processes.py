@@ -182,7 +182,7 @@ def test_a_forked_process_does_not_end_the_session_of_its_parent(monkeypatch: py
     assert killed == [mine]
 
 
-def test_a_number_that_was_given_again_is_not_killed():
+def test_a_reused_process_number_is_not_killed():
     session = ProcessSession(os.getpid(), "another time")
     assert session.members() == []
     session.kill()

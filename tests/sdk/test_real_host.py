@@ -133,7 +133,7 @@ async def test_a_client_that_does_not_read_cannot_keep_the_process(project: Path
         assert time.monotonic() - began_s < 6
 
 
-def test_a_client_that_is_gone_is_no_traceback(project: Path, tmp_path: Path):
+def test_a_closed_client_causes_no_traceback(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, "word " * 400_000)
     argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}"]
     pipe = subprocess.PIPE
@@ -185,7 +185,7 @@ async def test_a_session_that_is_killed_ends_the_turn_and_can_be_resumed(project
     ],
 )
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_a_start_that_fails_says_why(options: dict[str, Any], message: str, in_process: bool, project: Path):
+async def test_a_failed_start_gives_its_reason(options: dict[str, Any], message: str, in_process: bool, project: Path):
     with pytest.raises(HarnessError, match=re.escape(message)) as failure:
         async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, in_process=in_process, **options):
             pass
@@ -356,7 +356,7 @@ async def test_a_model_that_fails_ends_the_turn_and_not_the_session(in_process: 
         assert (await (await client.send("go")).result()).text == "here again"
 
 
-async def test_a_schema_of_one_prompt_gives_a_value(project: Path, tmp_path: Path):
+async def test_a_prompt_with_a_schema_returns_a_value(project: Path, tmp_path: Path):
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     provider = write_script(tmp_path, '{"n": 4}', '{"n": 4}', "no object", '{"n": "four"}')
     async with HarnessClient(cwd=project, provider=provider, in_process=True) as client:
@@ -414,7 +414,7 @@ async def test_a_program_that_is_slow_to_decide_denies(project: Path, tmp_path: 
     assert (decision.decision, "0.3 s" in decision.reason) == ("deny", True)
 
 
-async def test_the_session_itself_waits_as_long_as_the_option_says(project: Path, tmp_path: Path):
+async def test_the_session_waits_for_the_timeout_of_the_option(project: Path, tmp_path: Path):
     flags = ("--ask-permissions", "--permission-timeout=0.2")
     async with (
         asyncio.timeout(LIMIT_S),

@@ -39,7 +39,7 @@ async def test_invalid_options_are_logged_and_change_no_setting(spawn: Spawn):
     assert not [message for message in editor.received if message.get("method") == "window/showMessage"]
 
 
-async def test_settings_are_asked_for_and_followed(spawn: Spawn):
+async def test_settings_are_requested_and_used(spawn: Spawn):
     editor = await spawn(None)
     editor.replies["workspace/configuration"] = [make_setting("requested")]
     await editor.initialize("vscode", initializationOptions=make_setting("first"))

@@ -80,7 +80,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Client:
     return client
 
 
-async def test_a_save_of_the_formatter_wins(client: Client) -> None:
+async def test_a_save_by_the_formatter_replaces_the_running_edit(client: Client) -> None:
     client.save(ASKS + "a=1\n")
     await asyncio.sleep(0)
     client.save(ASKS + "a = 1\n")
@@ -90,7 +90,7 @@ async def test_a_save_of_the_formatter_wins(client: Client) -> None:
     assert client.warnings == []
 
 
-async def test_a_save_before_the_first_edit_has_begun_wins(client: Client) -> None:
+async def test_a_save_before_the_edit_has_begun_replaces_it(client: Client) -> None:
     client.save(ASKS + "a=1\n")
     client.save(ASKS + "a = 1\n")
     await client.end()
@@ -113,7 +113,7 @@ async def test_a_save_without_the_comment_ends_the_edit(client: Client) -> None:
     assert client.applied == []
 
 
-async def test_after_an_edit_the_next_comment_is_done(client: Client) -> None:
+async def test_after_an_edit_the_next_comment_is_followed(client: Client) -> None:
     client.go.set()
     client.save(ASKS + "a = 1\n")
     await client.end()

@@ -97,7 +97,7 @@ async def test_findings_of_a_text_that_has_moved_on_are_not_shown(spawn: Spawn):
     assert pushed == {"uri": URI, "version": 2, "diagnostics": []}
 
 
-async def test_closing_clears(spawn: Spawn):
+async def test_closing_a_document_clears_its_diagnostics(spawn: Spawn):
     editor = await spawn("eglot")
     editor.open(URI, "teh")
     await editor.find_params("textDocument/publishDiagnostics", lambda params: params["diagnostics"] != [])
@@ -150,7 +150,7 @@ async def test_our_own_diagnostic_keeps_its_tool_when_it_is_sent_back(spawn: Spa
     assert await sent_back(broken) == {**FINDING, "source": ""}
 
 
-async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
+async def test_a_client_that_pulls_gets_refreshes_instead_of_diagnostics(spawn: Spawn):
     editor = await spawn("vscode")
     editor.open(URI, "😀 teh")
     await editor.find_params("workspace/diagnostic/refresh")
@@ -176,7 +176,7 @@ async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
     assert not [message for message in editor.received if message.get("method") == "textDocument/publishDiagnostics"]
 
 
-async def test_a_refresh_the_client_refuses_is_no_trouble(spawn: Spawn):
+async def test_a_refused_refresh_is_ignored(spawn: Spawn):
     editor = await spawn("vscode")
     editor.replies["workspace/diagnostic/refresh"] = ValueError("not now")
     editor.open(URI, "teh")
@@ -185,7 +185,7 @@ async def test_a_refresh_the_client_refuses_is_no_trouble(spawn: Spawn):
     assert (await pull_diagnostics(editor))["items"]
 
 
-async def test_pulling_a_document_that_is_not_open(spawn: Spawn):
+async def test_pulling_diagnostics_of_a_closed_document_returns_none(spawn: Spawn):
     editor = await spawn("vscode")
 
     with pytest.raises(ResponseError, match=rf"^-32602: {URI} is not open"):
@@ -208,7 +208,7 @@ def typo_range(start: int) -> dict[str, Any]:
     return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": start + 3}}
 
 
-async def test_a_client_that_cannot_be_asked_to_pull_again_is_pushed_to(spawn: Spawn):
+async def test_a_client_without_refreshes_gets_diagnostics(spawn: Spawn):
     client_capabilities = read_capabilities("vscode")
     del client_capabilities["workspace"]["diagnostics"]
     editor = await spawn("vscode", capabilities=client_capabilities)

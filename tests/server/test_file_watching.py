@@ -68,7 +68,7 @@ async def test_a_client_without_file_watching_is_not_asked(spawn: Spawn, project
     ]
 
 
-async def test_a_file_that_comes_changes_and_goes(spawn: Spawn, project: Path):
+async def test_a_settings_file_can_be_created_changed_and_removed(spawn: Spawn, project: Path):
     editor = await spawn("vscode", rootUri=project.as_uri())
     file, default = project / "lsp-harness.toml", await read_model(editor)
 
@@ -91,7 +91,7 @@ async def test_a_file_that_comes_changes_and_goes(spawn: Spawn, project: Path):
     assert last == {"uri": file.as_uri(), "diagnostics": []}
 
 
-async def test_settings_of_the_editor_stand(spawn: Spawn, project: Path):
+async def test_settings_of_the_editor_win_over_a_changed_file(spawn: Spawn, project: Path):
     editor = await spawn("vscode", rootUri=project.as_uri(), initializationOptions=make_setting("editors"))
 
     (project / "lsp-harness.toml").write_text('[model]\npath = "projects"\n')

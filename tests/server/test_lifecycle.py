@@ -70,7 +70,7 @@ async def test_completion_is_advertised_only_to_clients_without_ghost_text(spawn
         (None, "utf-16"),
     ],
 )
-async def test_the_first_encoding_we_know_is_chosen(spawn: Spawn, offered: object, chosen: str):
+async def test_the_first_supported_encoding_is_chosen(spawn: Spawn, offered: object, chosen: str):
     editor = await spawn(None)
 
     result = await editor.initialize(capabilities={"general": {"positionEncodings": offered}})
@@ -78,7 +78,7 @@ async def test_the_first_encoding_we_know_is_chosen(spawn: Spawn, offered: objec
     assert result["capabilities"]["positionEncoding"] == chosen
 
 
-async def test_capabilities_from_the_future_are_no_reason_to_turn_a_client_away(spawn: Spawn):
+async def test_unknown_capabilities_of_a_client_are_accepted(spawn: Spawn):
     editor = await spawn(None)
     unknown_capabilities = {
         "textDocument": {"completion": {"completionItemKind": {"valueSet": [1, 99]}}, "codeAction": 7}
@@ -90,7 +90,7 @@ async def test_capabilities_from_the_future_are_no_reason_to_turn_a_client_away(
 
 
 @pytest.mark.parametrize("params", [None, [], "x", {}, {"capabilities": None}, {"capabilities": {}, "processId": "1"}])
-async def test_an_initialize_that_makes_no_sense_is_refused_and_may_be_tried_again(spawn: Spawn, params: object):
+async def test_an_invalid_initialize_is_refused_and_may_be_repeated(spawn: Spawn, params: object):
     editor = await spawn(None)
 
     with pytest.raises(ResponseError, match=r"^-32602: initialize"):
@@ -211,7 +211,7 @@ async def test_no_heavy_module_is_imported_and_the_harness_is_made_once(spawn: S
     assert editor.errors == ""
 
 
-async def test_real_clients_are_all_welcome(spawn: Spawn):
+async def test_all_real_clients_are_initialized(spawn: Spawn):
     for path in sorted(Path(__file__).parents[1].glob("clients/*.json")):
         editor = await spawn(None)
         assert await editor.initialize(path.stem), path

@@ -102,7 +102,7 @@ async def test_requests_without_the_model_do_not_wait_for_the_engine(engine_sock
         assert not has_ended(process.pid)
 
 
-async def test_a_restart_goes_on_to_sigkill(engine_socket: Path, editor: Editor):
+async def test_a_restart_kills_an_engine_that_ignores_sigterm(engine_socket: Path, editor: Editor):
     with start_listener(engine_socket, stopped=True) as process:
         result = await editor.request("workspace/executeCommand", make_command("restartEngine"))
 

@@ -72,7 +72,9 @@ async def test_a_web_page_cannot_post_messages_to_the_socket(start: Callable[...
 
 @pytest.mark.parametrize("option", ["--tcp", "--ws"])
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "example.com:80", "[::]:0", "127.0.0.1", "127.0.0.1:99999", "x"])
-async def test_other_machines_are_not_served(start: Callable[..., Awaitable[Editor]], option: str, address: str):
+async def test_addresses_of_other_machines_are_refused(
+    start: Callable[..., Awaitable[Editor]], option: str, address: str
+):
     editor = await start(option, address)
 
     assert await editor.ended() == 2
@@ -87,7 +89,7 @@ async def test_only_one_transport_can_be_chosen(start: Callable[..., Awaitable[E
     assert editor.errors == "lsp-harness: choose one of --tcp and --ws\n"
 
 
-async def test_a_port_that_is_taken(start: Callable[..., Awaitable[Editor]]):
+async def test_a_port_in_use_is_refused(start: Callable[..., Awaitable[Editor]]):
     first = await start("--tcp", "127.0.0.1:0")
     second = await start("--tcp", f"127.0.0.1:{await first.listening('tcp')}")
 

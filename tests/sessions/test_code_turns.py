@@ -130,7 +130,7 @@ async def test_a_fix_without_a_finding_is_an_edit(open_scripted: OpenScripted, p
 
 
 @pytest.mark.parametrize(("intent", "mends"), [("fix", {True}), ("edit", {False})])
-async def test_only_a_fix_is_to_mend_the_tests_that_fail(
+async def test_only_a_fix_must_repair_the_failing_tests(
     open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch, intent: str, mends: set[bool]
 ):
     seen: list[bool] = []
@@ -260,7 +260,7 @@ async def test_without_plans_only_the_found_function_is_edited(
     assert skipped["reason"].startswith("one edit; generation.plan is off")
 
 
-async def test_the_places_that_only_look_like_uses_are_named_and_kept(open_scripted: OpenScripted, project: Path):
+async def test_places_that_only_resemble_uses_are_named_and_not_changed(open_scripted: OpenScripted, project: Path):
     opened = await open_scripted(driver="code")
     guess = "def shrink(thing):\n    return thing.scale(factor=0.1)\n"
     write_files(project, shapes=SHAPES, uses=USES, guess="import shapes\n\n\n" + guess)

@@ -58,7 +58,7 @@ async def test_the_question_of_a_client_that_ends_is_denied(
     assert find_holder(SessionStore().folder / question["session_id"]) is None
 
 
-async def test_an_answer_before_the_end_counts(open_scripted: OpenScripted, tmp_path: Path):
+async def test_an_answer_before_the_end_of_the_client_is_used(open_scripted: OpenScripted, tmp_path: Path):
     client = Client(open_scripted, RUN, say("done"), has_person=True)
     *_, question = await client.frames("permission_request")
     client.incoming.put_nowait(ANSWER | {"request_id": question["request_id"]})

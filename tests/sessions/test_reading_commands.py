@@ -47,7 +47,7 @@ def starts_trap(root: Path, command: str, *without: str) -> bool:
     return (root.parent / "mark").exists() or (root.parent / ".gnupg").exists()
 
 
-def test_no_program_checks_signatures_that_a_format_of_the_repository_asks_for(root: Path) -> None:
+def test_no_program_checks_signatures_for_a_log_format_of_the_repository(root: Path) -> None:
     lines = git_text(root, "cat-file", "commit", "HEAD").splitlines(keepends=True)
     place = next(place for place, line in enumerate(lines) if line.startswith("committer ")) + 1
     text = "".join([*lines[:place], SIGNATURE, *lines[place:]])
@@ -122,7 +122,7 @@ async def test_git_has_the_settings_of_the_user_without_the_home(tmp_path: Path,
     assert int(done.stdout.split("\n")[1]) > 0, done.stderr
 
 
-def test_only_settings_that_name_no_program_are_kept():
+def test_only_settings_without_programs_are_passed_to_git():
     entries = [
         ("global", "user.email", "a@example.org"),
         ("global", "safe.directory", "/a"),

@@ -53,7 +53,7 @@ async def resume_session(opened: OpenSession) -> int:
     return sum(request.sampling.n for request in engine.foreground_requests)
 
 
-async def test_a_turn_that_was_killed_after_any_event_goes_on(open_scripted: OpenScripted, project: Path):
+async def test_a_turn_that_was_killed_after_any_event_is_continued(open_scripted: OpenScripted, project: Path):
     first = await open_scripted(*REPLIES, driver="code")
     write_base(project)
     first.record_start()

@@ -165,7 +165,7 @@ def test_a_statement_is_interrupted_when_its_time_is_over(path: Path):
     reader.close()
 
 
-def test_a_file_that_comes_meanwhile_is_read_within_the_time_too(path: Path):
+def test_a_file_that_appears_later_is_read_within_the_time_limit(path: Path):
     reader = DatabaseReader(path)
     with reader.interrupt_when(lambda: True):
         assert reader.rows(SLOW) == []

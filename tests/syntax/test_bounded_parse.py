@@ -49,7 +49,7 @@ def test_a_parse_ends_soon_after_its_allowance_is_spent():
     assert clock.looks < 40
 
 
-def test_an_allowance_is_shared_and_can_be_taken_away():
+def test_an_allowance_is_shared_and_can_be_withdrawn():
     clock = Clock()
     shared = Allowance(1e9, clock)
     assert parse_bytes(find_language("python"), b"x = 1\n", shared).root_node.child_count == 1

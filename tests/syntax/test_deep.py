@@ -82,7 +82,7 @@ def test_declarations_of_a_deep_tree_follow_its_edits(source: Source):
     assert list(incremental_declarations.list_declarations(tree)) == read_declarations(tree.language, tree.data)[0]
 
 
-def test_a_place_that_is_deeper_still_is_found_on_one_way_down():
+def test_a_very_deep_place_is_found_in_one_descent():
     deep = 100_000
     source = parse_marked("a.js", "[" * deep + "1<|>" + "]" * deep)
     assert text_kind_at(source.tree, source.start) == "code"

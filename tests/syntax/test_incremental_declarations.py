@@ -100,7 +100,7 @@ def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytes
     assert len(result) == 1
 
 
-def test_an_answer_stays_when_the_text_goes_on():
+def test_a_list_of_declarations_does_not_change_with_later_edits():
     tree = tree_of("a.py", CLASS)
     result = IncrementalDeclarations(tree)
     before = result.list_declarations(tree)
@@ -111,7 +111,7 @@ def test_an_answer_stays_when_the_text_goes_on():
     assert len(before) == len(after) == 303
 
 
-def test_an_edit_of_another_text_is_no_harm():
+def test_an_edit_of_another_text_is_handled():
     tree = tree_of("a.py", "def one(): ...\n")
     result = IncrementalDeclarations(tree)
     other = Document.from_text("file:///a.py", "def two(): ...\n")

@@ -27,7 +27,7 @@ def test_all_declarations_of_python_are_found():
 
 
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
-def test_our_own_sources_say_the_same_in_lines_and_trees(path: Path):
+def test_both_readers_find_the_same_in_our_own_sources(path: Path):
     check(path.read_text("utf-8"))
 
 

@@ -46,7 +46,7 @@ def test_data_and_prose_have_no_queries():
     assert load_query(toml, "no-such-query") is None
 
 
-def test_in_a_wheel_the_files_are_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_queries_of_a_wheel_are_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     package = tmp_path / "lsp_harness"
     folder = package / "grammars" / "queries" / "python"
     folder.mkdir(parents=True)

@@ -67,5 +67,5 @@ def test_an_unchanged_text_gets_its_surrogates_back(text: str):
         (MARK, "plain", MARK),
     ],
 )
-def test_surrogates_of_the_old_text_are_put_back(new: str, old: str, expected: str):
+def test_surrogates_of_the_old_text_are_restored(new: str, old: str, expected: str):
     assert restore_surrogates(encode(new), encode(old)) == encode(expected)

@@ -13,7 +13,7 @@ CHARACTERS = st.one_of(
 
 
 @given(st.text(CHARACTERS))
-def test_a_shown_text_stands_for_exactly_one_text(text: str):
+def test_each_shown_text_means_exactly_one_text(text: str):
     assert take_back(reveal(text)) == text
     assert all(sign.isprintable() or sign in "\n\t" for sign in reveal(text))
     assert "\n" not in reveal_line(text)

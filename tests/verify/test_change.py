@@ -40,7 +40,7 @@ def test_a_range_is_touched_exactly_if_a_change_is_in_or_beside_it(change: Chang
 
 @many
 @given(st.text(max_size=12), st.text(max_size=12))
-def test_between_two_texts_the_edits_make_the_one_of_the_other(before: str, after: str) -> None:
+def test_the_edits_of_a_change_turn_one_text_into_the_other(before: str, after: str) -> None:
     old, new = Document.from_text("file:///a.py", before), Document.from_text("file:///a.py", after)
     change = Change.from_documents(old, new, FILE)
     assert apply(old.data, change.edits) == new.data

@@ -68,7 +68,7 @@ async def test_a_style_rule_that_a_misspelling_hid_does_not_fail_its_repair(ruff
     assert (await check_change(LintCheck(ruff), replace(worse, author="repair"))).status == "failed"
 
 
-async def test_the_file_on_disk_has_no_say(ruff: Ruff, project: Path) -> None:
+async def test_the_file_on_disk_does_not_change_the_result(ruff: Ruff, project: Path) -> None:
     (project / "a.py").write_text("y = undefined\n")
     assert await check(ruff, "x = 1\n", "x = 2\n", project) == ("passed", [])
     (project / "a.py").write_text("x = 1\n")
@@ -110,7 +110,7 @@ async def test_a_ruff_that_fails_is_skipped_and_never_passed(project: Path) -> N
         await Ruff().check(Document.from_text("file:///a.py", b"\xff"), Path("/a.py"), None)
 
 
-async def test_a_safe_fix_comes_as_edits_of_the_text_that_was_asked_about(ruff: Ruff, project: Path) -> None:
+async def test_a_safe_fix_has_edits_of_the_checked_text(ruff: Ruff, project: Path) -> None:
     document = Document.from_text((project / "a.py").as_uri(), "é = '漢'; import os\nprint(é)\n")
     [report] = await ruff.check(document, project / "a.py", project)
     assert report.fix_title == "Remove unused import: `os`"

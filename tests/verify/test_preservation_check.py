@@ -171,7 +171,7 @@ async def test_a_whole_module_is_imported_if_it_exports_the_name(
         ("java", "int x = 1\n", "int x = 1;\n"),
     ],
 )
-async def test_a_syntax_error_takes_one_mark(language: str, before: str, after: str) -> None:
+async def test_a_repair_of_a_syntax_error_may_replace_one_sign(language: str, before: str, after: str) -> None:
     outcome = await judge_edit(language, before, after, "unexpected", "syntax")
     assert outcome.status == "passed", outcome.findings
 
@@ -210,7 +210,7 @@ async def test_a_syntax_error_costs_no_code(language: str, before: str, after: s
         ("import json\n", "import yaml\n", "adds"),
     ],
 )
-async def test_an_unused_binding_goes_alone(before: str, after: str, said: str | None) -> None:
+async def test_only_the_unused_binding_may_be_removed(before: str, after: str, said: str | None) -> None:
     outcome = await judge_edit("python", before, after, "`json` is never used", about="json")
     assert outcome.status == ("passed" if said is None else "failed"), outcome.findings
     assert said is None or said in outcome.findings[0].message

@@ -86,7 +86,7 @@ async def test_without_ruff_the_check_is_skipped(no_ruff: Ruff, project: Path) -
 
 @pytest.mark.parametrize("carets", ["//   ^", "// ^^", "//^^^"])
 @pytest.mark.parametrize(("after", "status"), [("foo(1);\n", "passed"), ("foo(2;\n", "failed")])
-async def test_a_syntax_error_of_another_language_is_asked_of_the_parser(
+async def test_a_syntax_error_of_another_language_is_checked_by_the_parser(
     ruff: Ruff, project: Path, after: str, status: str, carets: str
 ) -> None:
     outcome = await check(ruff, f"foo(1;\n{carets} ')' expected\n", after, project, "a.js")

@@ -41,9 +41,7 @@ async def test_settings_that_exclude_all_files_or_rules_are_reported(project: Pa
 
 
 @pytest.mark.parametrize(("settings", "reason"), BAD)
-async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
-    project: Path, settings: str, reason: str
-) -> None:
+async def test_settings_that_exclude_everything_skip_the_checks(project: Path, settings: str, reason: str) -> None:
     (project / "ruff.toml").write_text(settings)
     document = make_document(project, UNKNOWN)
     change = Change.from_documents(document, make_document(project, "x = tau\n"), project / "a.py", project)
@@ -55,7 +53,9 @@ async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
 
 
 @pytest.mark.parametrize(("settings", "reason"), BAD)
-async def test_with_such_settings_a_syntax_error_is_found(project: Path, settings: str, reason: str) -> None:
+async def test_a_syntax_error_is_found_although_the_settings_exclude_everything(
+    project: Path, settings: str, reason: str
+) -> None:
     (project / "ruff.toml").write_text(settings)
     document = make_document(project, "x = (1\n")
     examined = await examine_text(document, parse(document), Ruff(), project / "a.py", project)

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.process
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-async def test_ruff_is_asked_without_settings(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_ruff_runs_without_settings_that_block(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
     file_warnings.forget_warnings()
     bad = tmp_path / "pyproject.toml"
     os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")

@@ -52,12 +52,12 @@ async def test_an_old_error_of_a_file_is_not_blamed_on_an_edit(path: str, before
     assert await check(path, before, after) == ("passed", [])
 
 
-async def test_a_second_error_in_a_broken_file_is_blamed() -> None:
+async def test_a_second_error_in_a_broken_file_fails() -> None:
     status, lines = await check("a.py", "x = = 1\ny = 3\n", "x = = 1\ny = = 3\n")
     assert (status, lines) == ("failed", ["SYNTAX ERROR at line 2: unexpected `=`"])
 
 
-async def test_mending_an_error_passes() -> None:
+async def test_repairing_an_error_passes() -> None:
     assert await check("a.js", "foo(1;\n", "foo(1);\n") == ("passed", [])
 
 

@@ -80,7 +80,7 @@ def test_parsing_never_fails(frame: Any):
         JSON_VALUES,
     ),
 )
-def test_values_of_another_type_are_not_believed(name: str, values: dict[str, Any]):
+def test_values_of_another_type_are_replaced(name: str, values: dict[str, Any]):
     event = parse_event({**values, "type": name})
     hints = get_type_hints(type(event))
     for field in fields(event):

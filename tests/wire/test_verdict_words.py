@@ -143,7 +143,7 @@ def test_a_lens_shows_the_verdict_in_its_title(outcomes: tuple[Outcome, ...], ti
     assert describe_verdict(PublishedFindings(1, outcomes, is_complete=True)) == title
 
 
-def test_the_document_of_a_verdict_says_why_and_how_much() -> None:
+def test_the_document_of_a_verdict_has_reasons_and_extent() -> None:
     log = SessionLog(is_saved=False)
     turn = log.turn()
     turn.append(ChecksCompleted.from_verdict(Verdict("h", (PARSED, LINTED, NO_TEST))))
@@ -155,7 +155,7 @@ def test_the_document_of_a_verdict_says_why_and_how_much() -> None:
     assert "| tests | – skipped, still wrong: 65 tests; 232 failed before and still fail |" in page
 
 
-def test_the_table_of_candidates_does_not_say_passes_of_the_form_alone() -> None:
+def test_a_candidate_with_only_checked_form_is_not_called_passed() -> None:
     log, table = SessionLog(is_saved=False), VerdictTable()
     log.listeners.append(table)
     turn = log.turn()

@@ -42,7 +42,7 @@ def test_a_tree_without_a_reader_is_not_updated():
     assert list_declarations(parsed, later) == [("first", 0), ("two", 4)]
 
 
-def test_a_text_in_no_language_we_know():
+def test_a_text_in_an_unknown_language_has_no_declarations():
     parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.odd", TEXT)
     assert parsed.tree(document, is_current=True) is None
     assert list_declarations(parsed, document) == []

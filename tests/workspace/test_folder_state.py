@@ -99,7 +99,7 @@ async def test_a_branch_is_a_change(watch: Watch) -> None:
     assert await watch.look() == [(".git/HEAD", "changed")]
 
 
-async def test_two_watchers_count_once_and_the_disk_decides_about_the_kind(watch: Watch) -> None:
+async def test_two_reports_of_one_change_count_once_with_the_kind_on_disk(watch: Watch) -> None:
     await watch.look()
     (watch.root / "new.py").write_text("1")
     for kind in ("changed", "created"):
@@ -111,7 +111,7 @@ async def test_two_watchers_count_once_and_the_disk_decides_about_the_kind(watch
     assert watch.take() == []
 
 
-async def test_before_the_first_look_the_report_is_believed(watch: Watch) -> None:
+async def test_before_the_first_look_reports_are_used_unchecked(watch: Watch) -> None:
     watch.state.record([(watch.root / "a.py", "created"), (watch.root / "gone.py", "deleted")])
     assert watch.take() == [("a.py", "created"), ("gone.py", "deleted")]
     (watch.root / "a.py").unlink()

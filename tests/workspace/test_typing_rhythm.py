@@ -48,7 +48,7 @@ def test_pauses_and_pastes_are_no_gaps() -> None:
 
 
 @pytest.mark.parametrize("new", [b"\n        ", b"\r\n\t", b"()", "界".encode()])
-def test_keys_of_all_kinds_count(new: bytes) -> None:
+def test_gaps_between_keys_of_all_kinds_count(new: bytes) -> None:
     assert record_typing(*[0.05] * 20, edit=Edit(0, 0, new)).wait_s(MAX_GAP_S) == pytest.approx(0.05)
 
 
@@ -56,5 +56,5 @@ def test_only_recent_gaps_count() -> None:
     assert record_typing(*[0.2] * 100, *[0.06] * MAX_GAPS).wait_s(MAX_GAP_S) == pytest.approx(0.06)
 
 
-def test_a_clock_that_goes_back_does_no_harm() -> None:
+def test_a_clock_that_goes_back_gives_no_gap() -> None:
     assert record_typing(*[0.05, -1.0] * 20).wait_s(MAX_GAP_S) == pytest.approx(0.05)

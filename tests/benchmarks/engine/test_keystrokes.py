@@ -14,7 +14,7 @@ def test_typing_ends_with_the_text_and_is_the_same_every_time() -> None:
     assert trace != make_trace(edit, 1, 1000)
 
 
-def test_every_key_adds_one_or_two_characters_or_takes_a_slip_back() -> None:
+def test_every_key_adds_one_or_two_characters_or_deletes_a_typing_error() -> None:
     typed = make_trace(LONG, 0, 10_000).states
     steps = [len(b) - len(a) for a, b in zip(("", *typed), typed, strict=False)]
     assert set(steps) == {-1, 1, 2}

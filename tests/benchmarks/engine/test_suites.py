@@ -91,7 +91,7 @@ def test_the_size_of_the_cells_follows_from_the_header(tiny_model: Path) -> None
     assert kv_bytes(tiny_model, 1000) == 2 * 2 * layers * heads * width * 1000
 
 
-def test_the_rise_is_held_against_a_chunk_and_a_step() -> None:
+def test_the_delay_is_compared_with_a_chunk_and_a_step() -> None:
     props = {"curve": {"decode_ms": {"1": 10.0, "5": 30.0, "16": 60.0}, "chunk": 16}}
     assert allowed_rise_ms(props) == 90.0
     assert allowed_rise_ms({"curve": {"decode_ms": {"1": 10.0, "16": 60.0}}}) is None

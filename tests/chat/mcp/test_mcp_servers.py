@@ -143,7 +143,7 @@ async def test_a_server_that_cannot_be_started_is_a_problem_and_no_error(
         assert servers.tools() == {}
 
 
-async def test_a_server_that_does_not_answer_is_given_up_and_ended(tmp_path: Path):
+async def test_a_server_that_does_not_answer_is_ended(tmp_path: Path):
     children = len(psutil.Process().children())
     async with McpServers([make_demo_server("silent")], tmp_path, start_s=1.0) as servers:
         assert servers.problems == {"demo": "the MCP server demo did not answer within 1 s"}

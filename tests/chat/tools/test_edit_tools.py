@@ -159,7 +159,7 @@ async def test_a_byte_order_mark_and_the_mode_of_the_file_stay(desk: Desk):
         ("a.txt", b"aaa\n", {"old": "aa", "new": "b"}, "old occurs 2 times in a.txt, in lines 1, 1; add"),
     ],
 )  # fmt: skip
-async def test_edits_that_are_not_possible_say_why(
+async def test_an_impossible_edit_gives_the_reason(
     desk: Desk, name: str, data: bytes, input: dict[str, str], message: str
 ):
     (desk.root / name).write_bytes(data)

@@ -76,7 +76,7 @@ async def test_secrets_in_a_text_are_hidden(desk: Desk):
         (" ", "the path is empty or has a NUL character; give a path like src/app.py"),
     ],
 )
-async def test_files_that_must_not_be_read_say_why(desk: Desk, path: str, message: str):
+async def test_a_file_that_must_not_be_read_gives_the_reason(desk: Desk, path: str, message: str):
     (desk.root / "link.txt").symlink_to("../outside.txt")
     (desk.root / "alias").symlink_to(".env")
     assert await desk.error("read", path=path) == message
@@ -211,7 +211,7 @@ async def test_files_that_a_rule_hides_are_neither_named_nor_searched_but_counte
 
 
 # -- unsaved texts of an editor
-async def test_the_unsaved_text_of_the_editor_counts(tmp_path: Path):
+async def test_the_unsaved_text_of_the_editor_is_read(tmp_path: Path):
     desk = Desk(tmp_path / "w", FILES)
     editor = desk.edit_in_editor("app.py", "def start():\n    return 1\n")
     desk = Desk(desk.root, {}, editor_texts=editor)

@@ -141,7 +141,7 @@ async def test_a_missing_statement_is_inserted(bench: RepairBench) -> None:
     assert bench.kinds()[-1] == "insertion"
 
 
-async def test_two_fills_that_each_help_are_put_together(bench: RepairBench) -> None:
+async def test_two_fills_that_each_help_are_combined(bench: RepairBench) -> None:
     broken = COUNT.replace("n ^= n - 1", "n = n & (n - 1) or 0").replace("count += 1", "count += 2")
     broken = broken.replace("    count = 0\n", "    count = 5\n")
     tests = TESTS + "\n\ndef test_difference():\n    assert count_bits(127) - count_bits(0) == 7\n"

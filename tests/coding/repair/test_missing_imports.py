@@ -177,7 +177,7 @@ LIBRARY = [
 
 
 @pytest.mark.parametrize(("path", "marked", "message", "after"), LIBRARY, ids=[f"{row[0]}-{row[2]}" for row in LIBRARY])
-async def test_modules_that_the_language_comes_with_are_imported(path: str, marked: str, message: str, after: str):
+async def test_modules_of_the_standard_library_are_imported(path: str, marked: str, message: str, after: str):
     repairs = await repair_all(make_request(path, marked, message))
     assert repairs[0][1].kind == "import"
     assert repairs[0][0] == after

@@ -61,14 +61,14 @@ async def test_the_most_likely_token_is_the_first_repair(
     assert repair.kind == kind
 
 
-async def test_only_a_syntax_error_is_mended_by_a_token() -> None:
+async def test_only_a_syntax_error_is_repaired_by_a_token() -> None:
     assert await repair_tokens(make_request("a.py", "x = <|>vlaue<|>\n", "Undefined name `vlaue`", "F821")) == []
 
 
-async def test_a_syntax_error_that_is_gone_has_no_repair() -> None:
+async def test_a_syntax_error_that_no_longer_exists_has_no_repair() -> None:
     assert await repair_tokens(make_request("a.py", "x = <|>1<|>\n", "invalid syntax", "syntax")) == []
 
 
-async def test_no_more_than_a_few_are_given() -> None:
+async def test_only_a_few_repairs_are_proposed() -> None:
     request = make_request("a.js", "let x = f(g(h(a, b, c, d, e));<|><|>\n", "missing `)`", "syntax")
     assert 1 < len(await repair_tokens(request)) <= MAX_REPAIRS

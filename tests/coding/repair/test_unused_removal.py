@@ -227,7 +227,7 @@ ALL = [*IMPORTS, *VARIABLES, *UNREACHABLE]
 @pytest.mark.parametrize(
     ("path", "marked", "message", "after"), ALL, ids=[f"{n}-{row[0]}" for n, row in enumerate(ALL)]
 )
-async def test_unused_code_goes(path: str, marked: str, message: str, after: str | None):
+async def test_unused_code_is_removed(path: str, marked: str, message: str, after: str | None):
     repairs = await repair_all(make_request(path, marked, message))
     assert [text for text, _ in repairs][:1] == ([after] if after is not None else [])
 

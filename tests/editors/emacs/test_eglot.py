@@ -64,7 +64,7 @@ def test_eglot_connects_with_the_settings_of_the_page(run: str):
     assert "ok connected" in run
 
 
-def test_a_completion_is_offered_and_taken(run: str):
+def test_a_completion_is_offered_and_accepted(run: str):
     assert 'ok item ("total / len(valeus)")' in run
     assert "ok completed" in run
 

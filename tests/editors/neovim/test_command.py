@@ -123,7 +123,7 @@ def test_unknown_options_are_refused(start: Start, options: str, complaint: str)
         start().lua(f"require('lsp_harness').setup({options})")
 
 
-def test_only_the_keys_asked_for_are_mapped(start: Start):
+def test_only_the_requested_keys_are_mapped(start: Start):
     editor = start()
     editor.lua("""
         function _G.maps()

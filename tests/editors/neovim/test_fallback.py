@@ -129,7 +129,7 @@ def test_the_fallback_is_chosen_separately_for_each_method(editor: Editor):
     assert find_servers(editor, REFERENCES) == ["other"]
 
 
-def test_a_method_that_another_registers_later_counts(editor: Editor):
+def test_a_method_that_another_server_registers_later_replaces_ours(editor: Editor):
     start_other_server(editor, hoverProvider=True)
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
@@ -148,7 +148,7 @@ def test_the_fallback_answers_in_a_buffer_without_another_server(editor: Editor)
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
 
-def test_a_server_that_is_restarted_stands_back_too(editor: Editor):
+def test_a_restarted_server_leaves_its_methods_to_the_other_server(editor: Editor):
     start_other_server(editor)
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
     editor.nvim.command("LspHarness restart")

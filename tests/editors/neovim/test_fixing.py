@@ -133,7 +133,7 @@ def test_a_range_selects_the_diagnostics_of_its_lines(faulty: Editor):
     faulty.previews()
 
 
-def test_a_fix_that_cannot_be_worked_out_says_why(faulty: Editor):
+def test_a_fix_that_cannot_be_computed_gives_the_reason(faulty: Editor):
     faulty.diagnose(1, 7, 13, "hopeless")
 
     faulty.nvim.command("LspHarness fix")

@@ -72,7 +72,7 @@ def test_a_list_that_does_not_come_is_waited_for_in_vain_but_not_for_ever(start:
     editor.says("greet: the server has not answered yet; try again")
 
 
-def test_a_list_that_could_not_be_had_is_asked_for_again(start: Start):
+def test_a_list_that_failed_is_requested_again(start: Start):
     editor = start([*FAKE, "forgetful"])
     editor.open()
     editor.settle()

@@ -188,7 +188,7 @@ def test_a_superseded_request_is_cancelled(editor: Editor):
     ["vim.api.nvim_buf_set_lines(0, 1, 1, false, { 'below' })", "vim.api.nvim_win_set_cursor(0, { 1, 2 })"],
     ids=["text", "cursor"],
 )
-def test_an_answer_to_a_text_that_is_gone_is_dropped(editor: Editor, change: str):
+def test_an_answer_for_an_older_text_is_dropped(editor: Editor, change: str):
     editor.type("islow")
     editor.until_event("asked", left="slow")
     # without the plugin, which would cancel the request

@@ -87,7 +87,7 @@ def test_a_visual_selection_is_the_range_of_an_instruction(code: Editor):
     assert [each["range"] for each in code.events("instructed")] == [make_range(0, 4, 0, 5), make_range(1, 0, 1, 16)]
 
 
-def test_the_code_action_asks_here_and_tells_the_server(code: Editor):
+def test_the_code_action_asks_for_the_instruction_and_sends_it(code: Editor):
     place = {"uri": code.lua("return vim.uri_from_bufnr(0)"), "range": make_range(0, 4, 0, 7)}
     code.lua("vim.ui.input = function(_, done) done('be loud') end")
 

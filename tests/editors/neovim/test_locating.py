@@ -53,7 +53,7 @@ def test_without_a_task_the_user_is_asked_and_an_empty_answer_sends_no_request(c
     code.until_event("located", task="add it")
 
 
-def test_a_buffer_that_is_no_file_says_the_folder(code: Editor):
+def test_a_buffer_without_a_file_sends_the_folder(code: Editor):
     code.nvim.command("enew")
 
     code.nvim.command("LspHarness locate add it")

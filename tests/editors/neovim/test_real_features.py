@@ -18,7 +18,7 @@ def wait_for_status_line(editor: Editor, begins: str) -> None:
     editor.until("vim.startswith(require('lsp_harness').statusline(), ...)", begins)
 
 
-def test_alternatives_are_gone_through_and_the_one_that_is_shown_is_taken(real: Real):
+def test_the_user_cycles_through_alternatives_and_accepts_the_shown_one(real: Real):
     more = [{"text": "total / max(len(values), 1)"}, {"text": "total"}]
     editor = real(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
     editor.type("A ")
@@ -52,7 +52,7 @@ def test_an_explicit_request_shows_one_suggestion_and_the_key_shows_others(real:
     assert editor.ghost in (["total"], ["total / max(len(values), 1)"])
 
 
-def test_a_suggestion_that_was_asked_for_and_takes_long_is_seen_and_can_be_cancelled(real: Real):
+def test_a_slow_requested_suggestion_shows_progress_and_can_be_cancelled(real: Real):
     title = "Completion by lsp-harness"
     editor = real({"hang": True}, REPLY)
     editor.hush()
@@ -85,7 +85,7 @@ def test_why_opens_the_verdict_on_an_accepted_text(undefined: Editor):
     assert editor.lua("return vim.bo.modifiable") is False
 
 
-def test_the_statusline_goes_from_off_to_ready_and_counts(real: Real):
+def test_the_statusline_shows_the_state_of_the_engine_and_the_figures(real: Real):
     editor = real(REPLY, settings="[completion]\nwarm = false\n")
     wait_for_status_line(editor, f"{MODEL} off")
 
@@ -151,7 +151,7 @@ def test_another_model_of_the_catalogue_is_sent_as_a_setting(real: Real):
 
 
 @pytest.mark.parametrize("how", ["killed", "restarted"])
-def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
+def test_a_killed_engine_is_replaced_for_the_next_request(
     home: Path, start: Start, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ):
     """llama.cpp runs with a model of random weights."""

@@ -51,7 +51,7 @@ def test_ghost_text_is_shown_and_accepted(real: Real):
     assert "lspHarness.accepted" not in log(editor), "a refusal would be here"
 
 
-def test_typing_along_words_and_lines_need_no_second_reply(real: Real):
+def test_typing_along_and_accepting_parts_need_no_second_reply(real: Real):
     editor = start_completing_editor(real)
     editor.type("A ")
     editor.shows(REST)
@@ -139,7 +139,7 @@ def test_a_rejected_fix_leaves_the_text(real: Real):
     assert editor.buffer == BROKEN.splitlines()
 
 
-def test_a_fix_that_passes_no_gate_says_which(real: Real):
+def test_a_fix_that_fails_a_check_names_the_check(real: Real):
     editor = start_broken_editor(real, {"text": "return widhth + width"})
 
     editor.nvim.command("LspHarness fix")
@@ -148,7 +148,7 @@ def test_a_fix_that_passes_no_gate_says_which(real: Real):
     assert editor.buffer == BROKEN.splitlines()
 
 
-def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
+def test_a_running_fix_is_shown_and_can_be_cancelled(real: Real):
     # only the fix uses the engine
     editor = start_broken_editor(real, {"hang": True}, settings="[completion]\nwarm = false\n")
     editor.nvim.command("LspHarness fix")
@@ -192,7 +192,7 @@ def test_the_linter_is_run_in_a_trusted_workspace_only(real: Real, tmp_path: Pat
     assert (trusted == "true") == ("passed" in lint(tmp_path))
 
 
-def test_a_server_that_is_killed_comes_back_and_completes(real: Real):
+def test_a_killed_server_is_restarted_and_completes(real: Real):
     editor = start_completing_editor(real)
     editor.type("Goedited = 1<Esc>")
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id")

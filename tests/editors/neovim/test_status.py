@@ -138,7 +138,7 @@ def test_a_pause_of_this_window_is_sent_to_the_server(editor: Editor):
     assert [event["scope"] for event in editor.events("paused")] == ["here", "here"]
 
 
-def test_pausing_everywhere_is_taken_back_too(editor: Editor):
+def test_a_pause_of_all_windows_can_be_ended(editor: Editor):
     editor.nvim.command("LspHarness pause everywhere")
     editor.until_event("paused", scope="everywhere", on=True)
 

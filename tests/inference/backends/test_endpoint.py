@@ -28,7 +28,9 @@ async def left_as_data_comes(path: Path) -> None:
                     await read
 
 
-async def test_a_read_that_is_left_as_data_comes_leaves_no_traceback(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+async def test_a_read_that_is_cancelled_when_data_arrives_logs_no_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     # what it would be without us: if this passes on its own one day, the filter can go
     logging.getLogger("asyncio").removeFilter(endpoint.is_relevant_record)
     try:
@@ -43,7 +45,7 @@ async def test_a_read_that_is_left_as_data_comes_leaves_no_traceback(tmp_path: P
     assert caplog.text == ""
 
 
-async def test_other_messages_of_asyncio_are_kept(caplog: pytest.LogCaptureFixture):
+async def test_other_messages_of_asyncio_are_logged(caplog: pytest.LogCaptureFixture):
     loop = asyncio.get_running_loop()
     loop.call_exception_handler({"message": "Exception in callback oh()", "exception": ValueError("kept")})
     loop.call_exception_handler({"message": "Exception in callback late()", "exception": asyncio.InvalidStateError()})

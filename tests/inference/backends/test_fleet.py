@@ -96,7 +96,7 @@ async def test_health_brings_a_server_back(monkeypatch: pytest.MonkeyPatch):
     await two.aclose()
 
 
-async def test_a_request_goes_on_to_the_next_server_at_once_and_waits_when_all_were_asked():
+async def test_a_request_moves_to_the_next_server_at_once_and_waits_after_the_last():
     clock = Clock()
     two = make_fleet("ab", sleep=clock.at_once)
     order = [server.endpoint.name for server in two.ranked_servers("k")]
@@ -135,7 +135,7 @@ async def test_a_short_delay_that_a_server_requests_is_waited():
     assert clock.slept == [7]
 
 
-async def test_when_all_are_down_the_first_is_asked_all_the_same():
+async def test_if_all_servers_are_down_the_first_is_asked():
     two = make_fleet("ab", sleep=Clock().sleep)
     for server in two.servers:
         two.mark_failed(server)
@@ -148,7 +148,7 @@ async def test_when_all_are_down_the_first_is_asked_all_the_same():
     await two.aclose()
 
 
-async def test_a_single_server_is_never_set_aside():
+async def test_a_single_server_is_always_asked():
     clock = Clock()
     alone = make_fleet("a", sleep=clock.sleep)
     alone.mark_failed(alone.servers[0])

@@ -96,7 +96,7 @@ async def test_vllm_is_recognised():
     assert (features["grammar"], features["tokenize"], features["persist"]) == (True, True, False)
 
 
-async def test_vllm_fills_a_hole():
+async def test_vllm_answers_an_infill_request():
     context = InfillContext("def f(a, b):\n    c = ", "\n    return c\n", (("a.py", "# a.py\n"),))
     async with open_vllm() as (engine_client, _):
         chunks = await answer(engine_client, Infill(context, sampling=Sampling(n_predict=16, stop=("\n",))))
@@ -142,7 +142,7 @@ async def test_vllm_formats_a_conversation_with_its_own_template():
     assert (join_chunks(chunks), chunks[-1].usage.reused) == ("Hello", 16)
 
 
-async def test_vllm_counts_truly_and_embeds():
+async def test_vllm_counts_tokens_exactly_and_embeds():
     async with open_vllm() as (engine_client, _):
         [counted, nothing] = await engine_client.count(["def f():", ""])
         vectors = await engine_client.embed(["a", "b"])
@@ -213,7 +213,7 @@ async def test_a_stream_that_ends_early_is_an_error():
             await answer(engine_client)
 
 
-async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
+async def test_a_deadline_ends_the_connection(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=0.6)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
     pieces = ["a\n", "b", "c", "d\n", "e"]
@@ -274,7 +274,7 @@ async def test_a_model_of_no_known_family_cannot_fill():
     assert reason.startswith("the fill-in-the-middle format of some is not known")
 
 
-async def test_a_server_that_is_given_no_holes():
+async def test_a_server_without_infill_refuses_it():
     async with serve_replies(model="qwen2.5-coder", fim="none") as (engine_client, _):
         assert (await engine_client.props()).raw[
             NO_INFILL_KEY
@@ -284,7 +284,7 @@ async def test_a_server_that_is_given_no_holes():
 
 
 @pytest.mark.process
-async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path):
+async def test_a_model_without_fill_in_the_middle_rewrites_the_function(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     source = "def area(radius):\n    return 3 * raduis\n    #          ^^^^^^ F821 what is this\n"
     src = markup.parse(source, tmp_path / "a.py")

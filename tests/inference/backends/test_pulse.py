@@ -96,7 +96,7 @@ async def test_an_engine_that_has_answered_is_not_probed(engine: Engine, pulse: 
     assert engine.limits == []
 
 
-async def test_a_request_that_was_given_up_is_still_owed_a_sign(
+async def test_a_cancelled_request_does_not_end_the_watch(
     engine: Engine, pulse: EnginePulse, caplog: pytest.LogCaptureFixture
 ):
     engine.lives = False

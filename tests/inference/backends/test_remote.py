@@ -164,7 +164,7 @@ async def test_a_busy_server_is_asked_again(status: int):
         assert join_chunks(await answer(engine_client)) == "b"
 
 
-async def test_as_often_as_the_setting_says():
+async def test_a_request_is_repeated_as_often_as_the_setting_says():
     server = make_llama_server()
     server.on["POST", "/completion"] = Reply(status=503, json={"error": {"message": "full"}})
     async with open_server(server), open_client(server.url, retries=2) as engine_client:
@@ -193,7 +193,7 @@ def test_retry_after_is_a_number_or_a_date(header: str, least: float, most: floa
     assert parse_retry_after("Fri, 31 Dec 2100 23:59:59 GMT") > 1_000_000
 
 
-async def test_an_answer_that_has_begun_is_not_asked_again():
+async def test_an_answer_that_has_begun_is_not_requested_again():
     async with (
         open_server(make_llama_server({"content": "a"}, None)) as server,
         open_client(server.url) as engine_client,
@@ -328,7 +328,7 @@ async def test_blanks_before_the_cursor_are_left_to_the_model():
 
 
 @pytest.mark.parametrize(("fim", "alias"), [("auto", "Qwen2.5-Coder-7B"), ("qwen2.5-coder", "some")])
-async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: str):
+async def test_an_infill_prompt_is_built_for_a_known_family(fim: str, alias: str):
     server = make_llama_server(props=PROPS | {"model_alias": alias})
     async with open_server(server), open_client(server.url, fim=fim) as engine_client:
         await answer(engine_client, Infill(InfillContext("a", "b", (("x.py", "# x\n"),))))
@@ -341,7 +341,7 @@ async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: st
 
 
 @pytest.mark.parametrize("props", [PROPS, OURS])
-async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
+async def test_a_llama_server_without_fim_tokens_refuses_infill(props: dict[str, Any]):
     async with (
         open_server(make_llama_server(props=props)) as server,
         open_client(server.url, fim="none") as engine_client,
@@ -386,7 +386,7 @@ async def test_a_warming_request_returns_no_text():
         ]
 
 
-async def test_counts_are_asked_for_one_by_one_and_remembered():
+async def test_token_counts_are_requested_one_by_one_and_remembered():
     server = make_llama_server()
     server.on["POST", "/tokenize"] = lambda body: Reply(json={"tokens": list(range(len(body["content"])))})
     async with open_server(server), open_client(server.url) as engine_client:

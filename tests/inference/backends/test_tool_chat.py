@@ -123,7 +123,7 @@ async def test_anthropic_gets_tools_calls_results_and_marks_for_its_cache():
 
 
 @pytest.mark.parametrize("form", FORMATS)
-async def test_pieces_of_parallel_calls_are_put_together(form: Format):
+async def test_pieces_of_parallel_calls_are_joined(form: Format):
     said = ScriptedAnswer(["I ", "look."], [("read", ['{"pa', 'th": "a', '.py"}']), ("list_all", [])], thinking="hm")
     async with serve_and_connect(form, said) as (engine_client, _):
         chunks = await answer(engine_client, chat())

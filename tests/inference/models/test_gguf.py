@@ -60,7 +60,7 @@ def test_the_header_is_read_past_all_arrays(tiny: Path):
     assert header.vocabulary == len(QWEN)
 
 
-def test_scalars_of_every_type_are_kept(tmp_path: Path):
+def test_scalars_of_every_type_are_read(tmp_path: Path):
     def scalars(writer: gguf.GGUFWriter) -> None:
         writer.add_uint8("s.u8", 200)
         writer.add_int8("s.i8", -100)
@@ -127,7 +127,7 @@ def test_a_truncated_file_is_damaged(tiny: Path, tmp_path: Path):
     assert read_header(cut).tensors == 2
 
 
-def test_damage_anywhere_is_an_error_of_the_file_or_goes_unnoticed(tiny: Path, tmp_path: Path):
+def test_damage_at_any_byte_is_a_file_error_or_has_no_effect(tiny: Path, tmp_path: Path):
     data = tiny.read_bytes()
     bent = tmp_path / "bent.gguf"
     refused: list[str] = []

@@ -202,7 +202,7 @@ def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
     assert second.notes == ["tiny.gguf is being downloaded by another process; waiting for it"]
 
 
-def test_a_pull_that_stands_still_elsewhere_is_not_waited_for(
+def test_a_stalled_pull_of_another_process_is_not_waited_for(
     models: Path, report: RecordingReport, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pulling, "WAIT_POLL_S", 0.01)

@@ -100,7 +100,7 @@ def test_a_python_without_pip_is_named(models: Path, publish: Publish, tmp_path:
 
 
 @pytest.mark.process
-def test_a_download_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_stalled_download_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(wheel, "PIP_POLL_S", 0.01)
     monkeypatch.setattr(wheel, "MAX_IDLE_POLLS", 2)
     command = [sys.executable, "-S", "-c", "import signal; signal.pause()"]

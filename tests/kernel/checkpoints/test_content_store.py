@@ -43,7 +43,7 @@ async def test_private_and_large_files_are_not_saved(kind: str, make: Make, root
 @pytest.mark.parametrize(
     "script", ["exit 1", "echo nonsense", "kill -9 $$", "exec sleep 1000"], ids=["fails", "lies", "dies", "hangs"]
 )
-async def test_with_a_broken_git_copies_are_made(
+async def test_copies_are_made_if_git_is_broken(
     script: str, make: Make, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     program = tmp_path / "git"
@@ -87,7 +87,7 @@ async def test_a_folder_that_is_too_large_is_saved_in_part(kind: str, make: Make
     assert done.event.paths == ()
 
 
-async def test_when_git_takes_too_long_copies_are_made(
+async def test_copies_are_made_if_git_takes_too_long(
     make: Make, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     program = tmp_path / "git"

@@ -110,7 +110,7 @@ async def test_a_background_task_returns_at_once(recorder: Recorder, request_for
 
 
 @pytest.mark.parametrize("inline_ms", [-5, 0, 20])
-async def test_an_automatic_task_goes_on_in_the_background(recorder: Recorder, request_for: Requests, inline_ms: int):
+async def test_an_automatic_task_continues_in_the_background(recorder: Recorder, request_for: Requests, inline_ms: int):
     result = await recorder.runner.run(request_for(SLEEP, execution="auto", inline_ms=inline_ms))
 
     assert result.status == "started"
@@ -190,7 +190,7 @@ async def test_a_cancelled_caller_cancels_the_task(recorder: Recorder, request_f
     assert isinstance(end, TaskCancelled)
 
 
-async def test_a_command_that_takes_too_long(recorder: Recorder, tmp_path: Path):
+async def test_a_command_that_takes_too_long_is_ended(recorder: Recorder, tmp_path: Path):
     work = ShellWork(SLEEP, tmp_path, timeout_s=0.05)
     result = await recorder.runner.run(TaskRequest("shell", "", work))
 
@@ -207,7 +207,7 @@ async def test_a_command_that_takes_too_long(recorder: Recorder, tmp_path: Path)
         ("a\0b", "cannot be started: embedded null byte"),
     ],
 )
-async def test_a_command_that_cannot_start(recorder: Recorder, tmp_path: Path, command: Any, reason: str):
+async def test_a_command_that_cannot_start_fails(recorder: Recorder, tmp_path: Path, command: Any, reason: str):
     result = await recorder.runner.run(TaskRequest("shell", "", ShellWork(command, tmp_path)))
 
     assert result.status == "failed"
@@ -215,7 +215,7 @@ async def test_a_command_that_cannot_start(recorder: Recorder, tmp_path: Path, c
     assert recorder.end_events == [TaskFailed(result.task_id, result.summary)]
 
 
-async def test_a_folder_that_is_missing(recorder: Recorder, tmp_path: Path):
+async def test_a_missing_working_folder_fails_the_task(recorder: Recorder, tmp_path: Path):
     result = await recorder.runner.run(TaskRequest("shell", "", ShellWork("true", tmp_path / "none")))
 
     assert "run the command in a folder that exists" in result.summary
@@ -250,7 +250,9 @@ async def test_a_function_is_a_task(recorder: Recorder, request_for: Requests):
         (TimeoutError(), "TimeoutError: "),
     ],
 )
-async def test_a_function_that_fails(recorder: Recorder, request_for: Requests, error: BaseException, reason: str):
+async def test_a_function_that_raises_fails_its_task(
+    recorder: Recorder, request_for: Requests, error: BaseException, reason: str
+):
     async def answer(output: TaskOutput) -> str:
         raise error
 
@@ -259,14 +261,14 @@ async def test_a_function_that_fails(recorder: Recorder, request_for: Requests, 
     assert recorder.end_events == [TaskFailed(result.task_id, reason)]
 
 
-async def test_a_function_that_cancels_itself(recorder: Recorder, request_for: Requests):
+async def test_a_function_that_cancels_itself_cancels_its_task(recorder: Recorder, request_for: Requests):
     async def answer(output: TaskOutput) -> str:
         raise asyncio.CancelledError
 
     assert (await recorder.runner.run(request_for(answer))).status == "cancelled"
 
 
-async def test_a_function_that_does_not_want_to_end(
+async def test_a_function_that_ignores_cancellation_is_left_behind(
     recorder: Recorder, request_for: Requests, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(task_runner, "STOP_S", 0.0)
@@ -359,7 +361,7 @@ async def test_an_unknown_task_is_refused(recorder: Recorder, task_id: str):
             await call(task_id)
 
 
-async def test_a_part_that_is_not_valid(recorder: Recorder, request_for: Requests):
+async def test_an_invalid_part_of_an_output_is_refused(recorder: Recorder, request_for: Requests):
     task_id = (await recorder.runner.run(request_for("echo out"))).task_id
 
     for since, limit in ((-1, 10), (0, 0), (0, -1)):
@@ -407,7 +409,7 @@ async def test_secrets_are_not_written(recorder: Recorder, request_for: Requests
     assert TOKEN[:half] not in "".join(recorder.live)
 
 
-async def test_a_log_that_cannot_be_written(request_for: Requests, tmp_path: Path):
+async def test_a_log_that_cannot_be_written_does_not_fail_the_task(request_for: Requests, tmp_path: Path):
     def refuse(event: Any) -> None:
         if isinstance(event, refused):
             raise FileError("the disk is full")
@@ -439,7 +441,7 @@ async def test_an_output_without_an_end_does_not_fill_the_disk(tmp_path: Path):
     assert "".join(live) == text
 
 
-async def test_the_list_of_tasks(recorder: Recorder, request_for: Requests):
+async def test_tasks_are_listed(recorder: Recorder, request_for: Requests):
     first = (await recorder.runner.run(request_for("true"))).task_id
     second = (await recorder.runner.run(request_for(SLEEP, execution="background"))).task_id
 

@@ -223,7 +223,7 @@ def test_a_text_makes_a_new_file_in_a_new_folder(desk: Desk) -> None:
     assert not (desk.project / "new").exists()
 
 
-def test_bytecode_of_a_replaced_file_is_gone(desk: Desk) -> None:
+def test_bytecode_of_a_replaced_file_is_hidden(desk: Desk) -> None:
     text, cache = desk.outside / "text", desk.project / "__pycache__"
     text.write_text("VALUE = 'proposed'\n")
     cache.mkdir()

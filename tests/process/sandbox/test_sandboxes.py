@@ -95,7 +95,7 @@ async def test_the_folder_is_read_and_scratch_folders_are_written(sandbox: Sandb
     assert (project.scratch / "out").read_text() == "on disk"
 
 
-async def test_a_candidate_stands_in_the_place_of_a_file(project: Project) -> None:
+async def test_a_candidate_replaces_a_file_in_the_sandbox(project: Project) -> None:
     sandbox = Bubblewrap()
     if problem := sandbox.find_problem():
         pytest.skip(f"bubblewrap does not work here: {problem}")

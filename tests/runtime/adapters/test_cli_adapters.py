@@ -54,7 +54,7 @@ def test_keys_get_the_names_that_the_agents_read(adapter: CliAdapter, given: str
     assert KEY not in repr(launch)
 
 
-def test_a_name_of_the_description_comes_before_an_inherited_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_of_the_description_wins_over_an_inherited_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "inherited")
     spec = replace(make_spec("claude"), env={"CLAUDE_API_KEY": KEY})
     assert Claude().build_launch(spec, "pty").env["ANTHROPIC_API_KEY"] == KEY

@@ -66,7 +66,7 @@ async def test_an_interactive_shell_ends_by_the_signal_of_a_closed_terminal(star
     assert await terminal.wait() == -signal.SIGHUP
 
 
-async def test_an_agent_that_stops_itself_goes_on(start: StartTerminal):
+async def test_an_agent_that_stops_itself_is_continued(start: StartTerminal):
     terminal = await start("bash", "-c", "kill -STOP $$; echo goes on; read x")
     await until_shown("goes on", terminal)
 

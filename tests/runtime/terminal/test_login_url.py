@@ -13,7 +13,7 @@ def wrap_url(url: str, width: int, before: str = "", after: str = "") -> list[st
     return [f"{before}{url[start : start + inner]:<{inner}}{after}".rstrip() for start in range(0, len(url), inner)]
 
 
-def test_the_target_of_a_link_comes_first():
+def test_the_target_of_a_hyperlink_is_preferred():
     assert find_login_url(wrap_url(URL, 60), 60, ["https://docs.example.com", URL + "&whole=1"]) == URL + "&whole=1"
     assert find_login_url([], 60, ["https://docs.example.com/guide"]) == ""
 

@@ -29,7 +29,7 @@ def test_all_fields_of_a_report_are_parsed():
 @pytest.mark.parametrize(
     "payload", ["", "?", "state", "state=", "state=sleeping", "app=claude", "state=idle:msg=" + "A" * 5000]
 )
-def test_reports_that_are_dropped(payload: str):
+def test_invalid_reports_are_dropped(payload: str):
     assert parse_report(payload) is None
 
 
@@ -43,7 +43,7 @@ def test_reports_that_are_dropped(payload: str):
         b64encode(b"\xff\xfe").decode(),
     ],
 )
-def test_a_wrong_message_is_left_out_and_the_state_counts(message: str):
+def test_a_report_with_an_invalid_message_keeps_its_state(message: str):
     assert parse_report(f"state=blocked:kind=auth:msg={message}") == StatusReport("blocked", kind="auth")
 
 

@@ -91,7 +91,7 @@ async def test_no_edit_is_sent_to_the_editor_in_a_mode_that_denies_it(serve: Ser
 
 
 @pytest.mark.parametrize(("title", "is_saved"), [("Allow for this session", False), ("Always allow", True)])
-async def test_an_answer_for_longer_counts_for_the_next_question_of_this_file(
+async def test_a_lasting_answer_decides_the_next_question_about_the_file(
     serve: Serve, root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, title: str, is_saved: bool
 ):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))

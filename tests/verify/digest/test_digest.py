@@ -56,7 +56,7 @@ def test_a_log_of_several_tools_names_all_of_them():
     )
 
 
-def test_secrets_are_taken_out():
+def test_secrets_are_removed():
     for text in (
         f"a.py:1: error: Invalid value '{TOKEN}'  [misc]\n",
         f"FAILED test_a.py::test_a[{TOKEN}] - AssertionError: assert '{TOKEN}' == ''\n",
@@ -138,7 +138,7 @@ def test_a_log_that_only_resembles_a_tool_is_not_understood(text: str):
 @pytest.mark.parametrize(
     "text", ["12:30:45: started\n", "http://host:80: refused\n", "127.0.0.1:8080: refused\n", "at 3:4: x\n"]
 )
-def test_texts_that_are_no_place(text: str):
+def test_texts_that_only_resemble_a_place_are_ignored(text: str):
     assert digest_output(text).problems == ()
 
 

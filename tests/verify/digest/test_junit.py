@@ -314,7 +314,7 @@ def test_a_collection_error_counts_once():
     assert digest_fixture("pytest-collection.txt").failed == 1
 
 
-def test_pytest_that_says_little_or_runs_twice():
+def test_short_or_repeated_output_of_pytest_is_read():
     assert digest_output("..s" + " " * 70 + "[100%]\n").summary == "pytest: 2 passed, 1 skipped"
     run = "=== test session starts ===\ncollected 2 items\n\na.py ..  [100%]\n\n=== 2 passed in 0.1s ===\n"
     assert digest_output(run * 2).summary == "pytest: 4 passed"
@@ -383,7 +383,7 @@ def test_the_module_of_a_pytest_class_name_is_found(class_name: str, file: str, 
     assert ".py" in repr(digest_output(other).passed_tests) or not file
 
 
-def test_the_places_of_failures_say_where_a_module_of_pytest_ends():
+def test_the_place_of_a_failure_shows_the_end_of_the_module_name():
     failure = "<failure message='assert 0'>E   assert 0\n\nA.b/C/check.py:3: AssertionError</failure>"
     cases = make_test_case("A.b.C.check.K", "t", content=failure) + make_test_case("A.b.C.check", "u")
     text = f'<testsuites><testsuite name="pytest">{cases}'

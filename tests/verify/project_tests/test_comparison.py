@@ -255,7 +255,7 @@ async def test_a_proposal_passes_if_the_lines_of_a_failing_test_cannot_be_record
     assert (await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"))).status == "passed"
 
 
-async def test_a_test_that_must_be_repaired_counts(desk: Desk) -> None:
+async def test_a_test_that_must_be_repaired_is_required(desk: Desk) -> None:
     wanted = frozenset({"test_config.py::test_old"})
     same = await desk.compare(SOURCE + "\n", must_pass=wanted)
     assert [finding.code for finding in same.findings] == ["test_old"]
@@ -299,7 +299,7 @@ async def test_tests_of_a_file_that_cannot_be_imported_any_more_are_broken(desk:
     assert "its file cannot be imported: ImportError" in result.findings[0].message
 
 
-def test_a_runner_that_only_counts_must_count_one_more() -> None:
+def test_a_runner_without_test_names_must_count_one_more_pass() -> None:
     before, wanted = Digest("cargo", (), 3, 1), frozenset({"test_old"})
     assert [problem.test for problem in find_lost_tests(before, Digest("cargo", (), 3, 0, 1), wanted)] == ["test_old"]
     assert find_lost_tests(before, Digest("cargo", (), 4), wanted) == []

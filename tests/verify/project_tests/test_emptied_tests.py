@@ -120,7 +120,7 @@ def test_emptied_test_is_named(name: str, text: str, old: str, new: str, test: s
         ("test_calc.py", PYTHON, "assert total([1, 2]) == 3", "self.check(total, 3)"),
     ],
 )
-def test_test_that_checks_in_another_way_is_not_emptied(
+def test_a_test_with_other_kinds_of_checks_is_not_emptied(
     name: str, text: str, old: str, new: str, tmp_path: Path
 ) -> None:
     assert old in text

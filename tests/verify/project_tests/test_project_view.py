@@ -38,7 +38,7 @@ def test_a_runtime_folder_that_others_can_read_is_private(
     assert home not in list_private_paths(home / "project")
 
 
-def test_changes_of_the_home_and_of_the_folder_around_the_project_are_gone_after_the_run(home: Path) -> None:
+def test_changes_outside_of_the_project_are_discarded_after_the_run(home: Path) -> None:
     folders = list_view_folders(home / "project")
     assert home in folders or any(home.is_relative_to(folder) for folder in folders)
     assert Path("/") not in folders

@@ -232,7 +232,7 @@ def test_django_is_not_used_without_the_package(machine: Machine) -> None:
     assert machine.find("shop/models.py").name == "pytest"
 
 
-def test_a_plug_in_of_pytest_for_django_comes_first(machine: Machine) -> None:
+def test_the_pytest_plug_in_for_django_is_preferred(machine: Machine) -> None:
     machine.make_environment("pytest", "django")
     machine.put("manage.py")
     machine.put("pytest.ini", "[pytest]\nDJANGO_SETTINGS_MODULE = shop.settings\n")

@@ -81,7 +81,7 @@ async def pool() -> AsyncIterator[CheckerPool]:
 
 
 @pytest.mark.parametrize("settings", [*list_settings(), *OTHERS])
-async def test_the_command_reports_and_never_mends(tmp_path: Path, settings: str) -> None:
+async def test_the_ruff_command_reports_and_never_fixes(tmp_path: Path, settings: str) -> None:
     file = tmp_path / "a.py"
     file.write_text(TEXT)
     (tmp_path / "pyproject.toml").write_text(f"{HEAD}{settings}\n")

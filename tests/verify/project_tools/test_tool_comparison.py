@@ -85,13 +85,13 @@ async def compare(bench: Workbench, text: str, tool: ProjectTool | None = None) 
     return [new.finding.message for new in await bench.tools.compare(tool or WordTool(), changes, "error")]
 
 
-async def test_only_new_errors_anywhere_in_the_project_count(bench: Workbench) -> None:
+async def test_only_new_errors_in_the_project_count(bench: Workbench) -> None:
     assert await compare(bench, "fine\nbad one\npoor\n") == []
     assert await compare(bench, "bad one\nbad three\n") == ["bad three"]
     assert [*(bench.root / "a.txt").read_text().splitlines()] == ["bad one"]
 
 
-async def test_the_answer_before_is_kept_until_a_file_changes(bench: Workbench) -> None:
+async def test_the_earlier_answer_is_reused_until_a_file_changes(bench: Workbench) -> None:
     await compare(bench, "x\n")
     await compare(bench, "y\n")
     scratch = next(iter(bench.tools._scratch.values())).path
@@ -147,7 +147,7 @@ async def test_the_error_says_why_a_tool_gave_no_answer(bench: Workbench) -> Non
         await compare(bench, "x\n", tool)
 
 
-async def test_after_a_failure_no_further_comparison_is_begun() -> None:
+async def test_no_comparison_is_started_after_a_failure() -> None:
     begun: list[str] = []
 
     async def fail(name: str) -> list[NewFinding]:

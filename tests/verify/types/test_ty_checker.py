@@ -92,7 +92,7 @@ async def test_ty_follows_modules_and_packages_that_come_and_go(tmp_path: Path, 
     assert counts == [2, 1, 0, 1]
 
 
-def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_program_of_the_workspace_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(TY_VARIABLE, raising=False)
     monkeypatch.setattr(checkers, "find_tool", lambda name: f"/usr/bin/{name}")
 

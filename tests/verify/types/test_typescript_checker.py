@@ -114,7 +114,7 @@ def create_package(folder: Path, version: str) -> Path:
     return package
 
 
-def test_the_nearest_typescript_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_nearest_typescript_of_the_workspace_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(TYPESCRIPT_VARIABLE, raising=False)
     root = tmp_path / "folder"
     file = root / "packages" / "a" / "a.ts"
