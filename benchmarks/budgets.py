@@ -47,7 +47,7 @@ SHARES = {
 
 
 class Judge:
-    """Faults of prompts, counted by kind."""
+    """The counts of faults in prompts, by kind."""
 
     def __init__(self, llama: Llama) -> None:
         self._llama = llama

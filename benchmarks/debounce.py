@@ -44,7 +44,7 @@ def replay_with_pauses(median: float, quiet: Quiet) -> Replay:
 
 
 def median_delay(without: Replay, waited: Replay) -> float:
-    """Milliseconds, at the median."""
+    """Return the median of the delays in milliseconds."""
     both = without.written & waited.written
     return 1000 * statistics.median(waited.shown[key] - without.shown[key] for key in both)
 

@@ -67,7 +67,7 @@ def find_index_processes(client: LspClient) -> list[psutil.Process]:
 
 
 async def kill_once(client: LspClient, chance: random.Random, answers: list[float]) -> None:
-    """One kill at a random moment of the life of the process, the server being asked meanwhile."""
+    """Kill the index process at a random moment, while the server gets requests."""
     lives, dies, found = chance.uniform(0.1, 3.0), float("inf"), list[psutil.Process]()
     while perf_counter() < dies:
         if (found := find_index_processes(client)) and dies == float("inf"):

@@ -70,7 +70,7 @@ async def through_server(rows: list[Case], keep: Keep) -> None:
 
 
 async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -> None:
-    """`AT_ONCE` cases in one batch: the model's answers, not their times, are what counts then.
+    """Ask about cases `AT_ONCE` at a time, because only the answers count and not their times.
 
     Cases that begin alike follow each other, so that the engine evaluates what they share once.
     """
@@ -89,7 +89,7 @@ async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -
 
 
 async def ask_engine(rows: list[Case], order: str, keep: Keep) -> None:
-    """Asks the engine itself."""
+    """Send the cases to the engine itself."""
     socket = await EngineSupervisor(load()[0]).ensure_running()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
@@ -106,7 +106,7 @@ async def ask_engine(rows: list[Case], order: str, keep: Keep) -> None:
 
 
 async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
-    """The first line of the answer that is not empty; nothing is generated after it."""
+    """Return the first line of the answer that is not empty; no text is generated after it."""
     prefix, suffix = row["input"]["prefix"], row["input"]["suffix"]
     body = {
         "input_prefix": prefix[-6000:],

@@ -129,7 +129,7 @@ class Watched:
         found.own[method] = max(found.own.get(method, 0.0), (perf_counter() - began) * 1000)
 
     async def _request(self, method: str, params: Any) -> Any:
-        """The result, or the error; None where there was no answer."""
+        """Return the result or the error, or None without an answer."""
         try:
             async with asyncio.timeout(ANSWER_S):
                 result = await self._editor.request(method, params)
@@ -146,7 +146,7 @@ class Watched:
 
 @asynccontextmanager
 async def open_server(folder: Path) -> AsyncIterator[Watched]:
-    """A server of its own, which knows nothing of what was open before."""
+    """Yield a new server that has no open documents."""
     script = folder / "script.json"
     script.write_text(json.dumps([{"text": "radius ** 3\n    # done"}] * 5_000))
     home = {"LSP_HARNESS_HOME": str(folder / "home"), "LSP_HARNESS_ENGINE__SCRIPT": str(script)}
@@ -165,7 +165,7 @@ async def open_server(folder: Path) -> AsyncIterator[Watched]:
 
 
 async def measure(texts: Sequence[Hostile], keys: int) -> AsyncIterator[Measured]:
-    """Each text in turn; one server for texts of a kind, and a new one where it has ended."""
+    """Yield the times for each text. All texts of a kind share a server, and a server that ended is replaced."""
     left = list(texts)
     while left:
         with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from tests.support.grammar_cases import CASES, Case, generate_at_random
 
 
 async def measure(cases: list[Case], args: argparse.Namespace) -> bool:
-    """Prints a line for each case; true when everything could be read."""
+    """Print a line for each case, and return whether every answer could be parsed."""
     socket = await EngineSupervisor(load()[0]).ensure_running()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
     fine = True

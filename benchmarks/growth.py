@@ -14,7 +14,7 @@ MIB = 2**20
 
 
 def sample_process(pid: int) -> dict[str, Any] | None:
-    """Resident memory in MiB and open descriptors now; None of a process that is gone."""
+    """Return the resident memory in MiB and the open descriptors, or None if the process has ended."""
     try:
         process = psutil.Process(pid)
         return {"pid": pid, "rss": round(process.memory_info().rss / MIB, 2), "fds": process.num_fds()}
@@ -24,7 +24,7 @@ def sample_process(pid: int) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Means of the quarters of the samples. Caches and grammars fill in the first, so growth is from the second on."""
+    """The means of the quarters of the samples. Growth is measured from the second quarter on."""
 
     what: str
     means: tuple[float, ...]
@@ -40,7 +40,7 @@ class Growth:
 
 
 def growth_by_quarters(what: str, values: Sequence[float]) -> Growth | None:
-    """None of fewer than four samples, which have no quarters."""
+    """Return the growth between quarters, or None with fewer than four samples."""
     if len(values) < 4:
         return None
     edges = [len(values) * n // 4 for n in range(5)]

@@ -44,7 +44,7 @@ async def request_symbols(client: LspClient, query: str) -> list[str]:
 async def time_until_found(
     client: LspClient, root: Path, query: str, answers: list[float], seconds: float = PATIENCE
 ) -> float | None:
-    """Seconds until a symbol is in the index; the symbols of the open text are asked for meanwhile, and timed in ms."""
+    """Return the seconds until a symbol is in the index, while the symbols of an open text are requested and timed."""
     began = perf_counter()
     uri = (root / "open.py").as_uri()
     while perf_counter() - began < seconds:
@@ -59,7 +59,7 @@ async def time_until_found(
 
 
 def measure_memory(client: LspClient) -> int:
-    """MiB of the server and all processes below it."""
+    """Return the MiB of the server and all its descendants."""
     server = psutil.Process(client.process.pid)
     total = 0
     for process in (server, *server.children(recursive=True)):

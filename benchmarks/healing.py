@@ -38,7 +38,7 @@ PATIENT_MS = 120_000
 
 
 class Unhealed(EngineClient):
-    """Asks without healing."""
+    """An engine that is asked without healing."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         return super().stream(replace(request, heal=False) if isinstance(request, Infill) else request)
@@ -60,7 +60,7 @@ def read_lines(name: str) -> list[Case]:
 
 
 def cut(rows: list[Case], number: int) -> list[Case]:
-    """`number` of the cases with the hole begun inside an identifier of it, from a fixed seed.
+    """Return `number` cases whose hole begins inside of an identifier, from a fixed seed.
 
     Each case is used once before any is used twice.
     """
@@ -112,7 +112,7 @@ async def run(rows: list[Case]) -> dict[str, list[dict[str, Any]]]:
 
 
 def count_double_blanks(rows: list[Case], answers: list[dict[str, Any]]) -> int:
-    """Answers that put a blank behind a blank."""
+    """Count the answers that begin with a blank behind a blank."""
     said = {given["id"]: given["answer"] for given in answers}
     return sum(row["input"]["prefix"].endswith((" ", "\t")) and said[row["id"]].startswith((" ", "\t")) for row in rows)
 

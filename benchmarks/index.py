@@ -48,7 +48,7 @@ for path in sorted(Path(sys.argv[1]).rglob("*"))[share::shares]:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds on the clock and of CPU, and the most memory that all processes had at a time, in MiB."""
+    """The seconds of the clock and of the CPU, and the largest memory of all processes together in MiB."""
 
     seconds: float
     cpu: float
@@ -56,7 +56,7 @@ class Cost:
 
 
 class Watched:
-    """CPU time and memory of a process and its children, sampled often.
+    """A sampler of the CPU time and memory of a process and its children.
 
     A process that ends between two samples loses a few milliseconds.
     """
@@ -70,7 +70,7 @@ class Watched:
         self._thread.start()
 
     def look(self) -> float:
-        """CPU seconds so far."""
+        """Return the CPU seconds until now."""
         memory = 0
         processes = [self._process]
         with suppress(psutil.NoSuchProcess):
@@ -99,7 +99,7 @@ class Watched:
 def open_index_process(
     root: Path, database: Path
 ) -> Iterator[tuple[subprocess.Popen[str], Callable[[], dict[str, Any]]]]:
-    """The process that keeps an index, and what it says when it is ready."""
+    """Start the process that keeps an index, and yield it with its report that it is ready."""
     argv = [sys.executable, "-m", "lsp_harness.index.index_process", "--root", str(root), "--database", str(database)]
     child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin
@@ -117,7 +117,7 @@ def open_index_process(
 
 
 def measure_first_index(root: Path, database: Path) -> tuple[Cost, dict[str, Any]]:
-    """One start, until it is ready."""
+    """Measure a start until the index is ready."""
     began = perf_counter()
     with open_index_process(root, database) as (child, ready):
         watched = Watched(child.pid)
@@ -131,7 +131,7 @@ def measure_first_index(root: Path, database: Path) -> tuple[Cost, dict[str, Any
 
 
 def measure_change(root: Path, database: Path, file: Path) -> tuple[float, dict[str, Any]]:
-    """From the change of one file to its being in the index, while the process runs."""
+    """Measure the time from the change of a file until it is in the index, while the process runs."""
     with open_index_process(root, database) as (_, ready):
         ready()
         ready()  # when the watch has begun
@@ -142,7 +142,7 @@ def measure_change(root: Path, database: Path, file: Path) -> tuple[float, dict[
 
 
 def run_together(*commands: Sequence[str]) -> Cost:
-    """All at the same time."""
+    """Run all commands at the same time, and return their cost."""
     began = perf_counter()
     cpu = memory = 0.0
     quiet = subprocess.DEVNULL
@@ -163,7 +163,7 @@ def median_cost(costs: Sequence[Cost]) -> Cost:
 
 
 def copy_files(folder: Path, suffix: str, into: Path) -> tuple[int, int]:
-    """Files and bytes."""
+    """Copy the files with a suffix, and return their number and bytes."""
     count = size = 0
     for found in walk(folder, IgnoreFiles([folder])):
         if isinstance(found, WalkedFile) and found.path.endswith(suffix):

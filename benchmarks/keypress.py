@@ -26,7 +26,7 @@ PARTS = ("shown_ms", "editor_ms", "server_ms", "engine_ms", "waited_ms")
 
 @dataclass(frozen=True, slots=True)
 class Keypress:
-    """`kind`: the model wrote it, the server knew it, or it is the rest of what was shown before."""
+    """The record of a key. `kind` says whether the model wrote the suggestion, the server knew it, or it is a rest."""
 
     key: int
     shown_ms: float
@@ -56,14 +56,14 @@ def keypress(
 
 
 def read(lines: Iterable[str]) -> list[Keypress]:
-    """Rows that were written by any editor; other keys in them are left out."""
+    """Return the rows that editors wrote, without keys that showed no suggestion."""
     known = {field.name for field in fields(Keypress)}
     rows = (row for line in lines if line.strip() and "nothing" not in (row := json.loads(line)))
     return [Keypress(**{name: value for name, value in row.items() if name in known}) for row in rows]
 
 
 def count_missing_suggestions(lines: Iterable[str]) -> Counter[str]:
-    """The reasons of rows that are keys without a suggestion."""
+    """Count the reasons of keys without a suggestion."""
     return Counter(row["nothing"] for line in lines if line.strip() and "nothing" in (row := json.loads(line)))
 
 
@@ -72,7 +72,7 @@ def format_row(row: Keypress) -> str:
 
 
 def format_table(rows: Sequence[Keypress], without: Mapping[str, int] | None = None) -> str:
-    """p50 / p95 of every part, each kind apart, and the keys that led to nothing by reason."""
+    """Return a table with p50 and p95 of every part by kind, and the reasons of keys without a suggestion."""
     said = [f"| kind | keys | {' | '.join(f'{part}, p50 / p95' for part in PARTS)} |", "| --- " * 7 + "|"]
     for kind in KINDS:
         found = [row for row in rows if row.kind == kind]

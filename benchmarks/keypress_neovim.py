@@ -40,7 +40,7 @@ SILENT, QUIET = "nothing suggested", "kept quiet: "
 
 
 class KeyObservation:
-    """Result of one key."""
+    """The result of one key."""
 
     def __init__(self, workspace: Writing) -> None:
         self._here = workspace
@@ -59,7 +59,7 @@ class KeyObservation:
         return look
 
     def wait(self) -> Keypress | str:
-        """Until it is on the screen and its figures are known; why, where nothing came."""
+        """Wait until the suggestion is on the screen and return its row, or the reason why there is none."""
         end = time.monotonic() + LONGEST
         while not self.drawn:
             key = self._look().raw.get("key") or {}
@@ -89,7 +89,7 @@ class KeyObservation:
 
 
 def measure_keys(workspace: Writing, minutes: float) -> Iterator[Keypress | str]:
-    """For each key its row, or why there is none, until the time is over."""
+    """Yield a row for each key, or the reason why there is none, until the time is over."""
     first, *edits = load_real_edits(None)
     workspace.open(first)
     workspace.ready()

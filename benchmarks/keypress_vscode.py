@@ -46,7 +46,7 @@ def make_row(said: dict[str, Any]) -> Keypress:
 
 
 def measure_keys(minutes: float) -> Iterator[Keypress]:
-    """A row for each key that led to a suggestion, until the time is over."""
+    """Yield a row for each key that led to a suggestion, until the time is over."""
     waits = [str(1000 * seconds) for seconds in (GAP, LONGEST, FIRST, FIGURES_WAIT_S)]
     env = os.environ | {"PYTHON": sys.executable}
     argv = ["node", str(TYPIST), *waits]

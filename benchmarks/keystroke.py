@@ -44,7 +44,7 @@ CHECKED = 10
 
 
 class Key(NamedTuple):
-    """Milliseconds."""
+    """The times of one key in milliseconds."""
 
     parse: float
     """Tree-sitter's own."""
@@ -67,7 +67,7 @@ def find_files() -> Iterator[Document]:
 
 
 class Typing:
-    """A text as it is typed, and what was measured of every key."""
+    """A text that is typed, and the measurements of every key."""
 
     def __init__(self, document: Document, rng: random.Random, *, each: bool) -> None:
         self.document, self.keys, self._each = document, list[Key](), each
@@ -110,7 +110,7 @@ class Typing:
             assert listed == list(incremental_declarations.IncrementalDeclarations(tree).list_declarations(tree))
 
     def _own(self, tree: SyntaxTree, edit: Edit) -> int:
-        """Nanoseconds of tree-sitter's own edit and parse."""
+        """Return the nanoseconds of the edit and the parse of tree-sitter itself."""
         before, after = tree.document, tree.document.apply_edit(edit, 0)
         end = edit.start + len(edit.new)
         points = before.point(edit.start), before.point(edit.end), after.point(end)

@@ -58,7 +58,7 @@ CHUNK = 64
 
 
 class Ring(RepositoryContext):
-    """The beginnings of the other files of the folder."""
+    """A context source with the beginnings of the other files of the folder."""
 
     def __init__(self, root: Path, count: TokenCounter) -> None:
         super().__init__(IndexQuery(DirectExecutor(DatabaseReader(root / "none.db"))), count)
@@ -84,8 +84,7 @@ class Ring(RepositoryContext):
 
 
 def brought_along(cross: str) -> dict[str, str]:
-    """The pieces of other files that a case has, as comments below a line with their file: what is of one file as one
-    text."""
+    """Return the pieces of other files that a case has, joined by file."""
     found: dict[str, list[str]] = defaultdict(list)
     for piece in cross.split(f"{FOUND_IN}\n")[1:]:
         path, *lines = [line[2:] for line in piece.strip().split("\n") if line.startswith("#")]
@@ -94,7 +93,7 @@ def brought_along(cross: str) -> dict[str, str]:
 
 
 def folders_by_name(rows: list[Case]) -> dict[str, dict[str, str]]:
-    """The texts of the folder that each case is in, by the name of the folder."""
+    """Return the name of a folder → the path and the text of each of its files."""
     if not any("cross" in row["input"] for row in rows):
         return read_repositories()
     for row in rows:
@@ -103,7 +102,7 @@ def folders_by_name(rows: list[Case]) -> dict[str, dict[str, str]]:
 
 
 def read_repositories() -> dict[str, dict[str, str]]:
-    """The text of each file of each repository."""
+    """Return repository → path → text."""
     file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev")) / "repos_fim.jsonl.xz"
     found: dict[str, dict[str, str]] = defaultdict(dict)
     with lzma.open(file, "rt", encoding="utf-8") as lines:
@@ -113,7 +112,7 @@ def read_repositories() -> dict[str, dict[str, str]]:
 
 
 def checked_out(root: Path, files: Mapping[str, str]) -> None:
-    """Writes a repository's files into a folder."""
+    """Write the files of a repository into a folder."""
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)

@@ -55,7 +55,7 @@ def data_folder() -> Path:
 
 @dataclass
 class File:
-    """A file of the index, and where in it which documents are."""
+    """A file of the index, and the places of the documents in it."""
 
     text: str = ""
     starts: list[int] = field(default_factory=list[int])
@@ -64,7 +64,7 @@ class File:
     names: set[str] = field(default_factory=set[str])
 
     def add(self, id: str, text: str, name: str = "") -> None:
-        """`name` is dotted, with the class a method is of."""
+        """Add a document. `name` is dotted, with the class of a method."""
         around = name.rpartition(".")[0]
         if around in self.names:
             return
@@ -78,13 +78,13 @@ class File:
         self.text += "\n\n"
 
     def at(self, offset: int) -> str:
-        """The document that these bytes are of, empty for what is around the methods of a class."""
+        """Return the document that contains these bytes, or an empty text outside of all methods."""
         n = bisect_right(self.starts, offset) - 1
         return self.ids[n] if n >= 0 and offset < self.ends[n] else ""
 
 
 def read_documents(corpus: str) -> dict[str, File]:
-    """By path."""
+    """Return path → document of the set."""
     found: dict[str, File] = defaultdict(File)
     with gzip.open(data_folder() / corpus, "rt", encoding="utf-8") as lines:
         for n, row in enumerate(map(json.loads, lines)):
@@ -150,7 +150,7 @@ def confidence_interval(differences: Sequence[float]) -> tuple[float, float]:
 def measure_ranking(
     rows: Sequence[Case], rank: Ranked, close: Mapping[str, list[bytes]]
 ) -> tuple[list[float], list[float]]:
-    """Reciprocal ranks, and milliseconds."""
+    """Return the reciprocal ranks, and the milliseconds."""
     scores, times = list[float](), list[float]()
     for row in rows:
         query = row["input"]["query"]

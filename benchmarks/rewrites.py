@@ -29,7 +29,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 
 
 async def rewrite_function(engine: EngineClient, row: Case) -> str:
-    """The file with its longest function rewritten; as it was where there is nothing to use."""
+    """Return the file with its rewritten longest function, or the unchanged file without a usable answer."""
     config, given = load()[0], row["input"]
     document = Document.from_text(f"file:///{row['id']}/{given['path']}", given["code"], language="python")
     tree = parse(document)

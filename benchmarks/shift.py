@@ -84,15 +84,14 @@ class Bench:
         return Outcome(line, timings["prompt_n"], timings["shift_n"], timings["prompt_ms"])
 
     async def way(self, row: Case, jumps: int) -> list[InfillContext]:
-        """The prompts on the way to the hole, and its own; without jumps those before and after the window's edge
-        moved."""
+        """Return the prompts before the hole and its own; without jumps, those around a move of the window."""
         if jumps:
             return [await self.context_before_jump(row, JUMP * left) for left in range(jumps, -1, -1)]
         whole = await self.context_before_jump(row, 0)
         return [whole, replace(whole, prefix="".join(whole.prefix.splitlines(keepends=True)[BLOCK_LINES:]))]
 
     async def both(self, row: Case, jumps: int) -> tuple[Outcome, Outcome]:
-        """The answers to the hole's prompt, fresh and shifted, after those of the way to it."""
+        """Return the answers to the prompt of the hole with fresh and with shifted cells."""
         *way, hole = await self.way(row, jumps)
         for around in way:
             await self.ask(around, row["id"], LEAST, 0)

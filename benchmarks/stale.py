@@ -21,7 +21,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Answer of the server for a place: texts to insert there."""
+    """An answer of the server for a place: texts to insert there."""
 
     place: Place
     texts: tuple[str, ...]
@@ -48,7 +48,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that can be seen at once."""
+    """Everything that is visible on the screen at one time."""
 
     place: Place
     row: int
@@ -75,7 +75,7 @@ def find_ghost_text(view: View, offers: Iterable[Offer]) -> str | None:
 
 
 def find_source(view: View, offers: Iterable[Offer]) -> str | None:
-    """Which suggestion what is drawn is of: its id."""
+    """Return the id of the suggestion whose text is drawn."""
     return next(
         (
             o.id
@@ -88,7 +88,7 @@ def find_source(view: View, offers: Iterable[Offer]) -> str | None:
 
 
 def find_fault(view: View, offers: Iterable[Offer]) -> str:
-    """Why what is drawn is stale; empty where it is not, or nothing is drawn."""
+    """Return why the drawn text is stale, or an empty text."""
     if not view.marks:
         return ""
     if not view.inserting:

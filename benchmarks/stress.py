@@ -34,7 +34,7 @@ HANGS_AFTER = 120.0
 
 
 def draw_request(chance: random.Random) -> tuple[Continuation | Infill, str]:
-    """Some request, and whether the caller will leave early."""
+    """Draw a request, and whether the caller will leave early."""
     text = " ".join(chance.choice(WORDS) for _ in range(chance.choice((2, 10, 40, 300))))
     grammar = 'root ::= "yes" | "no"' if chance.random() < 0.1 else ""
     sampling = Sampling(
@@ -95,7 +95,7 @@ async def run_many_requests(
 
 
 async def wait_until_settled(client: EngineClient) -> dict[str, Any]:
-    """The engine's own account once nothing is pending."""
+    """Return the properties of the engine once no request is pending."""
     while (props := (await client.props()).raw)["pending"]:  # noqa: ASYNC110 - another process
         await asyncio.sleep(0.05)
     return props

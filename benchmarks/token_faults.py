@@ -89,7 +89,7 @@ def exchange_one_of(old: Sequence[bytes], new: Sequence[bytes]) -> Change:
 
 
 def quote(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
-    """A quote missing or doubled, at either end of a string."""
+    """Remove or double a quote at one end of a string."""
     strings = [token for token in tokens if token.kind == "string" and token.text[-1:] in b"\"'`"]
     if not strings:
         return None
@@ -103,7 +103,7 @@ def quote(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
 
 
 def misspell_keyword(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
-    """One slip in a keyword."""
+    """Misspell a keyword."""
     found = [token for token in tokens if token.kind == "keyword" and len(token.text) > 2]
     if not found:
         return None
@@ -119,7 +119,7 @@ def misspell_keyword(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> byte
 
 
 def change_indentation(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
-    """One line that is indented too far or not far enough."""
+    """Indent one line too far or not far enough."""
     token = rng.choice([one for one in tokens if one.starts_line])
     start = data.rfind(b"\n", 0, token.start) + 1
     lead = data[start : token.start]
@@ -159,7 +159,7 @@ def is_broken(language: str, data: bytes) -> bool:
 
 
 def make_rows(path: Path, rng: Random) -> list[dict[str, str]]:
-    """Faulty forms of one file; none where it is no text that parses."""
+    """Return faulty forms of one file, or none if it does not parse."""
     known = language_for("", path.name)
     data = path.read_bytes()
     if (

@@ -39,7 +39,7 @@ CONFIDENT_COST = 0.3
 
 
 class Choice(NamedTuple):
-    """Observations of each edit of one text, and which of them gives the true text."""
+    """The observations of each edit of one text, and which of them gives the true text."""
 
     observed: list[Mapping[str, float]]
     right: int
@@ -57,7 +57,7 @@ def read_texts(files: Sequence[Path]) -> Iterator[tuple[dict[str, Any], SyntaxTr
 
 
 def remove_blanks(text: str, language: str) -> str:
-    """A text without the blanks that do not matter."""
+    """Return a text without the blanks that have no meaning."""
     if language != "python":
         return "".join(text.split())
     lines = [line for line in text.split("\n") if line.strip()]

@@ -42,7 +42,7 @@ FIGURES_WAIT_S = 0.3
 
 
 class Clock:
-    """Keeps to a rhythm; a key that is late makes the rest late, too."""
+    """A clock that keeps to a rhythm; a late key delays the following ones."""
 
     def __init__(self, rhythm: Rhythm) -> None:
         self._rhythm = rhythm
@@ -50,19 +50,19 @@ class Clock:
         self.paused = 0.0
 
     def wait(self, written: str) -> None:
-        """Until the next key is due."""
+        """Wait until the next key is due."""
         pause = self._rhythm.pause(written)
         self.paused += pause
         self._due = max(self._due + self._rhythm.gap + pause, time.monotonic())
         time.sleep(max(0.0, self._due - time.monotonic()))
 
     def between(self) -> None:
-        """Two keys at once that an editor takes one after the other."""
+        """Press two keys at the same time, which an editor handles one after the other."""
         self._due += self._rhythm.gap
 
 
 class Typist:
-    """`keep` takes each row, `due` waits until the next key is to be pressed."""
+    """A user who types edits. `keep` takes each row, and `due` waits until the next key is to be pressed."""
 
     def __init__(self, here: Writing, keep: Callable[[Row], None], clock: Clock, taker: Taker, minutes: float) -> None:
         self._here = here
@@ -180,7 +180,7 @@ class Typist:
 
 
 def generate_edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
-    """Without end, in another order and with other slips each time through."""
+    """Yield edits without end, in another order and with other typing errors in each round."""
     found = [edit for edit in load_real_edits(None) if "\r" not in edit.before + edit.text + edit.after]
     for turn in count(seed):
         order = list(found)
@@ -189,7 +189,7 @@ def generate_edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
 
 
 def run(keep: Callable[[Row], None], minutes: float, rhythm: Rhythm, seed: int) -> None:
-    """Broken off by an interrupt, it ends as it would have."""
+    """Type until the time is over; an interrupt ends it in the same way."""
     began = time.monotonic()
     with open_workspace() as here:
         todo = generate_edits(seed)

@@ -14,7 +14,7 @@ def rows_of(rows: Sequence[Row], kind: str) -> list[Row]:
 
 
 def reuse(figures: Sequence[Row]) -> tuple[int, int]:
-    """Tokens reused, of all prompt tokens of the answers that needed the model."""
+    """Return the reused and all prompt tokens of the answers that needed the model."""
     asked = [row for row in figures if row.get("prompt_tokens") and not row.get("cached") and not row.get("quiet")]
     return sum(row["reused"] for row in asked), sum(row["prompt_tokens"] for row in asked)
 

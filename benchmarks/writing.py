@@ -49,7 +49,7 @@ class Look:
 
 
 class Writing:
-    """One Neovim and one file at a time."""
+    """A Neovim with one open file at a time."""
 
     def __init__(self, nvim: Nvim, folder: Path) -> None:
         self.nvim = nvim
@@ -72,7 +72,7 @@ class Writing:
         self._edit = edit
 
     def ready(self) -> None:
-        """Waits until the engine has been started, which opening a file does. Raises RuntimeError."""
+        """Wait until the engine has started, which opening a file causes. Raises RuntimeError."""
         code = """
             return vim.wait(..., function()
               return vim.list_contains({ 'ready', 'busy' }, (watching.status() or {}).engine)
@@ -86,7 +86,7 @@ class Writing:
         self.nvim.command("bwipeout!")
 
     def press(self, key: str) -> None:
-        """One key; when this returns it and what it set off have been dealt with."""
+        """Press one key, and wait until its effects have ended."""
         self.nvim.input(key)
         self.nvim.eval("1")
 
@@ -126,8 +126,7 @@ def make_view(row: dict[str, Any]) -> View:
 
 @contextmanager
 def open_workspace() -> Iterator[Writing]:
-    """In a home of its own, which is gone afterwards, and with it the server and the engine; the models are the
-    user's."""
+    """Yield a workspace in a temporary home, in which only the models are those of the user."""
     config, _ = load()
     models = resolve_model(config.model.path).parent
     with tempfile.TemporaryDirectory(prefix="lh-") as name, patch.dict(os.environ):

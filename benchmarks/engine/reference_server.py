@@ -93,7 +93,7 @@ class ReferenceServer:
     def completion(
         self, prompt: str, n_predict: int, *, slot: int = -1, temperature: float = 0.0, seed: int = 0
     ) -> AsyncIterator[Chunk]:
-        """Stream the continuation of a prompt. With slot -1 the server chooses the slot."""
+        """Stream the continuation of a prompt. With slot -1, the server chooses the slot."""
         body: dict[str, Any] = {"prompt": prompt, "n_predict": n_predict, "id_slot": slot, "cache_prompt": True}
         return self._stream("/completion", body | {"temperature": temperature, "seed": seed, "stream": True})
 

@@ -90,7 +90,7 @@ def _fix_ruff(given: argparse.Namespace) -> None:
 
 
 def _select_cases(cases: list[Case], limit: int | None) -> list[Case]:
-    """So many of the cases, from all over the set."""
+    """Return a limited number of cases, spread over the whole set."""
     if not limit or limit >= len(cases):
         return cases
     return [cases[at * len(cases) // limit] for at in range(limit)]

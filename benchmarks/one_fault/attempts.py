@@ -25,7 +25,7 @@ LIMIT_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Result of one case. `proposed` is the whole text with the edit, or None if there was no edit."""
+    """The result of one case. `proposed` is the whole text with the edit, or None without an edit."""
 
     proposed: str | None
     ms: float
@@ -36,7 +36,7 @@ class Attempt:
 
 
 class Counted:
-    """An engine that counts what it is asked to generate."""
+    """An engine that counts the requests to generate."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine: Any = engine
@@ -90,7 +90,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
 
 
 async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
-    """The first thing that the product itself has against the faulty text."""
+    """Return the first diagnostic that the product itself reports about the faulty text."""
     async with composition.open_headless(write_case(case, case.text, folder)) as (harness, snapshot):
         findings = (await harness.fixes.diagnose(snapshot)).findings
     if not findings:
@@ -100,7 +100,7 @@ async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
 
 
 async def _propose_text(harness: Harness, snapshot: Snapshot, finding: Finding) -> tuple[str | None, str]:
-    """The text of the first proposal, or why there is none."""
+    """Return the text of the first proposal, or the reason why there is none."""
     try:
         async with asyncio.timeout(LIMIT_S):
             offers = await harness.fixes.offer(snapshot, [finding])

@@ -19,7 +19,7 @@ SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
 
 def read(file: Path) -> list[tuple[Case, Json]]:
-    """The cases, each with its row as the set's scorer wants it. Raises OSError, ValueError."""
+    """Return the cases, each with its row for the scorer of the set. Raises OSError, ValueError."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     return [(_make_case(row), row) for row in rows]
@@ -40,7 +40,7 @@ def _make_case(row: Json) -> Case:
 
 
 def load_scorer(file: Path, rows: list[tuple[Case, Json]]) -> Callable[[Case, str | None], str]:
-    """The count by the set's own scorer, which lies beside the set. Raises OSError."""
+    """Return the scoring function of the set, which lies beside the set. Raises OSError."""
     tools = file.resolve().parents[1] / "tools" / "lspbench.py"
     spec = importlib.util.spec_from_file_location("lspbench", tools)
     if spec is None or spec.loader is None or not tools.exists():

@@ -26,7 +26,7 @@ BATCH = 60
 
 @dataclass
 class Language:
-    """The files of a language and what was made of them."""
+    """The files of a language, and the cases that were made of them."""
 
     name: str
     rng: Random
@@ -35,13 +35,13 @@ class Language:
     cases: list[Case] = field(default_factory=list[Case])
 
     def fresh(self) -> Iterator[tuple[Source, Code]]:
-        """The files, those least used first."""
+        """Yield the files, the least used first."""
         order = sorted(self.files, key=lambda one: self.used[_source_key(one[0])])
         return iter(order[:FILES])
 
 
 def generate(per_language: int, seed: int, languages: tuple[str, ...] = LANGUAGES) -> list[Case]:
-    """The cases of all languages; says on stderr which sources were found."""
+    """Return the cases of all languages, and print on stderr which sources were found."""
     cases: list[Case] = []
     for name in languages:
         language = Language(name, Random(f"{seed}/{name}"))
@@ -54,7 +54,7 @@ def generate(per_language: int, seed: int, languages: tuple[str, ...] = LANGUAGE
 
 
 def _read_sound_files(language: str, rng: Random, number: int) -> list[tuple[Source, Code]]:
-    """Files whose syntax is right."""
+    """Return the files that parse without an error."""
     files: list[tuple[Source, Code]] = []
     for source in find_sources(language, rng):
         code = Code(language, source.data)

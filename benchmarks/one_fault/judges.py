@@ -64,7 +64,7 @@ def ask_pyright(trials: Sequence[Trial]) -> list[Diagnostic | None]:
 def _find_new_diagnostic(
     before: list[Diagnostic], after: list[Diagnostic], expected: tuple[str, ...]
 ) -> Diagnostic | None:
-    """The first diagnostic of the first code expected, if what is new has all these codes and no other."""
+    """Return the first diagnostic of an expected code, if all new diagnostics have expected codes."""
     counter = Counter((one.code, one.message) for one in before)
     new: list[Diagnostic] = []
     for one in after:

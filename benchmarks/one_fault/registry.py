@@ -50,7 +50,7 @@ def register_mutation(kind: str, *languages: str) -> Callable[[Mutation], Mutati
 
 
 def list_kinds(language: str) -> list[str]:
-    """The kinds of fault that can be made in a language."""
+    """Return the kinds of fault that can be made in a language."""
     from benchmarks.one_fault import mutations  # noqa: F401 (fills the registry)
 
     return [kind for known, kind in MUTATIONS if known == language]

@@ -10,7 +10,7 @@ RESULTS = ("right", "equivalent", "none", "wrong")
 
 
 def report(rows: Sequence[Row]) -> str:
-    """All figures, as text."""
+    """Return all figures as text."""
     if any(row["result"] == "edited" for row in rows) or not any(row["wanted"] for row in rows):
         edited = [row["id"] for row in rows if row["result"] == "edited"]
         return "\n".join([f"stale diagnostics: {len(edited)} edits of {len(rows)}; 0 are wanted", *edited])
@@ -46,7 +46,7 @@ def _format_shares(rows: Sequence[Row]) -> str:
 
 
 def _format_times(rows: Sequence[Row]) -> list[str]:
-    """Median and 95th percentile, of all and of those for which no model was asked."""
+    """Return the median and the 95th percentile, for all cases and for those without the model."""
     groups = {
         "all": [row["ms"] for row in rows],
         "no model asked": [row["ms"] for row in rows if row["asked_model"] is False],

@@ -36,7 +36,7 @@ class Options:
 
 
 def run(cases: Sequence[Case], options: Options) -> list[Row]:
-    """The rows of all cases."""
+    """Run all cases, and return their rows."""
     return asyncio.run(_run(cases, options))
 
 

@@ -29,7 +29,7 @@ REQUIRE = re.compile(r"require(_relative)?\s*\(?\s*['\"]")
 
 
 def score(case: Case, proposed: str | None) -> Result:
-    """`proposed` is the text as it would be with the edit; None where no edit was proposed."""
+    """Return the result of a proposed text, which is None if no edit was proposed."""
     if proposed is None:
         return "none"
     if _trim_lines(proposed) == _trim_lines(case.truth):
@@ -38,7 +38,7 @@ def score(case: Case, proposed: str | None) -> Result:
 
 
 def _trim_lines(text: str) -> list[str]:
-    """The lines without white space at their ends, and none at the end of the text."""
+    """Return the lines without white space at their ends, and without empty lines at the end."""
     return [line.rstrip() for line in text.rstrip().split("\n")]
 
 
@@ -108,7 +108,7 @@ def _is_import(item: Item) -> bool:
 
 
 def _list_imports(item: Item) -> list[tuple[str, ...]]:
-    """Each thing a statement imports, with where it is from: `{ a, b }` is two."""
+    """Return each imported name with its source: `{ a, b }` are two."""
     listed = [
         one for one in item.walk() if one.type in ("named_imports", "object_pattern", "import_spec_list", "use_list")
     ]

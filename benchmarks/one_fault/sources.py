@@ -60,12 +60,12 @@ class Source:
 
 
 def read_roots() -> list[Path]:
-    """The folders to search besides the machine itself."""
+    """Return the additional folders to search."""
     return [Path(one) for one in os.environ.get(VARIABLE, "").split(os.pathsep) if one]
 
 
 def find_sources(language: str, rng: Random) -> Iterator[Source]:
-    """Files of a language in an order that goes round the projects, the same for the same sources and seed."""
+    """Yield files of a language, one project after another; equal seeds give equal orders."""
     waiting = [(name, rng.sample(files, len(files))) for name, files in sorted(_find_projects(language).items())]
     rng.shuffle(waiting)
     seen: set[bytes] = set()
@@ -139,7 +139,7 @@ def _open_archive(archive: Path) -> zipfile.ZipFile:
 
 
 def _read(project: str, file: File) -> Source | None:
-    """A file of a size that people write, in a text that can be read; else None."""
+    """Read a file of an ordinary size, or return None if it cannot be read."""
     where, inside = file
     data = _open_archive(where).read(inside) if inside else where.read_bytes()
     lines = data.split(b"\n")

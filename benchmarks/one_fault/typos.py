@@ -18,7 +18,7 @@ def _neighbour_key(letter: str, rng: Random) -> str:
 
 
 def misspell(name: str, rng: Random) -> str:
-    """The name with one slip; the name itself where the slip changed nothing."""
+    """Return a name with one typing error, or the name itself if the error changed no letter."""
     at = rng.randrange(1, len(name) - 1)
     slip = rng.choices(("swap", "drop", "double", "key", "plural", "underscore"), (30, 25, 15, 15, 8, 7))[0]
     if slip == "swap":
@@ -36,7 +36,7 @@ def misspell(name: str, rng: Random) -> str:
 
 
 def recase(name: str, rng: Random) -> str:
-    """The name in a case that people mix up with its own; the name itself where there is none."""
+    """Return a name in a case that people confuse with its own, or the name itself."""
     ways = [name[0].swapcase() + name[1:], name.lower()]
     if "_" in name.strip("_"):
         ways.append(re.sub(r"(?<=[a-zA-Z0-9])_([a-z0-9])", lambda m: m[1].upper(), name))
@@ -47,7 +47,7 @@ def recase(name: str, rng: Random) -> str:
 
 
 def edit_distance(one: str, other: str) -> int:
-    """Damerau-Levenshtein (optimal string alignment)."""
+    """Return the Damerau-Levenshtein distance (optimal string alignment)."""
     rows = [list(range(len(other) + 1))]
     for i, a in enumerate(one, 1):
         row = [i]

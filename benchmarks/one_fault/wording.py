@@ -22,7 +22,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that is not known. `owner` is the type it is looked up in, `receiver` the expression before the dot."""
+    """An unknown name. `owner` is the type with the missing member, `receiver` the expression before the dot."""
 
     text: str
     truth: str

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts of scenarios: the first word is what should be, the second what was."""
+    """Counts of scenarios: the first word is the right answer, the second the given one."""
 
     silent_silent: int = 0
     silent_shown: int = 0
@@ -15,7 +15,7 @@ class Figures:
 
     @classmethod
     def of(cls, outcomes: Iterable[tuple[bool, bool]]) -> "Figures":
-        """From pairs: whether it should have been silent, and whether it was."""
+        """Count pairs of whether silence was right, and whether it was chosen."""
         pairs = list(outcomes)
         return cls(*(pairs.count((a, b)) for a in (True, False) for b in (True, False)))
 

@@ -22,7 +22,7 @@ from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
 
 
 class StubAgent:
-    """An agent that asks. It never changes its state."""
+    """An agent that asks for permissions and never changes its state."""
 
     def __init__(self, folder: Path) -> None:
         self.id, self.spec = "AGENT", AgentSpec("claude", folder)
@@ -34,7 +34,7 @@ class StubAgent:
 
 
 class GateBench:
-    """A gate with the settings of a test."""
+    """A permission gate with the settings of a test."""
 
     def __init__(self, folder: Path, is_trusted: bool = True, wait_s: float = 30.0, **settings: Any) -> None:
         self.folder, self.events = folder, list[SessionEvent]()

@@ -20,7 +20,7 @@ DEADLINE_S = 60.0
 
 
 class Watched:
-    """A folder that is watched, and what was reported about it."""
+    """A watched folder, and the findings that were reported about it."""
 
     def __init__(self, bench: Bench, folder: Path) -> None:
         self.folder, self.bench = folder, bench
@@ -112,7 +112,7 @@ def find_rules(bench: Bench, file: Path) -> list[str]:
 
 
 class FindingsLog:
-    """The files whose findings have changed, one after another."""
+    """The sequence of files whose findings have changed."""
 
     def __init__(self, bench: Bench) -> None:
         self._files: asyncio.Queue[Path] = asyncio.Queue()

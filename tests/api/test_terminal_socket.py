@@ -16,7 +16,7 @@ from tests.api.conftest import ApiProcess, spawn, wait_for_status
 
 @asynccontextmanager
 async def attach_client(api: ApiProcess, agent_id: str, query: str = "") -> AsyncIterator[ClientConnection]:
-    """A client of a terminal whose first frame has been read."""
+    """Yield a client of a terminal whose first frame has been read."""
     url = f"ws://127.0.0.1:{api.port}/ws/agents/{agent_id}/terminal{query}"
     async with connect(url, additional_headers=api.headers) as socket:
         assert json.loads(await socket.recv())["type"] == "connected"

@@ -84,7 +84,7 @@ async def find_cost(bench: Bench) -> ClientEvent:
 
 
 async def find_turn_complete(bench: Bench) -> ClientEvent:
-    """The end of a subagent. The event is written as its tool writes it."""
+    """Return the event at the end of a subagent. The event is written as its tool writes it."""
     log = SessionLog(bench.home / "sessions")
     sent: list[Event] = []
     log.listeners.append(sent.append)

@@ -23,7 +23,7 @@ OFFERED = "total / len(values)"
 
 
 class Patient(Clock):
-    """Presses a key when all that comes of the one before is there; after `most` keys the user interrupts."""
+    """A rhythm that presses the next key after all effects of the last one; after `most` keys the user interrupts."""
 
     def __init__(self, here: Writing, most: int = 10**6) -> None:
         super().__init__(Rhythm(8, 0))
@@ -47,7 +47,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def here(script: Path) -> Iterator[Writing]:
-    """The engine has one suggestion, and nothing for whatever it is asked then."""
+    """Yield a Neovim whose engine has one suggestion for the first request and none for later ones."""
     script.write_text(json.dumps([{"text": OFFERED}, *[{"text": ""}] * 60]))
     with open_workspace() as here:
         yield here
@@ -58,7 +58,7 @@ def edit(text: str, before: str = TOTAL) -> RealEdit:
 
 
 def make_taker_that_decides(deed: Deed, offered: str, text: str) -> Taker:
-    """One whose dice fall so."""
+    """Return a taker whose seed leads to this decision."""
     seed = next(seed for seed in range(99) if Taker(seed).decide("", offered, text) == deed)
     return Taker(seed)
 
@@ -147,7 +147,7 @@ def test_ghost_text_that_was_shown_only_between_two_looks_is_found(here: Writing
 
 
 def plant(here: Writing, text: str) -> None:
-    """In place of what the plugin has drawn; when this returns the screen has shown it."""
+    """Show this ghost text instead of that of the plugin, and wait until the screen has shown it."""
     here.nvim.exec_lua(
         """
         local row, col = unpack(vim.api.nvim_win_get_cursor(0))

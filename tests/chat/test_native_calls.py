@@ -88,7 +88,7 @@ class Desk:
 
     @property
     def shown_text(self) -> str:
-        """The text that people saw."""
+        """Return the text that a person saw."""
         return "".join(content for type, content in self.frames if type == "text.delta")
 
 
@@ -226,7 +226,7 @@ async def test_a_service_without_tools_gets_them_as_text(tmp_path: Path, form: F
     ],
 )
 async def test_a_small_model_may_write_its_calls_as_text(tmp_path: Path, text: str):
-    """Qwen2.5-Coder does so, whatever its service asks for."""
+    """Qwen2.5-Coder writes calls as text, even if its service offers tool calls."""
     written = text.replace("{}", '{"name": "read", "arguments": {"path": "a"}}')
     async with open_desk(tmp_path, "openai", ScriptedAnswer([written[:5], written[5:]]), DONE) as d:
         assert (await d.run()).text == "Done."

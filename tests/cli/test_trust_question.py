@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not machine_sandbox().is_confined, reason="no sa
 
 @pytest.fixture
 def person(shell: Shell) -> Iterator[TerminalPerson]:
-    """A person at `fix --tests --apply` in a folder that is not trusted."""
+    """Yield a person who runs `fix --tests --apply` in a folder that is not trusted."""
     shell.file("area.py", "def double(n):\n    return 7 * n\n")
     shell.file("test_area.py", "from area import double\n\n\ndef test_double():\n    assert double(4) == 8\n")
     shell.replies("return 2 * n", "return 2 * n")

@@ -35,7 +35,7 @@ GOOD = "return width is None"
 
 
 def make_edit_settings(candidates: int, retries: int = 0, **more: Any) -> Config:
-    """Settings for a number of candidates, with every check."""
+    """Return settings for a number of candidates, with every check."""
     verification = {"kept": True, **more.pop("verification", {})}
     return tools.make_edit_settings(candidates, retries, verification=verification, **more)
 

@@ -72,7 +72,7 @@ PATH = "src/" + "a_folder_with_a_long_name/" * 150 + "a.py"
 
 
 class Counting(ScriptedEngine):
-    """Counts with a real vocabulary and answers nothing, as often as it is asked."""
+    """An engine that counts tokens with a real vocabulary and gives empty answers."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__([])
@@ -108,7 +108,7 @@ async def fill_budget(text: str, budget: int, count: TokenCounter) -> tuple[Frag
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One text, and a file whose function has it before, in and behind it."""
+    """A text, and a file with a function that has the text before, in and behind it."""
 
     engine: Counting
     text: str
@@ -121,7 +121,7 @@ class Case:
 
     @property
     def path(self) -> str:
-        """A usual path beside a short text."""
+        """Return a usual path for a short text, or a long path."""
         return "src/a.py" if self.text == TEXTS["short"] else PATH
 
     def write_code(self, lines: int) -> str:
@@ -385,7 +385,7 @@ def find_prompts(module: ast.Module) -> int:
 
 
 def test_every_prompt_of_the_code_has_a_row() -> None:
-    """A hole is built by `build_hole`, whose callers name their prompt; the others are found by their request."""
+    """Prompts for holes are made by `build_hole`, whose callers name them; others are found by their request."""
     found = dict[str, int]()
     for path in (path for layer in LAYERS for path in (PACKAGE / layer).rglob("*.py")):
         name, module = path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text())

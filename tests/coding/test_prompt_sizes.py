@@ -36,7 +36,7 @@ SETS = ("edit_canitedit", "edit_refactor")
 
 
 class Letters(ScriptedEngine):
-    """Counts a token for every four letters, about as many as real models need for code."""
+    """A tokenizer with a token for every four letters, about as many as real models need for code."""
 
     def __init__(self) -> None:
         super().__init__([])

@@ -15,7 +15,7 @@ FIRST, OTHERS = CandidatePlan("rewrite", 0.0, 0, (1,)), CandidatePlan("rewrite",
 
 
 class LateFirst:
-    """A source whose first prompt is answered after the second, which has room for two candidates only."""
+    """A source whose first prompt is answered after the second, which has only two candidates."""
 
     def __init__(self, error: str = "") -> None:
         self.refusal = ""

@@ -53,7 +53,7 @@ def make_checked_candidate(document: Document, number: int, *edits: Edit, cost: 
 
 
 def make_name_repairs(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[CheckedCandidate]:
-    """Repairs of `item_x` in a text, for each of the names that are near."""
+    """Return repairs of `item_x` in a text, one for each of the similar names."""
     at = document.data.index(b"item_x")
     return [
         make_checked_candidate(document, n, Edit(at, at + 6, name), cost=costs[n - 1])
@@ -64,7 +64,7 @@ def make_name_repairs(document: Document, costs: Sequence[float] = (1.0, 1.0)) -
 async def choose_repair_number(
     passed: Sequence[CheckedCandidate], engine: Script, log: SessionLog, folder: Path, *, allowed: bool = True
 ) -> int:
-    """The number of the repair that is taken, 0 for none."""
+    """Return the number of the repair that is chosen, or 0 for none."""
     job = job_of(engine, log, passed[0].change.before, folder)
     taken = await RepairChooser(job, allowed).choose(passed)
     return taken.candidate.number if taken else 0

@@ -120,7 +120,7 @@ DECOYS = {
 
 
 def make_workspace_files() -> dict[str, str]:
-    """200 files."""
+    """Return the path and the text of 200 files."""
     files = {"src/config.py": CONFIG, **DECOYS}
     for n in range(200 - len(files)):
         area = AREAS[n % len(AREAS)]
@@ -219,8 +219,7 @@ async def test_a_task_in_words_finds_its_code(indexed: Indexed, task: str, place
 async def test_neighbours_of_the_best_place_are_listed_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weight: float
 ):
-    """The function that is meant has one word of the task, as nine others have; only it is used by the one that has
-    all."""
+    """The wanted function has one word of the task, as nine others have; only the best hit uses it."""
     files = {
         "order.py": "from money import settle\n\n\ndef round_order_total(order):\n    return settle(order)\n",
         "money.py": "def settle(order):\n    return order\n",

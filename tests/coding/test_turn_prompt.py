@@ -62,7 +62,7 @@ async def test_an_error_about_missing_room_records_no_prompt():
 
 @pytest.mark.process
 def test_a_fix_does_not_load_the_library_that_runs_models():
-    """That takes more than a second, in which the server would answer nobody."""
+    """Importing the library takes more than a second, in which the server would answer no request."""
     fresh = "import sys, lsp_harness.coding.fix, lsp_harness.coding.repair_preview; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", fresh], capture_output=True, text=True, check=True).stdout.split()
     assert "lsp_harness.coding.turn.turn_prompt" in loaded

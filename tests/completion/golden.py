@@ -22,7 +22,7 @@ MARKS = {"⇥": "\t", "␍": "\r", "␣": " ", "␊": "\n"}
 
 @dataclass(frozen=True)
 class Case:
-    """One case as written; `shown` is None for nothing and "?" where nobody has said yet."""
+    """A case as it is written; `shown` is None for no suggestion and "?" if the expectation is unknown."""
 
     rule: str
     name: str
@@ -56,7 +56,7 @@ def remove_marks(text: str) -> str:
 
 
 def add_marks(text: str) -> str:
-    """The inverse of `plain`, for what cannot be seen."""
+    """Replace characters that cannot be seen by marks. This is the inverse of `remove_marks`."""
     if text.endswith("\n"):
         text = f"{text[:-1]}␊"
     text = text.replace("\t", "⇥").replace("\r", "␍")

@@ -20,7 +20,7 @@ from tests.support.desk import Desk
 
 
 class Timer:
-    """Calls what was put off when told to."""
+    """A timer whose delayed calls are made by the test."""
 
     def __init__(self) -> None:
         self.calls: list[Callable[[], None]] = []
@@ -35,7 +35,7 @@ class Timer:
 
 
 class Slow(ScriptedEngine):
-    """Says of each request what the test says, when it says it. `ended` counts the requests that are over."""
+    """An engine whose answers are written by the test. `ended` counts the finished requests."""
 
     def __init__(self) -> None:
         super().__init__([])
@@ -59,7 +59,7 @@ class Slow(ScriptedEngine):
 
 
 class Typist:
-    """A document and a cursor, and what is asked there."""
+    """A user who types in a document, and the requests at the cursor."""
 
     def __init__(self, source: str = AREA) -> None:
         src = markup.parse(source, "a.py")
@@ -313,7 +313,7 @@ async def test_a_failing_engine_is_reported_to_the_newest_request() -> None:
 
 # -- whatever the order
 class Steady(Slow):
-    """A model that always wants the same line, or `+ x` after anything else; it says a letter when told to."""
+    """A model that always continues to the same line, or with `+ x`; the test releases each letter."""
 
     LINE = "alpha + beta_gamma + delta + epsilon"
 

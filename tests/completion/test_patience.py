@@ -17,7 +17,7 @@ AREA = FAR + "def area(r):\n    return <|>\n"
 
 
 class Place:
-    """A place in a long file, and the engine that is asked about it."""
+    """A place in a long file, and the engine that completes it."""
 
     def __init__(self, *replies: Any, **settings: Any) -> None:
         self.source = markup.parse(AREA)

@@ -27,7 +27,7 @@ def test_every_rule_has_a_setting_and_a_file_with_both_answers() -> None:
 
 
 async def find_silent_rule(scenario: Scenario, quiet: Quiet) -> str:
-    """The rule that was silent, through all of a completion; empty where something was suggested."""
+    """Return the rule that suppressed the suggestion at any step, or an empty text if it was shown."""
     tokens = scenario.model or [("x", 1.0)]
     completer = Desk(Completer(Script({"tokens": tokens}), Completion(outline_tokens=0), TriggerPolicy(quiet)))
     cursor = scenario.cursor()

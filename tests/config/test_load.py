@@ -38,7 +38,7 @@ CHANGED: dict[str, Any] = {
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's folder; the project's is `tmp_path`."""
+    """Return the folder of the user; the folder of the project is `tmp_path`."""
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("LSP_HARNESS_HOME", str(folder))

@@ -15,7 +15,7 @@ from lsp_harness.errors import ConfigError
 
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user with nothing set; temporary files are in a folder of the test."""
+    """Return a folder for temporary files of a user without any variable."""
     for name in list(os.environ):
         if name.startswith(("XDG_", "LSP_HARNESS_", "SUDO_")):
             monkeypatch.delenv(name)

@@ -64,7 +64,7 @@ Observe = Callable[[Config, Path], Awaitable[Any]]
 
 
 async def observe_fixing(config: Config, folder: Path) -> Any:
-    """The requests, the checks and the end of a fix whose candidates are all bad."""
+    """Return the requests, the checks and the end of a fix whose candidates all fail."""
     try:
         return await observe_fix(make_settings(config, generation={"repairs": False}), folder)
     except pytest.fail.Exception:
@@ -73,21 +73,21 @@ async def observe_fixing(config: Config, folder: Path) -> Any:
 
 
 async def observe_engine(config: Config, folder: Path) -> Any:
-    """The arguments of the engine's process that differ between settings."""
+    """Return the arguments of the engine process that depend on settings."""
     argv = EngineSupervisor(config)._argv(folder / "m.gguf", EngineAddress(folder / "s", folder / "l"))
     arguments = parse_arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :]))
     return arguments.n_ctx, arguments.n_gpu_layers, arguments.embedding_model
 
 
 async def observe_model(config: Config, folder: Path) -> Any:
-    """The model that is missing."""
+    """Return the name of the model that is reported as missing."""
     with pytest.raises(ModelMissing) as error:
         resolve_model(config.model.path)
     return error.value.message
 
 
 async def observe_examples(config: Config, folder: Path) -> Any:
-    """The examples in the prompt of an edit."""
+    """Return the examples in the prompt of an edit."""
     config = make_settings(config, context={"related_budget": 0, "few_shot_budget": 900})
     with closing(Indexed(folder / "indexed", MANY)) as indexed:
         bench = Bench(folder, Verifier(CheckTools(Ruff())), config, (), index=ReadyIndex(indexed.query))
@@ -98,7 +98,7 @@ async def observe_examples(config: Config, folder: Path) -> Any:
 
 
 async def observe_index(config: Config, folder: Path) -> Any:
-    """How the index of a folder is kept."""
+    """Return whether and how the index of a folder is kept."""
     kept: list[bool] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FolderIndexes, "keep", lambda self, roots, *, follow: kept.append(follow))
@@ -109,7 +109,7 @@ async def observe_index(config: Config, folder: Path) -> Any:
 
 
 async def observe_checks(config: Config, folder: Path) -> Any:
-    """The checks of an edit where tests can run."""
+    """Return the checks of an edit in a project with tests."""
     tools = CheckTools(Ruff(), suites=cast("SuiteComparison", object()), reviewer=cast("Reviewer", object()))
     return [check.name for check in create_checks(config.verification, CheckContext(tools, task="square it"))]
 
@@ -148,7 +148,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def read(folder: Path, key: str = "", value: Any = None, name: str = "localcode.toml") -> Config:
-    """The settings of a project with the file of the first design, in which one key may be changed."""
+    """Return the settings of a project with the file of the first design, with one changed key."""
     lines: list[str] = []
     table = ""
     for line in SOURCE.splitlines():

@@ -13,12 +13,12 @@ from tests.context.counting import count_words
 def make_inputs(
     code: CodeSelection, workspace: WorkspaceScope, settings: Context | None = None, *, search_text: str = ""
 ) -> InstructionInputs:
-    """Inputs whose tokens are words."""
+    """Return inputs of an instruction in which each word is a token."""
     return InstructionInputs(code, PromptBudget(settings or Context()), count_words, workspace, search_text=search_text)
 
 
 async def fragments_of(
     create: type[InstructionSource], read: InstructionInputs, budget: int, quoted: Sequence[Fragment] = ()
 ) -> tuple[Fragment, ...]:
-    """The fragments of a source, which is not asked if it has no tokens."""
+    """Return the fragments of a source. A source without tokens is not asked."""
     return tuple(await create(read).find_fragments(budget, quoted)) if budget > 0 else ()

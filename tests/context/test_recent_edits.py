@@ -17,7 +17,7 @@ HERE = "def owed(cart, rate):\n    amount = cart.owed()\n"
 
 
 class Texts(dict[str, Document]):
-    """Open texts by URI, and what is known of them."""
+    """The open texts by URI, and the recorded edits of them."""
 
     def __init__(self) -> None:
         self.recent = RecentEdits(self.get, lambda uri, path: "kept" if path == ".env" else "")

@@ -50,7 +50,7 @@ class Known:
 
 
 class Desk:
-    """One document and what is chosen for places in it."""
+    """A document, and the fragments that are chosen for its places."""
 
     def __init__(self, indexed: Indexed) -> None:
         self.known = Known(indexed.reader)

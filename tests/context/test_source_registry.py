@@ -24,7 +24,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "context.md"
 
 
 class Words(CompletionSource):
-    """Finds as many words as it may, and takes what is left if it is told so."""
+    """A source with a limited number of words, which may take the remaining tokens."""
 
     name, order, reasons = "words", 1, ()
 
@@ -111,7 +111,7 @@ def _describe_share(share: Share) -> str:
 
 
 def _read_table(head: str) -> list[tuple[str, ...]]:
-    """The rows of the table of the page that begins with `head`."""
+    """Return the rows of the table of the page that begins with `head`."""
     page = PAGE.read_text(encoding="utf-8")
     rows = page[page.index(head) :].partition("\n\n")[0].splitlines()[2:]
     return [tuple(re.split(r" \| ", row.strip("| "))) for row in rows]

@@ -21,7 +21,7 @@ code = st.lists(texts | st.sampled_from(["x = 1\n", "    return foo(1, 2)\r\n", 
 
 @st.composite
 def draw_place(draw: st.DrawFn) -> tuple[Document, int]:
-    """A document and the start of one of its characters; never inside of a terminator."""
+    """Draw a document and the start of one of its characters, never inside of a line end."""
     text = draw(code)
     at = draw(st.integers(0, len(text)))
     if text[at - 1 : at + 1] == "\r\n" and at:

@@ -48,7 +48,7 @@ class RepeatingEngine(FakeServer):
 
     @property
     def answer_count(self) -> int:
-        """The number of different requests for text."""
+        """Return the number of different requests for text."""
         return len(self._answers)
 
     async def answer(self, request: Request) -> Response:

@@ -94,7 +94,7 @@ async def answer(editor: Editor, method: str, params: Any) -> Any:
 
 
 async def execute(editor: Editor, command: str, uri: str) -> Any:
-    """Execute a command with all that it may ask for."""
+    """Execute a command, and allow what it asks for."""
     fields = {
         "uri": uri,
         "range": FUNCTION,

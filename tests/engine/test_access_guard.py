@@ -20,13 +20,13 @@ OWN = {"host": "127.0.0.1:8080", "authorization": f"Bearer {TOKEN}"}
 
 
 async def answer_everything(scope: Any, receive: Any, send: Any) -> None:
-    """An application that answers everything."""
+    """Answer every request, as an application behind the guard."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"inside"})
 
 
 async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any = ("127.0.0.1", 8080)) -> Any:
-    """Status and body of what the guard answers."""
+    """Return the status, the headers and the body of the answer of the guard."""
     items: list[Any] = []
 
     async def send(message: Any) -> None:

@@ -36,7 +36,7 @@ async def post(http: httpx2.AsyncClient, path: str, **body: object) -> Any:
 
 
 async def read_refusal(http: httpx2.AsyncClient, path: str, body: object) -> str:
-    """The message of a 400."""
+    """Return the message of the answer with status 400."""
     response = await http.post(path, content=body if isinstance(body, bytes) else json.dumps(body).encode())
     assert response.status_code == 400, response.text
     error = response.json()["error"]
@@ -236,7 +236,7 @@ async def test_unknown_paths_and_methods_are_refused(http: httpx2.AsyncClient):
 
 
 async def wait_for_props(http: httpx2.AsyncClient, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """Asks until it is so; the test run's own limit ends it."""
+    """Read the properties until a condition holds; the limit of the test run ends the wait."""
     while True:
         props = (await http.get("/props")).json()
         if condition(props):
@@ -286,7 +286,7 @@ async def test_the_interactive_is_answered_while_the_background_is_at_work(
 
 
 async def test_the_queue_full_is_503(http: httpx2.AsyncClient, engine: EngineProcess):
-    """One at work and 63 waiting; the next is told to try again, and everybody leaves."""
+    """One request runs and 63 wait; the next one is refused, and then all are cancelled."""
     limits = httpx2.Limits(max_connections=100)
     transport = httpx2.AsyncHTTPTransport(uds=str(engine.socket), limits=limits)
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=60) as crowd:

@@ -25,7 +25,7 @@ def disk_cache(machine: Bench, tmp_path: Path) -> DiskCache:
 
 
 def restart(machine: Bench, folder: Path, limit: int = 2**30) -> DiskCache:
-    """As after a restart: nothing resident, and what is on disk."""
+    """Empty the memory of the machine as after a restart, and return the cache on disk."""
     machine.forget()
     disk_cache = DiskCache(machine.llama, folder, limit)
     machine.kv.on_evict = disk_cache.save_evicted
@@ -167,7 +167,7 @@ def test_a_folder_that_cannot_be_written_fails_no_request(
 
 
 def write_aged_files(root: Path, **ages: int) -> None:
-    """Files of ten bytes, `<folder>_<name>`, that were used so long ago."""
+    """Write files of ten bytes, `<folder>_<name>`, with these ages since their last use."""
     for name, age in ages.items():
         folder, _, stem = name.partition("_")
         (root / folder).mkdir(exist_ok=True)

@@ -17,7 +17,7 @@ from lsp_harness.inference.embedding_request import EmbeddingRequest
 
 
 class Slow:
-    """Encodes a text only when the test says so. A token is a character's number."""
+    """An encoder that encodes a text when the test allows it. A token is the number of a character."""
 
     dimensions = 1
 
@@ -49,7 +49,7 @@ class Slow:
 
 
 class Stage:
-    """An embedder over one model, and whether the language model is busy."""
+    """An embedder with one model, and whether the language model is busy."""
 
     def __init__(self, path: Path, limit: int = 100) -> None:
         self.model = Slow()

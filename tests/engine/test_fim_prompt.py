@@ -12,7 +12,7 @@ from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 
 class Letters:
-    """A token for each character; what stands between `|` and `|` is one token."""
+    """A vocabulary with a token for each character, and one token for the text between `|` and `|`."""
 
     def __init__(self, *, mid: int = 1003, bos_tokens: tuple[int, ...] = ()) -> None:
         self.fim_tokens = {"pre": 1001, "suf": 1002, "mid": mid}

@@ -269,7 +269,7 @@ def test_a_sequence_may_be_saved_only_if_every_request_allows_it(machine: Bench)
 
 
 def test_a_prompt_that_took_long_to_read_is_answered_by_its_own_logits(machine: Bench, monkeypatch: pytest.MonkeyPatch):
-    """While it was read, more sequences were done than logits are kept for."""
+    """While the prompt was read, more sequences ended than logits are kept for."""
     monkeypatch.setattr(cached_sequence, "MAX_LOGITS_ROWS", 1)
     slow = TokenRequest((Prompt(list(range(5, 105))),), Sampling(n_predict=6))
     [alone] = machine.together(slow)

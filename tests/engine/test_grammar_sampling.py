@@ -46,7 +46,7 @@ def block_may_go_on(text: str) -> bool:
 
 
 def test_a_grammar_holds_at_any_temperature(machine: Bench):
-    """The whole of it, or a beginning of it when the limit came first."""
+    """An answer is a whole match of the grammar, or the beginning of one if the limit ended it."""
     ends = {"eos": 0, "limit": 0}
     for seed in range(200):
         text, last = machine.run(PROMPT, Sampling(n_predict=32, temperature=2.0, seed=seed, grammar=BLOCK))
@@ -66,7 +66,7 @@ def test_a_grammar_holds_at_any_temperature(machine: Bench):
 def test_a_special_token_does_not_leave_a_grammar(
     llama: Llama, temperature: float, tries: int, monkeypatch: pytest.MonkeyPatch
 ):
-    """It is written as text that the grammar allows, and would end the answer in the middle of it."""
+    """The text of the token is allowed by the grammar, and the token itself would end the answer."""
     monkeypatch.setattr(Sampler, "MAX_REFUSALS", tries)
     grammar = 'root ::= [^\\n]+ "\\n"'
     sampler = Sampler(llama.vocabulary, Sampling(temperature=temperature, seed=1, grammar=grammar), 0)

@@ -55,7 +55,7 @@ def enable_shift(machine: Bench, *, hot: int = 0, saved: DiskCache | None = None
 
 
 def ask(machine: Bench, *tokens: list[int], reuse: int | None = None, owner: Owner | None = None) -> Usage:
-    """The usage of a short answer to a prompt."""
+    """Return the usage of a short answer to a prompt."""
     prompt = [token for part in tokens for token in part]
     [chunks] = machine.together(TokenRequest((Prompt(prompt),), SHORT, owner or Owner(), cache_reuse=reuse))
     usage = chunks[-1].usage
@@ -81,7 +81,7 @@ def test_runs_keep_their_order_and_have_a_minimum_length():
 
 
 def test_the_order_of_runs_with_the_most_tokens_is_chosen():
-    """After a jump downwards the lines that were below the cursor are above it: the shorter run, but the first."""
+    """After a jump downwards, the lines below the old cursor are above the new one: the shorter run, but the first."""
     below, above = TEXT[:30], TEXT[30:]
 
     assert find_token_runs([*HEAD, *below, 207, *above], [*OTHER, *above, 208, *below, *TAIL]) == [
@@ -90,7 +90,7 @@ def test_the_order_of_runs_with_the_most_tokens_is_chosen():
 
 
 def test_runs_that_overlap_are_cut_to_fit():
-    """A line was put in between that begins as what follows it and ends as what comes before it."""
+    """A line was inserted that begins like the line behind it and ends like the line before it."""
     old, prompt = TEXT[:120], [*OTHER, *TEXT[:60], TEXT[60], 207, TEXT[59], *TEXT[60:120], *TAIL]
 
     assert find_token_runs(old, prompt) == [TokenRun(0, 40, 61), TokenRun(61, 104, 59)]
@@ -228,7 +228,7 @@ def test_parked_tokens_are_moved_as_well(machine: Bench):
 
 
 def test_an_evicted_sequence_is_moved_before_its_eviction(machine: Bench):
-    """The slot is continued in place: what it had after the common beginning is cut off, and is what is wanted."""
+    """The slot is reused in place: the tokens behind the common beginning are cut off, but are wanted."""
     shared = [206] * 190
     ask(machine, shared, HEAD, TEXT[:100], END)
     usage = ask(machine, shared, TEXT[:100], TAIL)
@@ -335,7 +335,7 @@ def test_a_move_that_llama_cpp_refuses_costs_only_the_reading(
 
 
 def test_moving_is_not_interrupted(machine: Bench, monkeypatch: pytest.MonkeyPatch):
-    """llama.cpp moves one layer after the other; interrupted, it would begin again with some moved twice."""
+    """llama.cpp moves one layer after the other; after an interruption it would move some layers twice."""
     ask(machine, HEAD, TEXT, END)
     prompt = Prompt([*OTHER, *TEXT, *TAIL])
     with monkeypatch.context() as patch:
@@ -362,7 +362,7 @@ def test_a_longer_prompt_is_chosen_if_a_move_makes_it_cheap(machine: Bench):
 
 
 def test_a_released_sequence_is_not_used_for_a_move(machine: Bench):
-    """The slot in which pieces waited is anybody's once they are placed."""
+    """The slot in which tokens waited can be used by any request after they were placed."""
     ask(machine, HEAD, TEXT, TAIL)
     generation = RunningRequest(
         machine.model, TokenRequest((Prompt([*OTHER, *TEXT, *END]),), SHORT, cache_reuse=LEAST), lambda _: None
@@ -464,7 +464,7 @@ def test_a_sequence_without_moved_cells_is_not_evicted_for_one_with_them(machine
 
 
 def test_a_model_with_scaled_keys_moves_no_cells(tmp_path: Path, llama: Llama):
-    """llama.cpp scales those of all sequences again."""
+    """At every move, llama.cpp scales the keys of all sequences again."""
     scaled = Llama(
         tiny_gguf(tmp_path / "yarn.gguf", yarn=4.0),
         n_ctx=1024,

@@ -16,7 +16,7 @@ from lsp_harness.inference.request import Usage
 
 
 def read(text: str) -> dict[str, float]:
-    """Samples as Prometheus reads them: `name{label=value}` → value."""
+    """Return samples in the form `name{label=value}` → value, as Prometheus reads them."""
     values: dict[str, float] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:

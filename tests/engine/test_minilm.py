@@ -23,7 +23,7 @@ def encoder() -> Iterator[Encoder]:
 
 @pytest.fixture
 def similarity(encoder: Encoder) -> Callable[[str, str], float]:
-    """Cosine of two texts."""
+    """Return a function that computes the cosine of two texts."""
 
     def cosine(a: str, b: str) -> float:
         first, second = (encoder.encode(encoder.tokenize(text, 128)) for text in (a, b))

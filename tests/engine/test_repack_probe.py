@@ -11,7 +11,7 @@ from lsp_harness.engine.decode import repack_probe
 
 
 class Child:
-    """`subprocess.run` with a given end, and a count."""
+    """A replacement of `subprocess.run` with a given exit status, which counts its calls."""
 
     def __init__(self, code: int | None) -> None:
         self.code = code

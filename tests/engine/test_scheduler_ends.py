@@ -113,7 +113,7 @@ async def test_a_broken_request_does_not_end_the_others(scheduler: Scheduler, ga
 
 
 async def test_a_sequence_aside_survives_a_broken_step_of_another_request(gated_llama: GatedLlama):
-    """It is at positions of its own, which a clean-up by the number of tokens would cut off."""
+    """The sequence has its own positions, which a clean-up by the number of tokens would cut off."""
     shift = KvShift(gated_llama.llama, gated_llama.kv, min_run_tokens=16)
     scheduler = Scheduler(
         ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE, 10.0), kv_shift=shift)

@@ -17,9 +17,12 @@ class End:
 
 @dataclass(frozen=True)
 class Fault:
-    """`damage` is done in the process of the command. `encoding` is that of its output, `stdout` where it goes. `says`
-    are sentences, each with the commands that say it; `ends` are the commands that end in another way. `may_say` are
-    sentences that depend on which of two processes is faster."""
+    """A fault of the surroundings of a command, and how each command ends under it.
+
+    `damage` is done in the process of the command. `encoding` is that of its output, `stdout` its target. `says` are
+    sentences, each with the commands that say it; `ends` are the commands that end in another way. `may_say` are
+    sentences that depend on which of two processes is faster.
+    """
 
     name: str
     what: str

@@ -18,7 +18,7 @@ BEGIN, END = "<!-- the table begins -->\n", "<!-- the table ends -->\n"
 
 
 def render_page(page: str) -> str:
-    """The page with the table of now in it."""
+    """Return the page with the current table in it."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return before + BEGIN + "\n" + "\n".join(_render_lines()) + "\n\n" + END + after

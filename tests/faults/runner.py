@@ -86,7 +86,7 @@ def _import_all() -> None:
 
 
 def _parse_something() -> None:
-    """The patterns of a language are made when it is first read."""
+    """Parse a text, because the patterns of a language are made at its first parse."""
     from lsp_harness.syntax.symbols.declarations import find_declarations
     from lsp_harness.syntax.tree import parse
     from lsp_harness.text.document import Document

@@ -166,13 +166,13 @@ def read_only_file(world: World) -> None:
 
 
 def read_only_folder(world: World) -> None:
-    """The files in it may be written."""
+    """Make the project a folder in which no file can be created; its files can be written."""
     world.project.chmod(0o500)
     _drop_override()
 
 
 def _drop_override() -> None:
-    """Root may write what it may not write: take that right from this process and its children."""
+    """Give up the right of root to write to protected files, for this process and its children."""
     if os.geteuid() == 0:
         for right in (DAC_OVERRIDE, DAC_READ_SEARCH):
             # else it comes back with every program that is started
@@ -208,14 +208,14 @@ def change_environment(**values: str | None) -> Break:
 
 
 def no_home(world: World) -> None:
-    """The user database says where the home is: it is made to say what the world says."""
+    """Remove HOME from the environment, so that the user database gives the home folder."""
     os.environ.pop("HOME")
     record = pwd.struct_passwd((*pwd.getpwuid(os.getuid())[:5], str(world.home), "/bin/sh"))
     pwd.getpwuid = lambda uid: record  # type: ignore[assignment]
 
 
 def become_stranger(**values: str | None) -> Break:
-    """A user without a name, as in `docker run -u 4242`, who may read everything (the code lies where it lies)."""
+    """Become a user without a name, as in `docker run -u 4242`, who may read every file."""
 
     def became(world: World) -> None:
         change_environment(PATH="/nowhere", **values)(world)
@@ -239,7 +239,7 @@ def become_stranger(**values: str | None) -> Break:
 
 
 def foreign_runtime(world: World) -> None:
-    """A runtime folder of another user, as `sudo -E` leaves it; root may write there."""
+    """Give the runtime folder to another user, as after `sudo -E`."""
     if os.geteuid() == 0:
         os.chown(world.runtime, STRANGER, STRANGER)
 
@@ -251,7 +251,7 @@ def long_runtime(world: World) -> None:
 
 
 def torn_log(world: World) -> None:
-    """A session log with a line cut off in its middle."""
+    """Cut off the last line of a session log in its middle."""
     lines = world.session.read_bytes().splitlines(keepends=True)
     # the first state: the lines before it say what the session is about
     lines[4] = lines[4][: len(lines[4]) // 2]

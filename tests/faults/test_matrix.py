@@ -26,7 +26,7 @@ PAGE = ROOT / "docs" / "faults.md"
 
 @pytest.fixture(scope="session")
 def runner() -> Iterator["subprocess.Popen[str]"]:
-    """The process that tries the commands; it has a short path to work in."""
+    """Yield the process that runs the commands, in a folder with a short path."""
     folder = tempfile.mkdtemp(prefix="lf-")
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.faults.runner", folder],
@@ -93,5 +93,5 @@ def _find_differences(fault: Fault, command: Command, ran: dict[str, Any]) -> li
 
 
 def _matches_sentence(sentence: str, line: str) -> bool:
-    """`…` stands for anything, and what an output cannot show may be in ASCII."""
+    """Return whether a line is the sentence; `…` matches any text, and signs may be written in ASCII."""
     return re.fullmatch(".*".join(map(re.escape, sentence.split("…"))), line) is not None

@@ -11,7 +11,7 @@ from lsp_harness.files.folders import files_shown_as, find_folder, is_same_file,
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
-    """`real/app/main.py`, `link` and `real/inner` lead to folders, `real/other.py` to a file, `real/out` leads out."""
+    """Make a folder `real` with a file, and links to the folder, a file, an inner and an outer folder."""
     (tmp_path / "real" / "app").mkdir(parents=True)
     (tmp_path / "real" / "app" / "main.py").touch()
     (tmp_path / "outside").mkdir()

@@ -11,7 +11,7 @@ from lsp_harness.files.private_files import PrivateFiles
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """`private/` is ignored, and `hidden.py` in a folder whose name is not UTF-8; there is no repository."""
+    """Make a folder that ignores `private/` and a file in a folder whose name is not UTF-8, without a repository."""
     root = tmp_path / "w"
     (root / "private").mkdir(parents=True)
     (root / "app").mkdir()

@@ -17,7 +17,7 @@ def fence_code(code: str) -> str:
 
 
 def open_selection(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, Span]:
-    """The marked selection, or the cursor."""
+    """Return the snapshot of an opened text, with its marked selection or the cursor."""
     src = markup.parse(text, b.folder / name)
     b.harness.open(src.document)
     return b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[-1])

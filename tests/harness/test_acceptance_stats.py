@@ -18,7 +18,7 @@ URI = "file:///a.py"
 
 
 class Desk:
-    """A document, what is typed into it, and a clock that is moved by hand."""
+    """A document with typed text, and a clock that the test moves."""
 
     def __init__(self, text: str = "") -> None:
         self.document = Document.from_text(URI, text)

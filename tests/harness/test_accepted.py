@@ -109,7 +109,7 @@ async def test_earlier_findings_are_not_blamed_on_the_completion(bench: Make) ->
 
 
 async def start_blocked_verification(bench: Make) -> tuple[Bench, markup.Source, BlockedRuff]:
-    """An accepted completion whose verification waits to be let go."""
+    """Return a bench with an accepted completion whose verification waits for the test."""
     ruff = BlockedRuff()
     b = bench("pi * r ** 2", verifier=Verifier(CheckTools(ruff)))
     src = b.open("def area(r):\n    return <|>\n")
@@ -138,7 +138,7 @@ async def test_a_result_for_an_older_version_is_dropped(bench: Make) -> None:
 
 
 class Slow(Ruff):
-    """Each check goes on after it was cancelled, until it is let go: as a tool that is being started does."""
+    """A check that continues after its cancellation until the test releases it, like a tool that is starting."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class Slow(Ruff):
 
 
 async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench: Make) -> None:
-    """A loop that is closed while a process is being started waits for it for ever."""
+    """A loop that is closed while a process starts would wait for the process for ever."""
     slow = Slow()
     b = bench("pi * r ** 2", verifier=Verifier(CheckTools(slow)))
     src = b.open("def area(r):\n    return <|>\n")

@@ -32,7 +32,7 @@ async def engine_starts(b: Bench) -> int:
 
 
 async def read_warmed_prefixes(b: Bench, src: markup.Source) -> list[Any]:
-    """The prefix of everything that was evaluated in the background, once that is over."""
+    """Return the prefixes that were evaluated in the background, once this work is over."""
     # the harness warms with the next turn of the loop
     turned = asyncio.Event()
     asyncio.get_running_loop().call_soon(turned.set)

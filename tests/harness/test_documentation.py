@@ -36,7 +36,7 @@ GET = "requests 2.32.3 has: get(url, params=None, **kwargs)"
 
 
 def make_edit_settings(candidates: int, retries: int, **more: Any) -> Config:
-    """Settings with which a fix may add a call of a library: what is told of libraries is for such edits."""
+    """Return settings for fixes that may add a call of a library, because only these get documentation."""
     verification = {"kept": False, **more.pop("verification", {})}
     return tools.make_edit_settings(candidates, retries, verification=verification, **more)
 

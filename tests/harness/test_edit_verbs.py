@@ -139,7 +139,7 @@ async def test_without_room_for_a_retry_the_error_quotes_the_closest_candidate(b
 
 
 def apply_in_document(b: Bench, document_edit: DocumentEdit) -> None:
-    """The edit is in the document, as an editor puts it there."""
+    """Apply an edit to the document, as an editor does."""
     [edit] = document_edit.proposal.edits
     uri = document_edit.document.uri
     b.harness.change(uri, edit, b.harness.documents.get(uri).text.version + 1)

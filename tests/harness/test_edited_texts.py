@@ -14,7 +14,7 @@ HERE = "from cart import Cart\n\n\ndef owed(cart: Cart):\n    return cart.<|>\n"
 
 
 async def wait_for_index(b: Bench) -> None:
-    """The folder's index is ready."""
+    """Wait until the index of the folder is ready."""
     ready = asyncio.Event()
     b.on_index(lambda root, said: ready.set() if said["state"] == "ready" else None)
     b.harness.keep_indexes()

@@ -34,7 +34,7 @@ ANSWER = "```python\ndef area(r):\n    return 4 * r\n```"
 
 @pytest.fixture
 def bench_with_index(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
-    """A bench over a folder of its own, as a front end that stays has it."""
+    """Return a function that makes a bench for a front end that stays, with a folder of its own."""
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", 30.0)
     root = tmp_path / "ws"
     root.mkdir()
@@ -56,7 +56,7 @@ def bench_with_index(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 async def index_folder(harness: Harness) -> None:
-    """Has the folder indexed."""
+    """Index the folder of the harness."""
     news = asyncio.Event()
 
     def hear(event: HarnessEvent) -> None:

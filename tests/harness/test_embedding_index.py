@@ -26,7 +26,7 @@ SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH_S
 
 
 class Counting(ScriptedEngine):
-    """Counts what it embeds."""
+    """An engine that counts the texts that it embeds."""
 
     def __init__(self) -> None:
         super().__init__([])
@@ -120,8 +120,7 @@ async def test_texts_and_queries_are_sent_with_their_prefixes(folder: FolderInde
 
 
 async def test_vectors_of_two_ways_are_never_mixed(folder: FolderIndex):
-    """Another file, prefix, pooling or number of tokens is another key: all texts are embedded anew, and until then
-    nothing is found with the old ones."""
+    """Another file, prefix, pooling or length is another key: all texts are embedded again, without old vectors."""
     engine, ways = Counting(), [SMALL, replace(SMALL, key="of another file"), replace(SMALL, model="other")]
     now = [SMALL]
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
@@ -183,7 +182,7 @@ async def test_a_vector_of_the_old_model_is_not_saved_after_a_change_of_the_mode
 
 
 async def test_a_vector_that_is_requested_during_an_update_is_made_afterwards(folder: FolderIndex):
-    """Settings that change while texts are embedded: what was tried with those before is tried again."""
+    """If the settings change while texts are embedded, the texts that were tried before are tried again."""
     now = [SMALL]
 
     class Changing(Counting):

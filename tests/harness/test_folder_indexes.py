@@ -26,7 +26,7 @@ def make_engine() -> ScriptedEngine:
 
 
 class Ears:
-    """Hears what is said, and waits for it."""
+    """A listener that records reports and waits for them."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[str, str]] = []
@@ -172,7 +172,7 @@ async def test_an_index_is_made_only_with_trust_and_if_the_settings_allow_it(ben
 
 
 async def test_settings_that_arrive_too_early_are_applied_later(roots: list[Path], monkeypatch: pytest.MonkeyPatch):
-    """An engine that cannot embed is left alone for a while; what is set meanwhile is not forgotten."""
+    """An engine that cannot embed is not asked for a while, and settings that change meanwhile are used later."""
     now, ears, pooling, asked = [0.0], Ears(), ["Mean"], list[str]()
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     monkeypatch.setattr(

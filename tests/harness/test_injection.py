@@ -28,7 +28,7 @@ AREA = "def area(r):\n    return \n"
 
 
 class RejectingCheck(DocumentCheck):
-    """Rejects every edit."""
+    """A check that rejects every edit."""
 
     name = "reject"
     title = "rejected"
@@ -40,7 +40,7 @@ class RejectingCheck(DocumentCheck):
 
 
 class CountingLinter(Ruff):
-    """Counts the texts that it checks, and finds nothing."""
+    """A linter that counts the texts that it checks and finds no problem."""
 
     def __init__(self) -> None:
         super().__init__()

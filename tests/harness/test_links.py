@@ -19,7 +19,7 @@ Start = Callable[[str], Awaitable[Bench]]
 
 @pytest.fixture
 async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Start]:
-    """A harness whose workspace folder `real`, to which `link` leads, is open by one of these names, and indexed."""
+    """Return a function that opens and indexes the folder `real` under its own name or as `link`."""
     benches: list[Bench] = []
 
     async def start(opened: str) -> Bench:
@@ -41,7 +41,7 @@ async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[S
 
 
 async def wait_for_index_runs(b: Bench, times: int = 1) -> None:
-    """Until the index was ready so many times."""
+    """Wait until the index was ready this number of times."""
     ready = asyncio.Event()
     [folder] = b.harness.services.index.folder_indexes.folders
     b.on_index(lambda root, said: ready.set())

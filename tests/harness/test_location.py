@@ -31,7 +31,7 @@ Staying = Callable[..., Awaitable[Bench]]
 
 @pytest.fixture
 def staying(bench: Make) -> Staying:
-    """A harness that stays, over a folder that is indexed."""
+    """Return a function that makes a harness for a front end that stays, over an indexed folder."""
 
     async def make(*replies: Any, **sections: Any) -> Bench:
         b, ready = bench(*replies, config=make_settings(**{**ONE, **sections}), works_ahead=True), asyncio.Event()

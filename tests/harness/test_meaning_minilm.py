@@ -91,7 +91,7 @@ QUERIES = {
 
 @pytest.fixture
 def config(home: Path, tiny_model: Path) -> Config:
-    """The real encoder beside a model that only has to be there."""
+    """Return settings with the real encoder, and a language model that only has to exist."""
     return Config(
         model=Model(path=str(tiny_model)), index=Index(embedding_model=str(pull(card("all-minilm-l6-v2")).path))
     )

@@ -18,7 +18,7 @@ NAME = "qwen2.5-coder-0.5b-instruct"
 
 
 def make_printing_command(*lines: str, then: str = "") -> list[str]:
-    """A process that prints these lines."""
+    """Return the command of a process that prints these lines."""
     return [sys.executable, "-c", "\n".join([*(f"print({line!r}, flush=True)" for line in lines), then])]
 
 
@@ -56,7 +56,7 @@ async def test_a_failed_download_is_reported():
 
 
 async def test_a_cancelled_download_leaves_no_process():
-    """Not even the one that the process has started, as pip is."""
+    """The program that the download has started, as pip is, ends too."""
     pids: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     waits = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"
     tells = "; print('{\"step\": \"' + str(p.pid) + '\"}', flush=True); p.wait()"
@@ -76,7 +76,7 @@ async def test_a_cancelled_download_leaves_no_process():
 async def test_the_command_line_reports_a_failed_download_to_the_editor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """A real process: a model whose bytes nobody could check is refused."""
+    """A real process refuses a model whose bytes it could not check."""
     monkeypatch.setenv("LSP_HARNESS_MODELS", os.fspath(tmp_path))
 
     with pytest.raises(PullFailed, match="the catalogue has no SHA-256 for stable-code-3b"):

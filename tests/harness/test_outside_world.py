@@ -27,7 +27,7 @@ ON_SAVE = make_settings(QUICK, verification={"on_save": True, "debounce_ms": 0, 
 
 
 class Suites:
-    """Tests that expect the number in `expected.txt` on disk, as soon as the index knows which they are."""
+    """Tests that expect the number in `expected.txt` on disk, once the index knows them."""
 
     def __init__(self, folder: Path) -> None:
         self._expected = folder / "expected.txt"
@@ -53,7 +53,7 @@ class Suites:
 
 
 class Desk:
-    """A harness whose only check is that of the tests."""
+    """A harness with only the check by tests."""
 
     def __init__(self, bench: Make, folder: Path) -> None:
         (folder / "expected.txt").write_text("3")
@@ -194,7 +194,7 @@ async def test_without_an_index_the_reason_is_not_that_there_are_no_tests(bench:
 
 # -- errors in open documents
 class Opened:
-    """A client that stays, and what it learns of errors in the documents that it has open."""
+    """A client that stays, and the errors that it gets for its open documents."""
 
     def __init__(self, bench: Make, **verification: Any) -> None:
         self.hand = Hand()

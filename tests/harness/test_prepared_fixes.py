@@ -28,7 +28,7 @@ FIXED = "def area(r):\n    width = r\n    return 3 * width ** 2\n"
 
 
 class Hand:
-    """A clock whose hand a test moves. Timers are called in their order."""
+    """A clock that the test moves. Timers are called in their order."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -47,7 +47,7 @@ class Hand:
 
 
 class Table:
-    """A harness of a client that stays, its clock, and a document with a diagnostic in which the user is."""
+    """A harness of a client that stays, its clock, and an open document with a diagnostic."""
 
     def __init__(self, bench: Make, *replies: Any, config: Config = BY_REPAIR, **options: Any) -> None:
         self.hand = Hand()

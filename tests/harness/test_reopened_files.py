@@ -86,7 +86,7 @@ async def open_session(config: Config, folder: Path) -> AsyncIterator[Session]:
 
 
 async def work_on_hot_file(config: Config, folder: Path) -> int:
-    """Be the first session: rest in the hot file. Return the number of tokens that were evaluated."""
+    """Work in the hot file as the first session does, and return the number of evaluated tokens."""
     async with open_session(config, folder) as first:
         src = first.open(HOT, "hot.py")
         (folder / "hot.py").write_bytes(src.document.data)

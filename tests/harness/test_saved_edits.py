@@ -25,7 +25,7 @@ ON_SAVE = make_settings(QUICK, verification={"on_save": True})
 
 
 class WordCheck(DocumentCheck):
-    """Fails a text with a word. It waits until it may answer."""
+    """A check that fails a text with a word. The test decides when it answers."""
 
     feedback_label = "WORD"
     criterion = "the word is not there"
@@ -49,7 +49,7 @@ class WordCheck(DocumentCheck):
 
 
 class Steps:
-    """A harness with the checks `cheap` (the word `cheap`) and `tests` (the word `dear`)."""
+    """A harness with the checks `cheap` (it fails the word `cheap`) and `tests` (it fails the word `dear`)."""
 
     def __init__(self, bench: Make, config: object = ON_SAVE) -> None:
         self.log: list[str] = []

@@ -65,7 +65,7 @@ def read_disk(folder: Path) -> Callable[[str], str | None]:
 
 
 class DiskSuites:
-    """Tests that pass if each module has the number that the text needs. The runs before edits are kept."""
+    """Tests that pass if each module has the number that the text needs. Results of earlier runs are reused."""
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         self._folder, self._chance = folder, chance
@@ -115,7 +115,7 @@ class Child:
 
 
 class DeafConversation(CheckerConversation):
-    """A checker that knows the files at its start, and then only what it is told of them."""
+    """A checker that reads the files at its start, and later only learns about reported changes."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(cast("MessageChild", Child()))
@@ -159,7 +159,7 @@ class DeafChecker(TypeChecker):
 
 
 class World:
-    """A folder that changes, an editor whose watcher is late, and what is wrong about the verdicts in it."""
+    """A changing folder, an editor whose watcher is late, and the list of wrong verdicts."""
 
     def __init__(self, bench: Make, folder: Path, seed: int) -> None:
         self.chance, self.hand, self.wrong = random.Random(seed), Hand(), list[str]()

@@ -13,7 +13,7 @@ from tests.harness.tools import make_settings
 
 
 class Moody(ScriptedEngine):
-    """Raises what it is told to when it is asked what it is."""
+    """An engine that raises a prepared error when its properties are requested."""
 
     error: Exception | None = None
 

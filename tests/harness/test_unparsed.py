@@ -27,7 +27,7 @@ Make = Callable[..., Bench]
 
 
 class Trials:
-    """Answers for the process that tries texts: each text that has a word of `costly` in it is refused."""
+    """A parse process that refuses each text with a word of `costly` in it."""
 
     costly = b"hostile"
 
@@ -59,7 +59,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> Trials:
 
 
 class Recorded:
-    """Allowances that note on which thread they were made use of, and for how many seconds they are."""
+    """Parse allowances that record their thread and their seconds."""
 
     def __init__(self, *spent: bool) -> None:
         self.made: list[tuple[float, list[int]]] = []

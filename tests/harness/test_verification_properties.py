@@ -28,7 +28,7 @@ CONFIG = make_settings(verification={"on_save": True, "debounce_ms": 300}, backg
 
 
 class LateCheck(DocumentCheck):
-    """Fails a text with a word, as soon as the test lets it answer. It may also answer after it was cancelled."""
+    """A check that fails a text with a word, once the test lets it answer, even after its cancellation."""
 
     feedback_label = "WORD"
     criterion = "the word is not there"
@@ -63,7 +63,7 @@ def find_word(data: bytes, word: bytes) -> list[Finding]:
 
 
 class Screen:
-    """The diagnostics that an editor shows, and everything that was wrong about them."""
+    """The diagnostics that an editor shows, and the list of wrong ones."""
 
     def __init__(self) -> None:
         self.shown: dict[str, tuple[Finding, ...]] = {}

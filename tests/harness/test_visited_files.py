@@ -34,7 +34,7 @@ OTHER = PLACE.replace("area", "volume")
 
 @dataclass
 class Timer:
-    """A time that a test moves on."""
+    """A clock that the test moves."""
 
     now_s: float = 0.0
     calls: list[tuple[float, Callable[[], None]]] = field(default_factory=list[tuple[float, Callable[[], None]]])
@@ -59,7 +59,7 @@ def save_file(b: Bench, text: str, name: str) -> int:
 
 
 async def visit(bench: Make, text: str, name: str = "a.py", times: int = 1, **options: Any) -> None:
-    """Be a session in which the user opens a file and rests at the marked place."""
+    """Open a file as a user does, and rest at the marked place."""
     b = bench(config=options.pop("config", QUICK), works_ahead=True, **options)
     for _ in range(times):
         src = b.open(text, name)

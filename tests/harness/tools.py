@@ -66,7 +66,7 @@ class Script(ScriptedEngine):
             self.ended.set()
 
     def prompt(self, number: int) -> str:
-        """The text of a request, both sides of a hole alike."""
+        """Return the text of the prompt of a request; of an infill, both sides."""
         request = self.foreground_requests[number]
         if not isinstance(request, Infill):
             return prompt_text(request)
@@ -79,7 +79,7 @@ class Script(ScriptedEngine):
 
 
 def make_settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:
-    """Settings with some keys changed. Without a `base` a fix asks the model at once."""
+    """Return settings with some changed keys. Without a `base`, a fix asks the model at once."""
     config = base or Config()
     if base is None:
         config = replace(config, generation=replace(config.generation, repairs=False))
@@ -87,7 +87,7 @@ def make_settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Co
 
 
 def make_edit_settings(candidates: int, retries: int = 0, **more: Any) -> Config:
-    """Settings for a number of candidates, all of them of the model."""
+    """Return settings for a number of candidates that all come from the model."""
     config = make_settings(**more)
     return replace(
         config, generation=replace(config.generation, candidates=candidates, max_retries=retries, repairs=False)
@@ -99,13 +99,13 @@ FLOW_TYPES = frozenset({"session.started", "turn.started", "turn.stopped", "step
 
 
 def turn_context(b: Any, snapshot: Snapshot) -> TurnContext:
-    """The document and the tools of a turn that no verb has begun."""
+    """Return the context of a turn that no verb has begun."""
     work = TurnWork("edit", "a test", snapshot, lambda progress: None)
     return b.harness.turns.create_context(work, b.harness.services.session.log.turn())
 
 
 def read_checked_log(log: Path) -> list[Event]:
-    """The events of a log, after what must hold for every log was looked at."""
+    """Return the events of a log, after checking what must hold for every log."""
     events = list(read_log(log))
     assert [event.seq for event in events] == list(range(len(events)))
     assert len({event.id for event in events}) == len(events)
@@ -159,6 +159,6 @@ def of_type(events: list[Event], kind: str) -> list[dict[str, Any]]:
 
 
 def proposed_candidate(events: list[Event]) -> int:
-    """The number of the candidate that was proposed."""
+    """Return the number of the proposed candidate."""
     [proposed] = of_type(events, "edit.proposed")
     return next(data["candidate"] for data in of_type(events, "verify.completed") if data["hash"] == proposed["hash"])

@@ -164,7 +164,7 @@ def indexed_carts(tmp_path: Path):
 
 
 def reasons_by_symbol(hits: list[Hit]) -> dict[str, set[str]]:
-    """By which ways each symbol was found."""
+    """Return the symbol → the kinds of reasons why it was found."""
     return {hit.symbol: {reason.rpartition(" ")[0] for reason in hit.reasons} for hit in hits if hit.symbol}
 
 

@@ -35,7 +35,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def read_contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
-    """All that an index says, without the numbers that it gives out."""
+    """Return the contents of an index without the numbers of its rows."""
     with closing(DatabaseReader(database)) as reader:
         return {
             "files": sorted(reader.rows("SELECT path, digest, language, skipped FROM files")),

@@ -218,7 +218,7 @@ def test_an_ambiguous_include_means_the_nearest_file():
 
 
 def count_calls(links: ImportLinks, language: str, module: str) -> int:
-    """How many functions are called to say that an import means nothing here."""
+    """Return how many functions are called until an import is known to mean no file."""
     result = 0
 
     def count(frame: object, event: str, of: object) -> None:

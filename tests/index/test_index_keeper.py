@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 
 
 class Front:
-    """A front end that keeps what it is told."""
+    """A front end that records the reports of its index process."""
 
     def __init__(self, where: IndexPlace) -> None:
         self.told: list[dict[str, object]] = []
@@ -32,7 +32,7 @@ class Front:
         self._news.set()
 
     async def hears(self, wanted: Callable[[dict[str, object]], bool]) -> dict[str, object]:
-        """The next thing that is said and wanted."""
+        """Wait for the next report that the condition accepts."""
         while True:
             for n, item in enumerate(self.told):
                 if wanted(item):
@@ -64,7 +64,7 @@ async def open_front(where: IndexPlace) -> AsyncIterator[Front]:
 
 
 def find_index_processes(where: IndexPlace) -> list[int]:
-    """Processes that were given this database."""
+    """Return the processes that keep this database."""
     mine = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
     return [child.pid for child in mine if str(where.database) in child.cmdline()]
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 
 
 class Orders:
-    """Orders of a front end that sends none."""
+    """Orders of a front end, of which there are none."""
 
     def __init__(self) -> None:
         self.started, self.stopped, self.rescan = threading.Event(), threading.Event(), threading.Event()
@@ -148,7 +148,7 @@ def test_a_file_that_was_reported_as_written_is_read_without_a_watch(
     orders, database = Orders(), root.parent / "index.db"
 
     def deaf(*_: object, **__: object) -> Iterator[Collection[object]]:
-        """As on a network's file system."""
+        """Report no changes, as a network file system does."""
         yield ()
         for file in ("a.py", "b.py"):
             (root / file).write_text("def later(): ...\n")

@@ -184,7 +184,7 @@ def test_files_that_reach_a_file_and_over_how_many_imports(indexed: Indexed):
 
 
 class Counting(DatabaseReader):
-    """Counts what it is asked."""
+    """An import table that counts its questions."""
 
     asked = 0
 

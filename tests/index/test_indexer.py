@@ -265,7 +265,7 @@ def test_the_meaning_of_a_namespace_follows_the_files_that_declare_it(place: Pla
 
 
 class Watched(ImportLinks):
-    """Notes of whom it is asked, and what readers see meanwhile."""
+    """An import table that records the questions, and what readers see meanwhile."""
 
     def __init__(self, files: Iterable[str], reader: DatabaseReader) -> None:
         super().__init__(files)

@@ -157,7 +157,7 @@ def indexed_types(tmp_path: Path):
 
 
 def find_meant_lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
-    """Where it is meant in `app.py`, and whether that is sure."""
+    """Return line → whether the reference is sure, for the places in `app.py` that mean the target."""
     tree = tree_of("app.py", TYPED_FILES["app.py"])
     text = SourceText("app.py", "python", find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
     places = find_places(indexed.view, text, tree, name, target)

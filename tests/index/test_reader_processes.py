@@ -130,7 +130,7 @@ def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_
     task, killed = Future[bytes](), list[str]()
 
     class Stopped:
-        """A process, and the task that it never ends."""
+        """A stopped process, and the task that it does not finish."""
 
         pid = 0
 

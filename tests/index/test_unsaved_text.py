@@ -40,7 +40,7 @@ def make_unsaved_text(path: str, text: str) -> UnsavedText:
 
 
 def view_with_unsaved_texts(indexed: Indexed, **texts: str) -> IndexView:
-    """With texts that are opened, their paths written with `__` for `/` and `_dot_` for the last dot."""
+    """Return a view with unsaved texts, whose paths have `__` for `/` and `_dot_` for the last dot."""
     named = {path.replace("_dot_", ".").replace("__", "/"): text for path, text in texts.items()}
     return IndexView(indexed.reader, {path: make_unsaved_text(path, text) for path, text in named.items()})
 

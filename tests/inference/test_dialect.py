@@ -93,7 +93,7 @@ def test_a_wrong_field_of_a_neighbouring_file_is_named(field: str):
 
 
 def test_a_real_llama_servers_answer_is_read():
-    """In the form llama-server documents, written by hand: without the fields only our engine adds."""
+    """The answer is written by hand as llama-server documents it, without the fields of our engine."""
     stream = [
         {"index": 0, "content": "Hel", "tokens": [9707], "stop": False, "id_slot": -1, "tokens_predicted": 1},
         {

@@ -20,7 +20,7 @@ BGE = ("Represent this sentence for searching relevant passages: ", "")
 
 
 def make_index_settings(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
-    """The settings of a file with a model of that name."""
+    """Return the settings for a file with a model of this name."""
     convert(tiny_encoder(seed=seed), path, name=name, license="mit")
     return Index(embedding_model=str(path))
 

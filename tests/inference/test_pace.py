@@ -55,7 +55,7 @@ def test_an_engine_without_a_known_speed_has_no_token_limit(props: dict[str, Any
 
 
 class Measured(Script):
-    """Counts how often it is asked for its figures."""
+    """An engine that counts the requests for its figures."""
 
     def __init__(self, *replies: Any, facts: dict[str, Any]) -> None:
         super().__init__(*replies)

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(not BINARY, reason="LSP_HARNESS_LLAMA_SERVER nam
 
 @contextmanager
 def start_llama_server(model: Path, folder: Path, *arguments: str) -> Iterator[str]:
-    """The socket of a llama-server, once it is healthy."""
+    """Start a llama-server, and yield its socket once it is healthy."""
     place = folder / "llama.sock"
     command = [BINARY, "-m", str(model), "--host", str(place), "--no-repack", "--no-warmup", "--no-ui", "-t", "1"]
     with open(folder / "llama.log", "wb") as log:

@@ -30,7 +30,7 @@ def impatient(config: Config) -> Config:
 
 @pytest.fixture
 def place(home: Path, impatient: Config) -> Path:
-    """Where the engine of these settings listens."""
+    """Return the socket of the engine of these settings."""
     return engine_address(Path(impatient.model.path), impatient).socket
 
 

@@ -17,7 +17,7 @@ ASK = Continuation("a")
 
 
 class Failing(ScriptedEngine):
-    """Everything it is asked fails in the same way, after it was asked `well` times."""
+    """An engine whose requests all fail in the same way after `well` successes."""
 
     def __init__(self, error: Exception, well: int = 0) -> None:
         super().__init__([{"text": "a"}])

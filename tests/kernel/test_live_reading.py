@@ -32,7 +32,7 @@ def begin(folder: Path) -> SessionLog:
 
 @contextmanager
 def follow_events(state: Path, id: str) -> Iterator[Iterator[dict[str, object]]]:
-    """The events that `lsp-harness events --follow --json` shows in a process of its own."""
+    """Yield the events that `lsp-harness events --follow --json` prints in its own process."""
     command = [sys.executable, "-m", "lsp_harness", "events", id, "--follow", "--json"]
     environment = {**os.environ, "XDG_STATE_HOME": str(state), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)

@@ -21,7 +21,7 @@ from tests.files.test_secrets import TOKEN
 
 
 def make_note(type: str, /, **data: Any) -> UnknownEvent:
-    """An event of a type that only these tests know."""
+    """Return an event of a type that only these tests know."""
     return UnknownEvent(type, data)
 
 
@@ -196,7 +196,7 @@ def test_an_unsaved_turn_calls_its_listeners_and_leaves_no_gap_in_the_file(log: 
 
 
 class Disk:
-    """Takes so many bytes more, then none."""
+    """A disk with room for a number of bytes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.room = 10**9

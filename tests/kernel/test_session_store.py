@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> SessionStore:
 
 
 def begin(store: SessionStore, *events: SessionEvent) -> SessionLog:
-    """A session with a turn that has these events and does not stop."""
+    """Return the log of a session with an unfinished turn that has these events."""
     log = store.create()
     log.append(SessionStarted("/w", "chat"))
     turn = log.turn()
@@ -44,7 +44,7 @@ def begin(store: SessionStore, *events: SessionEvent) -> SessionLog:
 
 
 def close_as_if_killed(log: SessionLog) -> str:
-    """The id of a session whose process has ended without a word."""
+    """Close a log as a killed process leaves it, and return the id of the session."""
     log.close()
     return log.id
 

@@ -157,7 +157,7 @@ def test_a_failed_check_of_a_candidate_is_nobodys_failure(log: SessionLog):
 
 
 def write_thirty_turns(log: SessionLog) -> None:
-    """Turns, each with a check in between."""
+    """Write thirty turns, each with a check behind it."""
     for n in range(30):
         turn = propose(begin_turn(log, f"change number {n}: " + "very " * 20 + "much", f"module_{n % 7}.py"))
         if n % 3:

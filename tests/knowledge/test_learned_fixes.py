@@ -45,7 +45,7 @@ def learn(cache: LearnedFixes, old: str, at: str, message: str, new: str, name: 
 
 
 def reuse(cache: LearnedFixes, text: str, at: str, message: str, name: str = "b.py") -> str:
-    """The text after the best fix of the cache, or an empty text if it has none."""
+    """Return the text after the best fix of the cache, or an empty text without one."""
     parsed = parse_text(text, name)
     offers = cache.find(create_report(make_finding(text, at, message), parsed), parsed)
     return apply(parsed.data, offers[0][1]).decode() if offers else ""

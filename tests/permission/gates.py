@@ -66,7 +66,7 @@ class Recorder:
 
 @dataclass
 class ScriptedPerson:
-    """A person who gives these answers, one after the other. None is nobody."""
+    """A person who gives these answers, one after the other. None is a person who is not there."""
 
     answers: list[Answer | None]
     questions: list[PermissionQuestion] = field(default_factory=list[PermissionQuestion])

@@ -16,7 +16,7 @@ WAITS = "print(flush=True)\ninput()"
 
 
 class Clock:
-    """Moved by hand."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -22,7 +22,7 @@ def pipe(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def escaped() -> Iterator[list[psutil.Process]]:
-    """Processes that are beyond the reach of `run`."""
+    """Yield a list of processes that `run` could not end; they are ended after the test."""
     processes: list[psutil.Process] = []
     yield processes
     for process in processes:
@@ -30,12 +30,12 @@ def escaped() -> Iterator[list[psutil.Process]]:
 
 
 def make_parent_command(pipe: Path, *, then: str = "wait", start: str = "sleep 1000") -> list[str]:
-    """A tool that starts another process, tells both numbers, and goes on."""
+    """Return the command of a tool that starts another process, writes both process numbers, and continues."""
     return ["sh", "-c", f"{start} & echo $$ $! > {pipe}; {then}"]
 
 
 async def find_family(pipe: Path) -> list[psutil.Process]:
-    """The family, but for those who have ended already."""
+    """Return the tool and its child, without those that have ended."""
     processes: list[psutil.Process] = []
     for pid in (await asyncio.to_thread(pipe.read_text)).split():
         with suppress(psutil.NoSuchProcess):

@@ -45,7 +45,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A file of parts; the first has no name and is for people."""
+    """A scenario, which is a file of parts; the first part has no name and describes the scenario."""
 
     parts: tuple[Part, ...]
 
@@ -80,7 +80,7 @@ async def play(scenario: Scenario, folder: Path) -> Scenario:
 
 
 class Player:
-    """Does one part after the other, on the file that has a cursor or a diagnostic."""
+    """A player that executes one part after the other, on the file that has a cursor or a diagnostic."""
 
     def __init__(self, harness: Harness, folder: Path) -> None:
         self.harness = harness

@@ -51,7 +51,7 @@ CHECK_OUTCOMES = (Outcome("syntax", "passed", title="parse"), Outcome("lint", "s
 
 
 class Script:
-    """The part of the script that all fakes share: what the text of a document makes them do."""
+    """The script of all fakes: what the text of a document makes them do."""
 
     def __init__(self) -> None:
         self.released = asyncio.Event()

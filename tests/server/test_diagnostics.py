@@ -82,7 +82,7 @@ def test_a_diagnostic_has_the_line_that_prompts_and_the_log_have(check: Check, m
 
 
 async def test_findings_of_a_text_that_has_moved_on_are_not_shown(spawn: Spawn):
-    """The fake harness publishes one turn of the loop after the document was opened. By then the change has arrived."""
+    """The fake harness publishes one turn of the loop after the document was opened, when the change has arrived."""
     editor = await spawn("eglot")
     item = {"uri": URI, "languageId": "python", "version": 1, "text": "teh"}
     change = {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": "fine"}]}
@@ -119,7 +119,7 @@ async def test_closing_a_document_clears_its_diagnostics(spawn: Spawn):
 async def test_a_request_from_before_the_document_was_closed_is_answered(
     spawn: Spawn, method: str, params: dict[str, Any]
 ):
-    """An editor would show an error to the user, although nothing is wrong."""
+    """Otherwise an editor would show an error to the user, although no error happened."""
     editor = await spawn("vscode")
     editor.open(URI, "😀 teh")
     document = {"uri": URI}

@@ -20,7 +20,7 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def without_file_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The index process looks for changes only once an hour."""
+    """Make the index process look for changes only once an hour."""
     monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "true")
     monkeypatch.setenv("WATCHFILES_POLL_DELAY_MS", "3600000")
 

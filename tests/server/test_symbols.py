@@ -156,7 +156,7 @@ async def test_a_client_that_does_not_ask_for_guesses_gets_none(spawn: Spawn):
 
 
 async def test_references_are_found_under_an_imported_alias(spawn: Spawn, workspace: Path):
-    """From the alias, and from the declaration."""
+    """References are requested at the alias, and at the declaration."""
     (workspace / "use.py").write_text("from shapes import Circle as Ring\n\nRing()\n")
     (workspace / "other.py").write_text("import shapes\n\nshapes.Circle()\n")
     (workspace / "plain.py").write_text("class Ring: ...\n\n\nRing()\n")

@@ -97,7 +97,7 @@ class RandomAnswers(ScriptedEngine):
 
 
 def test_a_proposal_without_a_passed_check_of_its_text_is_detected(tmp_path: Path) -> None:
-    """The invariant is looked at after each test of this folder, so it must not be blind."""
+    """This check runs after each test of this folder, so it must detect such a proposal."""
     for hash, passed in (("a", True), ("b", True), ("a", False)):
         log = SessionLog(tmp_path / f"{hash}{passed}")
         turn = log.turn()

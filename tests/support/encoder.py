@@ -13,7 +13,7 @@ WORDS = ("read", "file", "##s", "##ing", *"abcdefghijklmnopqrstuvwxyz", *(f"##{c
 
 
 def tiny_encoder(*, mean: bool = True, seed: int = 1) -> dict[str, bytes]:
-    """The publisher's files by name; the same arguments give the same bytes."""
+    """Return the files of the publisher by name; equal arguments give equal bytes."""
     config = {
         "hidden_size": WIDTH,
         "intermediate_size": INNER,
@@ -34,7 +34,7 @@ def tiny_encoder(*, mean: bool = True, seed: int = 1) -> dict[str, bytes]:
 
 
 def make_weights(seed: int = 1) -> dict[str, np.ndarray]:
-    """By BERT's names, and beside them a table of whole numbers, which published files have too."""
+    """Return weights under the names of BERT, and a table of integers, which published files have too."""
     random = np.random.default_rng(seed)
 
     def random_tensor(*shape: int) -> np.ndarray:

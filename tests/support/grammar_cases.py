@@ -27,7 +27,7 @@ FINDING: Any = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`read` gives None for what is no answer; an answer has at most `longest` tokens."""
+    """A case of a grammar. `read` returns None for an invalid answer; an answer has at most `longest` tokens."""
 
     name: str
     ask: str
@@ -97,7 +97,7 @@ CASES = (
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """`failed` are the answers that could not be read."""
+    """The counts of a run. `failed` are the answers that could not be parsed."""
 
     tokens: Sequence[int]
     failed: Sequence[str]
@@ -106,7 +106,7 @@ class Tally:
 async def generate_at_random(
     http: httpx2.AsyncClient, case: Case, count: int, *, at_once: int = 8, temperature: float = 2.0, top_k: int = 0
 ) -> Tally:
-    """`count` generations by the engine behind `http`, nothing but the temperature and the grammar in their way."""
+    """Generate `count` answers by the engine, limited only by the temperature and the grammar."""
     messages = [{"role": "user", "content": case.ask}]
     prompt = (await http.post("/apply-template", json={"messages": messages})).json()["prompt"]
     tokens: list[int] = []

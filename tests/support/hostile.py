@@ -46,7 +46,7 @@ SIGNS = "()[]{}<>\"'`#/\\*%$&@!?;:,.|~^+-=_"
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """One text. `kind` is the row of the table that it counts for."""
+    """A text that is hard to parse. `kind` is the row of the table that it counts for."""
 
     kind: str
     language: str

@@ -42,7 +42,7 @@ def encode_messages(*messages: Message) -> bytes:
 
 
 class Editor:
-    """One connection to one server process."""
+    """A connection to one server process."""
 
     def __init__(self, process: ForkedProcess) -> None:
         self.process = process
@@ -66,14 +66,14 @@ class Editor:
     # -- connecting
     @classmethod
     async def spawn(cls, *command: str, **options: Any) -> "Editor":
-        """Over the standard streams."""
+        """Start a server and connect to its standard streams."""
         editor = await cls.start(*command, **options)
         editor.use(editor.process.stdout, editor.process.stdin)
         return editor
 
     @classmethod
     async def start(cls, *command: str, **options: Any) -> "Editor":
-        """The process alone, for other transports."""
+        """Start only the process, for other transports."""
         process = await ForkedProcess.start(*command, limit=2**27, **options)
         editor = cls(process)
         editor._tasks.append(asyncio.create_task(editor._collect_errors()))
@@ -84,7 +84,7 @@ class Editor:
         self._tasks.append(asyncio.create_task(self._read()))
 
     async def listening(self, scheme: str) -> int:
-        """The port the server says it listens on."""
+        """Return the port that the server reports."""
         mark = f"listening on {scheme}://"
         await self.until(lambda: mark in self.errors and "\n" in self.errors.split(mark)[1])
         return int(self.errors.split(mark)[1].split("\n")[0].rpartition(":")[2])
@@ -101,7 +101,7 @@ class Editor:
         self._writer.close()
 
     def send(self, *messages: Message) -> None:
-        """In one write. Ids are noted, so that the end can tell whether each was answered."""
+        """Send messages in one write. Their ids are recorded, so that missing answers are found at the end."""
         self._shut = self._shut or any(message.get("method") == "shutdown" for message in messages)
         self.request_ids += [message["id"] for message in messages if "id" in message and "method" in message]
         self.write(encode_messages(*messages))
@@ -110,7 +110,7 @@ class Editor:
         self.send({"method": method, "params": params})
 
     def ask(self, method: str, params: Any = None) -> int:
-        """Sends a request and returns its id."""
+        """Send a request, and return its id."""
         self._next += 1
         self.send({"id": self._next, "method": method, "params": params})
         return self._next
@@ -119,7 +119,7 @@ class Editor:
         return await self.answer(self.ask(method, params))
 
     async def answer(self, id: Any) -> Any:
-        """The result for an id. Raises ResponseError."""
+        """Return the result for an id. Raises ResponseError."""
         await self.until(lambda: id_as_json(id) in self._answers)
         message = self._answers[id_as_json(id)]
         if "error" in message:
@@ -159,7 +159,7 @@ class Editor:
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
     async def leave(self) -> int:
-        """Shuts down properly; the exit status. Fails if an id was not answered exactly once."""
+        """Shut the server down, and return its exit status. Fail if an id did not get exactly one answer."""
         if self.process.returncode is None:
             if not self._shut:
                 await self.request("shutdown")
@@ -167,19 +167,19 @@ class Editor:
         return await self.ended()
 
     async def ended(self) -> int:
-        """Waits for the process to end of itself."""
+        """Wait until the process ends by itself, and return its exit status."""
         async with asyncio.timeout(WAIT):
             status = await self.process.wait()
             await asyncio.gather(*self._tasks)
         return status
 
     def check_answers(self) -> None:
-        """Exactly one answer for each request."""
+        """Check that each request got exactly one answer."""
         answers = Counter(id_as_json(m["id"]) for m in self.received if "method" not in m and m.get("id") is not None)
         assert answers == Counter(map(id_as_json, self.request_ids)), self.errors
 
     async def kill(self) -> None:
-        """For the end of a test, whatever happened in it."""
+        """Kill the process at the end of a test, whatever happened in it."""
         if self.process.returncode is None:
             self.process.kill()
             await self.process.wait()
@@ -226,7 +226,7 @@ class Editor:
 
 
 def id_as_json(id: Any) -> str:
-    """Ids as they stand in JSON: 1, 1.0 and "1" are three."""
+    """Return an id as it is written in JSON: 1, 1.0 and "1" are three different ids."""
     return json.dumps(id)
 
 

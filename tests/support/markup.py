@@ -26,7 +26,7 @@ LANGUAGES = {".py": "python", ".js": "javascript", ".ts": "typescript", ".go": "
 
 @dataclass(frozen=True)
 class Source:
-    """A document without its marks, and what the marks said."""
+    """A document without its marks, and the meaning of the marks."""
 
     document: Document
     marks: tuple[int, ...]
@@ -70,7 +70,7 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
 
 
 def _make_findings(text: str, diagnostics: list[tuple[int, str, str]]) -> Iterator[Finding]:
-    """Columns are those of the text as it is read, marks and all; a mark takes no room in the result."""
+    """Yield the findings of diagnostics. Columns count the marks of the text, and the marks are then removed."""
     for at, carets, words in diagnostics:
         start = len(encode(text[:at].replace(MARK, "")))
         end = len(encode(text[: at + len(carets)].replace(MARK, "")))

@@ -37,7 +37,9 @@ MARKS = {"⇥": "\t", "␣": " ", "␊": "\n"}
 
 @dataclass
 class Scenario:
-    """`texts` are what the user saw, one after the other; `dismissals` counts those before which one was said no to."""
+    """A scenario of a user. `texts` are the texts in their order; `dismissals` counts dismissed suggestions before
+    them.
+    """
 
     file: str
     name: str
@@ -55,7 +57,7 @@ class Scenario:
         return self.rules is not None
 
     def cursor(self) -> Cursor:
-        """Where the user is in the end."""
+        """Return the cursor of the user at the end."""
         document, offset = self._documents()[-1]
         return Cursor(document, parse(document), offset, self.path)
 
@@ -74,7 +76,7 @@ class Scenario:
                 history.reject()
 
     def rule(self, policy: TriggerPolicy) -> str:
-        """The rule that says to be silent at the end, before a model is asked."""
+        """Return the rule that suppresses a suggestion at the end, before a model is asked."""
         history = EditHistory(TypingRhythm())
         self.live(history)
         return policy.find_rule(self.cursor(), history)
@@ -90,7 +92,7 @@ class Scenario:
 
 
 def _without_last_character(document: Document, offset: int) -> Document:
-    """The text without the character before the cursor."""
+    """Return the text without the character before the cursor."""
     start = offset - len(encode(decode(document.data[:offset])[-1]))
     return document.apply_edit(Edit(start, offset, b""), 0)
 

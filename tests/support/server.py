@@ -39,7 +39,7 @@ Handler = Callable[[Any], Reply]
 
 
 class FakeServer:
-    """`on` maps (method, path) to a reply, to a list that is used up, or to a function of the body."""
+    """A web server with prepared replies. `on` maps (method, path) to a reply, a list of replies or a function."""
 
     def __init__(self) -> None:
         self.on: dict[tuple[str, str], Reply | list[Reply] | Handler] = {}

@@ -66,7 +66,7 @@ def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1,
 
 
 def _make_vocabulary() -> tuple[list[str], list[str]]:
-    """Every byte, and the left-to-right merges that make up `WORDS`."""
+    """Return the tokens, which are all bytes and the parts of `WORDS`, and the merges from left to right."""
     byte_names = _byte_names()
     tokens, merges = list(byte_names), list[str]()
     for word in WORDS:
@@ -82,7 +82,7 @@ def _make_vocabulary() -> tuple[list[str], list[str]]:
 
 
 def tokens_to_text(ids: Iterable[int]) -> str:
-    """The text of these tokens; special ones are blanks."""
+    """Return the text of these tokens; special tokens become blanks."""
     tokens, _ = _make_vocabulary()
     byte_of = {name: byte for byte, name in enumerate(_byte_names())}
     spelled = "".join(tokens[id] if id < len(tokens) else " " for id in ids)
@@ -90,7 +90,7 @@ def tokens_to_text(ids: Iterable[int]) -> str:
 
 
 def _byte_names() -> list[str]:
-    """How byte-level vocabularies spell bytes: printable ones as they are, the others from U+0100 on."""
+    """Return how byte-level vocabularies write bytes: printable ones unchanged, the others from U+0100 on."""
     printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = iter(range(256, 512))
     return [chr(byte if byte in printable else next(others)) for byte in range(256)]
@@ -127,6 +127,6 @@ def _make_weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, n
 
 
 def _constant_first(weights: np.ndarray) -> np.ndarray:
-    """Nothing is added to the first dimension of the residual stream."""
+    """Set the weights that would change the first dimension of the residual stream to zero."""
     weights[0] = 0
     return weights

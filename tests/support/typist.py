@@ -32,7 +32,7 @@ CHARACTERS = 4
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """Time passes only while nothing is ready, and then at once."""
+    """An event loop whose time passes at once, and only while no callback is ready."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 class Engine(ScriptedEngine):
-    """Reads 250 tokens a second, a prompt's beginning only once, and writes 25; it ends with the step at work."""
+    """An engine that reads 250 tokens a second and writes 25. A known beginning of a prompt is not read again."""
 
     STEP, TOKEN, AT_ONCE = 0.064, 0.04, 16
 
@@ -105,7 +105,7 @@ class Replay:
 
 
 def draw_gaps(text: str, median: float, seed: int) -> list[float]:
-    """Seconds before each key: quick within a word, slower between words, with a thought at the end of some lines."""
+    """Draw the seconds before each key: short inside of words, longer between them, and pauses after some lines."""
     draw = random.Random(seed)
     found: list[float] = []
     for before, key in zip("\n" + text, text, strict=False):

@@ -24,7 +24,7 @@ ASKED = 0.85
 
 
 def list_sources() -> Iterator[tuple[str, str]]:
-    """Name and text of a file of every language; of some in another form."""
+    """Yield the name and the text of a file of every language; some languages have a second form."""
     for fixture in FIXTURES:
         name, text = fixture.read_text("utf-8").split("-- declarations --\n")[0].removeprefix("-- ").split(" --\n", 1)
         yield name, text
@@ -35,8 +35,7 @@ def list_sources() -> Iterator[tuple[str, str]]:
 
 
 def draw_edit(source: str, document: Document, rng: random.Random) -> tuple[Edit, Document]:
-    """A token, a bracket, lines or a block of `source` put in, taken out or written over; offsets are of characters
-    first, so that no character is cut in two."""
+    """Draw an edit that inserts, removes or replaces a token, a bracket, lines or a block of `source`."""
     text = document.text
     at = rng.randrange(len(text) + 1)
     line = text.rfind("\n", 0, at) + 1
@@ -70,7 +69,7 @@ def draw_edit(source: str, document: Document, rng: random.Random) -> tuple[Edit
 
 
 class Run:
-    """A text that is edited, undone now and then, and begun anew where it has grown."""
+    """A text that is edited and sometimes undone, and that begins again when it has grown."""
 
     def __init__(self, name: str, source: str, seed: int) -> None:
         self.name, self.source = name, source
@@ -82,7 +81,7 @@ class Run:
         self._kept, self._undone = IncrementalDeclarations(self.tree), list[Edit]()
 
     def step(self) -> Edit:
-        """One more edit."""
+        """Make one more edit, and return it."""
         document = self.tree.document
         if len(document.data) > GROWN * len(self.source):
             self._begin()
@@ -103,7 +102,7 @@ class Run:
         return self._rng.random() < ASKED
 
     def both(self) -> tuple[list[Declaration], list[Declaration]]:
-        """As it is kept, and made anew."""
+        """Return the updated declarations, and those of the whole text."""
         return list(self._kept.list_declarations(self.tree)), list(
             IncrementalDeclarations(self.tree).list_declarations(self.tree)
         )

@@ -63,7 +63,7 @@ LINES = (
 
 
 def change_lines(text: str, rng: random.Random) -> str:
-    """One to three lines are another, in another place, deeper or less deep, there twice or not at all."""
+    """Change, move, indent, repeat or remove one to three lines."""
     lines = text.split("\n")
     for _ in range(rng.randrange(1, 4)):
         n, other = rng.randrange(len(lines)), rng.randrange(len(lines))
@@ -88,7 +88,7 @@ def change_lines(text: str, rng: random.Random) -> str:
 
 
 def compare_readers(text: str) -> str:
-    """`same` and `other`, of what is right; `parser` where the lines do not say; `wrong` for what is no Python."""
+    """Return how both readers agree: `same`, `other`, `parser` if lines are not enough, `wrong` if it is no Python."""
     data = replace_invalid_utf8(text.encode("utf-8", "replace"))
     python_lines = read_python_lines(data)
     if python_lines is None:
@@ -104,7 +104,7 @@ def compare_readers(text: str) -> str:
 
 
 def compare_changed_texts(texts: list[str], count: int, rng: random.Random) -> Iterator[tuple[str, str]]:
-    """A changed text, and how it compares."""
+    """Yield changed texts, and how both readers agree on them."""
     warnings.simplefilter("ignore")
     for _ in range(count):
         text = change_lines(rng.choice(texts), rng)

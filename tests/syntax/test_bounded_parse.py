@@ -31,7 +31,7 @@ def tree_of(name: str, text: str) -> SyntaxTree:
 
 
 class Clock:
-    """A second passes each time it is looked at."""
+    """A clock on which a second passes at each look."""
 
     def __init__(self) -> None:
         self.looks = 0

@@ -19,7 +19,7 @@ def regions_touch(data: bytes, a: Region, b: Region) -> bool:
 
 
 def compare_slowly(old: list[Region], new: list[Region], data: bytes) -> list[int]:
-    """`guilty` without an edit, for errors that have not grown, by comparing each with each."""
+    """Compare each error with each other one, and return the guilty ones."""
     places, missing = [item for item in old if not item.token], [item for item in old if item.token]
     items: list[int] = []
     for index, region in enumerate(new):

@@ -58,7 +58,7 @@ def find_all_declarations(tree: SyntaxTree) -> list[incremental_declarations.Dec
 
 @pytest.fixture
 def never_whole(monkeypatch: pytest.MonkeyPatch):
-    """All of the text is asked about no more from here on."""
+    """Fail if the declarations of the whole text are read from now on."""
 
     def start() -> None:
         monkeypatch.setattr(

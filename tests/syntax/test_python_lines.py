@@ -146,7 +146,7 @@ def test_a_wrong_text_is_left_to_the_parser(source: str):
     ],
 )
 def test_texts_with_repeated_beginnings_are_read_in_linear_time(sign: str, is_read: bool):
-    """The test would take minutes."""
+    """With a slower reader, this test would take minutes."""
     assert read_python_lines((sign * 60_000).encode()) == (([], []) if is_read else None)
 
 

@@ -29,7 +29,7 @@ def tree_of(language: str, text: str) -> SyntaxTree:
 
 
 def find_repairs(language: str, text: str, limits: TrialLimits = PATIENT) -> list[tuple[str, Recovery]]:
-    """The texts that the edits make, the likeliest first."""
+    """Return each repaired text with its repair, the likeliest first."""
     tree = tree_of(language, text)
     recoveries = find_recoveries(tree, 0, 0, limits)
     return [(apply(tree.data, [result.edit]).decode(), result) for result in recoveries]

@@ -46,7 +46,7 @@ def tree_of(language: LanguageSpec, text: str) -> SyntaxTree:
 
 
 def list_declarations(tree: SyntaxTree) -> list[str]:
-    """Kind, name and signature of each."""
+    """Return the kind, the name and the signature of each declaration."""
     result, imports = find_declarations(tree.language, tree.data, tree.root)
     assert imports == []
     for item in result:
@@ -74,7 +74,7 @@ def test_definitions_of_tag_queries_are_declared():
 
 
 def test_a_name_belongs_to_the_smallest_node_of_its_tags(monkeypatch: pytest.MonkeyPatch):
-    """Some tags say of a method only the class that it is in, others only what is behind a name."""
+    """Some tags of a method name only its class, and others only the code behind its name."""
     result = """
         (class body: (body_statement (method name: (identifier) @name))) @definition.method
         (class name: (constant) @name) @definition.class

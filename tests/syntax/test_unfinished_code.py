@@ -205,7 +205,7 @@ def test_data_has_unfinished_ends_too():
 
 
 class Cut(str):
-    """A text that knows how much was taken of it."""
+    """A text that counts how much of it was read."""
 
     taken = 0
 

@@ -12,7 +12,7 @@ encodings = st.sampled_from(("utf-8", "utf-16", "utf-32"))
 
 
 def count_code_units(char: str, encoding: Encoding) -> int:
-    """Code units of one character."""
+    """Return the number of code units of one character."""
     if encoding == "utf-32":
         return 1
     if encoding == "utf-16":
@@ -21,12 +21,12 @@ def count_code_units(char: str, encoding: Encoding) -> int:
 
 
 def count_bytes(text: str) -> int:
-    """Bytes of a text."""
+    """Return the number of bytes of a text."""
     return sum(count_code_units(char, "utf-8") for char in text)
 
 
 def split_lines(text: str) -> list[str]:
-    """All lines with their terminators; the last has none and may be empty."""
+    """Return all lines with their line ends; the last one has none and may be empty."""
     items, now, at = [], "", 0
     while at < len(text):
         step = 2 if text[at : at + 2] == "\r\n" else 1

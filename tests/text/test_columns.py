@@ -19,7 +19,7 @@ def line_of(rng: random.Random, count: int) -> bytes:
 
 
 def find_character_borders(line: bytes) -> list[int]:
-    """Offsets at which a character begins, and the end."""
+    """Return the offsets at which a character begins, and the end of the text."""
     return [n for n in range(len(line) + 1) if n == len(line) or line[n] & 0xC0 != 0x80]
 
 

@@ -17,7 +17,7 @@ data = texts.map(encode)
 
 @st.composite
 def draw_edited_text(draw: st.DrawFn) -> tuple[bytes, list[Edit], bytes]:
-    """A text, edits of it in any order, and the expected result, put together piece by piece."""
+    """Draw a text, edits of it in any order, and the expected result."""
     old, edits, result = b"", list[Edit](), b""
     for _ in range(draw(st.integers(0, 4))):
         common, removed, new = draw(data), draw(data), draw(data)

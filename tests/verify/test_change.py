@@ -15,7 +15,7 @@ many = settings(max_examples=150, deadline=None)
 
 @st.composite
 def draw_change(draw: st.DrawFn) -> Change:
-    """A change of up to four places."""
+    """Draw a change of up to four places."""
     old, edits = b"", list[Edit]()
     for _ in range(draw(st.integers(0, 4))):
         common, removed, new = (draw(st.binary(max_size=3)) for _ in range(3))

@@ -28,7 +28,7 @@ EXTENSIONS = {
 async def judge_edit(
     language: str, before: str, after: str, message: str, code: str = "", *, about: str = ""
 ) -> Outcome:
-    """The outcome for a finding about the first place of `about` in the text before, or about its start."""
+    """Return the outcome for a finding at the first place of `about` in the text before."""
     file = Path(f"/p/a.{EXTENSIONS[language]}")
     at = before.encode().find(about.encode()) if about else 0
     return await judge_repair(

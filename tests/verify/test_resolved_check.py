@@ -146,7 +146,7 @@ async def test_a_syntax_error_of_a_text_that_parses_is_skipped(ruff: Ruff, proje
 
 
 async def check_syntax_repair(ruff: Ruff, project: Path, name: str, before: str, after: str) -> Outcome:
-    """The outcome for the first syntax error of a text."""
+    """Return the outcome for the first syntax error of a text."""
     document = Document.from_text((project / name).as_uri(), before)
     tree = parse(document)
     assert tree is not None

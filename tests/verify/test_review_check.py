@@ -23,7 +23,7 @@ ONLY_REVIEW = Verification(parse_check=False, kept=False, lint=False, test=False
 
 
 class Judge(ScriptedEngine):
-    """A model with one answer, and its probability of YES."""
+    """A model with one answer and its probability of YES."""
 
     def __init__(self, answer: str, yes: float | None = None) -> None:
         super().__init__([])

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.process
 
 
 class Case:
-    """A finding about one place of a name in a text: the `nth`, counted from 0."""
+    """A finding about the `nth` place of a name in a text, counted from 0."""
 
     def __init__(self, file: Path, text: str, about: str, message: str, code: str = "", nth: int = 0) -> None:
         self.file = file

@@ -22,7 +22,7 @@ from tests.verify.single_change import check_change
 
 
 async def check(path: str, before: str, after: str) -> tuple[str, list[str]]:
-    """Status and feedback lines of the gate."""
+    """Return the status and the feedback lines of the check."""
     old = Document.from_text(f"file:///{path}", before)
     change = Change.from_edits(old, line_edits(old.data, after.encode()), Path(f"/{path}"))
     outcome = await check_change(SyntaxCheck(), change)

@@ -44,7 +44,7 @@ def test_a_verdict_is_passed_if_a_check_ran_and_none_failed(
 
 
 class Says(DocumentCheck):
-    """A check whose answer is known, and which counts how often it is asked."""
+    """A check with a known answer, which counts its runs."""
 
     title = ""
 

@@ -12,7 +12,7 @@ from lsp_harness.workspace.folder_state import FolderState
 
 
 class Watch:
-    """The state of one folder, and what it reported since the last look."""
+    """The state of one folder, and its reports since the last look."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

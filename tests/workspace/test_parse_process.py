@@ -30,7 +30,7 @@ while line := sys.stdin.buffer.readline():
 
 
 class Processes:
-    """The processes that a script has noted."""
+    """The processes whose numbers a script has written."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "pids"

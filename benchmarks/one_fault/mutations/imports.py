@@ -96,12 +96,12 @@ RUBY = {
 
 
 def _remove_line(code: Code, item: Item) -> Edit | None:
-    """The removal of a statement with its line, if nothing else is on it."""
+    """Return the removal of a statement with its line, or None if the line has other code."""
     return Edit(*code.line_of(item.start), b"") if code.alone(item) else None
 
 
 def _first_use(code: Code, name: str, edit: Edit, types: set[str]) -> Item | None:
-    """The first place outside of the edit where a name is read."""
+    """Return the first place outside of the edit where a name is read."""
     for item in code.leaves:
         inside = edit.start <= item.start < edit.end
         if not inside and item.type in types and item.text == name and item.field not in ("field", "property"):
@@ -164,7 +164,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
 
 
 def _one_of_several(code: Code, rng: Random) -> Iterator[Candidate]:
-    """One name of a module that others are imported of."""
+    """Yield candidates that remove one of several imported names of a module."""
     lists = [item for item in code.items if item.type in ("named_imports", "object_pattern") and "\n" not in item.text]
     for item in rng.sample(lists, len(lists)):
         statement = item.ancestor("import_statement", "lexical_declaration")
@@ -240,7 +240,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
 
 @register_mutation("missing_import", "php")
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
-    """Built-in types have no namespace. For other types the text must name the namespace in another import."""
+    """Yield removed imports of Java; types without a known package are left out."""
     found = [item for item in code.items if item.type == "namespace_use_declaration"]
     space = next((item.child("name") for item in code.items if item.type == "namespace_definition"), None)
     for item in rng.sample(found, len(found)):

@@ -85,7 +85,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
 
 
 def _type_of(code: Code, item: Item, receiver: Item) -> str:
-    """The type of a receiver as the language's server calls it; empty where the text does not tell."""
+    """Return the type of a receiver as the language server writes it, or an empty text if it is unknown."""
     language, known = code.language.id, grammar_of(code)
     if receiver.text in SELF:
         around = find_owner(item, known)
@@ -115,6 +115,6 @@ def _rust_self(item: Item, around: str) -> str:
 
 
 def _find_packages(code: Code) -> set[str]:
-    """The names of the packages that a Go file imports."""
+    """Return the names of the packages that a Go file imports."""
     paths = [item.child("path") for item in code.items if item.type == "import_spec" and not item.child("name")]
     return {path.text.strip('"').rpartition("/")[2] for path in paths if path}

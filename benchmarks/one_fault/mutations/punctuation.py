@@ -17,7 +17,7 @@ def _find_tokens(code: Code, texts: tuple[str, ...]) -> list[Item]:
 
 
 def _remove_token(code: Code, item: Item) -> Edit:
-    """A token that is alone on its line goes with the line."""
+    """Return the removal of a token, with its line if nothing else is on it."""
     return Edit(*code.line_of(item.start), b"") if code.alone(item) else Edit(item.start, item.end, b"")
 
 
@@ -48,7 +48,7 @@ def _add_tokens(code: Code, rng: Random, texts: tuple[str, ...]) -> Iterator[Can
 
 
 def _find_strings(code: Code) -> list[tuple[Item, str]]:
-    """The string literals of one line, with their quote."""
+    """Return the string literals on one line, with their quotes."""
     types = grammar_of(code).quoted
     found = [(item, item.text[-1:]) for item in code.items if item.type in types and "\n" not in item.text]
     return [(item, quote) for item, quote in found if quote in QUOTES and item.text[-3:] != quote * 3]

@@ -17,7 +17,7 @@ LITERALS = {
 
 
 def argument_types(code: Code, name: Item) -> str | None:
-    """The types of the arguments of a Java call, as jdtls lists them; None where the text does not tell."""
+    """Return the types of the arguments of a Java call as jdtls lists them, or None if one is unknown."""
     listed = name.parent.child("arguments") if name.parent else None
     found: list[str] = []
     for argument in listed.named() if listed else []:

@@ -84,7 +84,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
 
 
 def _first_statement(code: Code, function: Item) -> Item | None:
-    """The first statement of a function, where it begins a line."""
+    """Return the first statement of a function, if it begins a line."""
     if function.type not in grammar_of(code).functions:
         return None
     body = function.child("body")
@@ -103,7 +103,7 @@ def _first_statement(code: Code, function: Item) -> Item | None:
 def _add_statement(
     code: Code, at: int, beside: Item, statement: str, marked: str, wording: Wording | None, rule: str
 ) -> Candidate:
-    """A statement on a line of its own, indented as the one beside it."""
+    """Return a candidate with a new statement on its own line, indented like the one beside it."""
     start, _ = code.line_of(beside.start)
     indent = code.data[start : beside.start]
     ending = b"\r\n" if b"\r\n" in code.data else b"\n"

@@ -35,7 +35,7 @@ def _is_in_table(item: Item, table: dict[str, str]) -> bool:
 
 
 def find_variables(code: Code) -> list[Item]:
-    """Reads of names that the text has before already."""
+    """Return reads of names that also occur earlier in the text."""
     known = grammar_of(code)
     seen: set[str] = set()
     items: list[Item] = []
@@ -48,7 +48,7 @@ def find_variables(code: Code) -> list[Item]:
 
 
 def find_functions(code: Code) -> list[Item]:
-    """Names that are called, without a receiver."""
+    """Return called names without a receiver."""
     known = grammar_of(code)
     leaf = {"name"} if code.language.id == "php" else known.names
     found = [item for item in code.items if item.type in leaf and _is_in(item, known.calls)]
@@ -65,7 +65,7 @@ def find_types(code: Code) -> list[Item]:
 
 
 def find_members(code: Code) -> Iterator[tuple[Item, Item, bool]]:
-    """Each member with its receiver, and whether it is called."""
+    """Yield each member with its receiver, and whether it is called."""
     for item in code.items:
         if fields := grammar_of(code).members.get(item.type):
             receiver, name = item.child(fields[0]), item.child(fields[1])
@@ -79,7 +79,7 @@ def find_members(code: Code) -> Iterator[tuple[Item, Item, bool]]:
 
 
 def find_owner(item: Item, known: Grammar) -> str:
-    """The name of the class around, without its type parameters; empty outside of any."""
+    """Return the name of the enclosing class without type parameters, or an empty text."""
     around = item.ancestor(*known.classes)
     name = around.child(known.classes[around.type]) if around else None
     if name and name.type == "generic_type":
@@ -88,7 +88,7 @@ def find_owner(item: Item, known: Grammar) -> str:
 
 
 def declared_type(item: Item, name: str, known: Grammar) -> str:
-    """The type that a parameter or a local variable of the function around is declared with; empty where it is not."""
+    """Return the declared type of a parameter or local variable, or an empty text."""
     function = item.ancestor(*known.functions)
     for place in function.walk() if function else ():
         if fields := known.typed.get(place.type):
@@ -106,7 +106,7 @@ def _declares_name(item: Item, field: str, name: str) -> bool:
 
 
 def respelt(code: Code, item: Item, respell: Respell, rng: Random) -> str:
-    """Another spelling of a name, which the text has nowhere; empty where none was found."""
+    """Return another spelling of a name that does not occur in the text, or an empty text."""
     old = item.text.lstrip("$")
     head = item.text[: len(item.text) - len(old)]
     if len(old) < SHORTEST or old in NEVER or old.startswith("__"):
@@ -119,7 +119,7 @@ def respelt(code: Code, item: Item, respell: Respell, rng: Random) -> str:
 
 
 def replace_name(code: Code, item: Item, new: str, wording: Wording, judge: Judge = "parses") -> Candidate:
-    """A candidate in which a name is spelt in another way, and is what the diagnostic is about."""
+    """Return a candidate in which a name is misspelt and has the diagnostic."""
     end = item.start + len(encode(new))
     diagnostic = Diagnostic(item.start, end, wording.message, wording.source, wording.code, wording.severity)
     return Candidate(Edit(item.start, item.end, encode(new)), judge, diagnostic, facts=describe_change(code, item, new))

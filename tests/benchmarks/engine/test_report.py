@@ -19,7 +19,7 @@ RESULT = Result(
 
 
 class Page(HTMLParser):
-    """Tags that are open at the end, everything linked, and the text."""
+    """A parser of HTML that keeps open tags, links and the text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

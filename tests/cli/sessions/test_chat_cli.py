@@ -22,7 +22,7 @@ from tests.cli.sessions.conftest import Script, tool_call
 
 
 class Person:
-    """The lines of a person, and the questions that they were typed for. None is Ctrl-C."""
+    """A person who types prepared lines and records the questions. None is Ctrl-C."""
 
     def __init__(self, *lines: str | None) -> None:
         self.lines = list(lines)

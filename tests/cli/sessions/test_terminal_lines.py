@@ -186,7 +186,7 @@ def test_a_signal_at_the_prompt_leaves_the_terminal_as_it_was(talk: Talk):
 # -- the question of `sessions undo`
 @pytest.fixture
 def undo(shell: Shell, script: Script) -> Iterator[TerminalPerson]:
-    """A person at `sessions undo` in a folder in which a turn has changed `a.py`."""
+    """Yield a person who runs `sessions undo` in a folder in which a turn has changed `a.py`."""
     shell.file("a.py", "x = 1\n")
     shell.run("run", "--provider", script(EDIT, "done"), "--permission-mode", "trust", "go")
     person = TerminalPerson(["sessions", "undo"], shell.folder)

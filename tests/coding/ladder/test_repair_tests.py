@@ -48,7 +48,7 @@ Reply = Callable[[str, int], str]
 
 
 class HoleEngine(ScriptedEngine):
-    """A model whose text depends on the hole."""
+    """A model whose answer depends on the hole."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__([])
@@ -93,7 +93,7 @@ async def whole_bench(tmp_path: Path) -> AsyncGenerator[RepairBench]:
 
 @pytest.fixture
 def bench(whole_bench: RepairBench, monkeypatch: pytest.MonkeyPatch) -> RepairBench:
-    """A bench on which no operator is changed, so that the model comes first."""
+    """Return a bench on which no operator is changed, so that the model is asked first."""
     monkeypatch.setattr(ladder_plan, "MAX_OPERATORS", 0)
     return whole_bench
 

@@ -11,7 +11,7 @@ FORWARDED = ["context", "docstring", "explain", "greet", "tests"]
 
 
 def list_offered_commands(editor: Editor, begins: str = "") -> list[str]:
-    """The completions that are no subcommands of the plugin itself."""
+    """Return the completions that are no subcommands of the plugin itself."""
     own = editor.lua("return vim.tbl_keys(require('lsp_harness.command').commands)")
     return [name for name in editor.nvim.funcs.getcompletion(f"LspHarness {begins}", "cmdline") if name not in own]
 

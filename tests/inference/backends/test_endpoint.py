@@ -12,7 +12,7 @@ from lsp_harness.inference.backends import endpoint
 
 
 async def left_as_data_comes(path: Path) -> None:
-    """A read that is cancelled in the very turn of the loop in which its socket has something."""
+    """Cancel a read in the same turn of the loop in which its socket gets data."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()

@@ -18,7 +18,7 @@ BUSY = RetryableError(EngineBusy("later"), server_lost=False)
 
 
 class Clock:
-    """Sleeps end when the test says so."""
+    """A clock whose sleeps end when the test says so."""
 
     def __init__(self) -> None:
         self.slept: list[float] = []

@@ -53,7 +53,7 @@ def make_usage(prompt: int, generated: int, **more: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def open_vllm() -> AsyncIterator[tuple[EngineClient, FakeServer]]:
-    """A server that knows the recorded requests, field by field, and refuses any other."""
+    """Yield a client and a server that answers only the recorded requests of vLLM."""
     server = FakeServer()
 
     def recorded(method: str, path: str):
@@ -76,7 +76,7 @@ async def open_vllm() -> AsyncIterator[tuple[EngineClient, FakeServer]]:
 async def serve_replies(
     *events: Any, model: str = "some", **settings: Any
 ) -> AsyncIterator[tuple[EngineClient, FakeServer]]:
-    """A compatible server that is not vLLM and always answers the same."""
+    """Yield a client and a compatible server that is not vLLM and always gives the same answer."""
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": model, "owned_by": "somebody"}]})
     server.on["POST", "/v1/completions"] = server.on["POST", "/v1/chat/completions"] = Reply(events)
@@ -333,7 +333,7 @@ async def test_a_conversation_has_log_probabilities():
 
 
 async def test_confidence_is_asked_of_vllm_only():
-    """Others may refuse what they do not have."""
+    """Other servers may refuse fields that they do not know."""
     continuation = Continuation("a", Sampling(n_predict=1, confidence=True))
     async with serve_replies(make_chunk("a", "stop"), "[DONE]") as (engine_client, server):
         await answer(engine_client, continuation)

@@ -11,7 +11,7 @@ SILENCE_S = 0.05
 
 
 class Engine:
-    """It answers the question for a sign or does not, and can be ended."""
+    """An engine that gives a sign of life or none, and that can be ended."""
 
     def __init__(self) -> None:
         self.lives = True

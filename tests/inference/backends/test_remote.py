@@ -24,7 +24,7 @@ ASK = Continuation("def f", Sampling(n_predict=8))
 
 
 def make_llama_server(*events: Any, props: dict[str, Any] = PROPS) -> FakeServer:
-    """A llama-server that always gives the same answer."""
+    """Return a llama-server that always gives the same answer."""
     server = FakeServer()
     server.on["GET", "/props"] = Reply(json=props)
     server.on["GET", "/health"] = Reply(json={"status": "ok"})
@@ -48,7 +48,7 @@ def join_chunks(chunks: list[Chunk]) -> str:
 
 
 def find_unused_address() -> str:
-    """An address where nothing listens."""
+    """Return an address at which no server listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{free.getsockname()[1]}"

@@ -18,7 +18,7 @@ DATA = b"GGUF" + bytes(range(256)) * 800
 
 
 def make_card(*sources: object, data: bytes = DATA, size: int | None = None, sha256: str | None = None) -> ModelCard:
-    """A card for `data`, or for what it claims to be."""
+    """Return a card for `data`, or for other claimed properties of it."""
     return ModelCard(
         name="tiny",
         title="Tiny",
@@ -33,7 +33,7 @@ def make_card(*sources: object, data: bytes = DATA, size: int | None = None, sha
 
 
 class RecordingReport:
-    """A report that keeps what it was told."""
+    """A report that records its messages."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []

@@ -16,7 +16,7 @@ SMALL = "qwen2.5-coder-0.5b-instruct"
 
 
 def lay(folder: Path, name: str = SMALL, *, size: int | None = None, magic: bytes = b"GGUF") -> Path:
-    """A sparse file in a model's place."""
+    """Write a sparse file at the place of a model."""
     model = card(name)
     folder.mkdir(exist_ok=True)
     path = folder / model.file

@@ -21,7 +21,7 @@ WRONG = b"GGUF" + b"x" * (len(DATA) - 4)
 
 
 class Scripted:
-    """A source that serves what it was given, or fails with what it was given."""
+    """A source that serves given bytes, or fails with a given error."""
 
     def __init__(self, name: str, serves: bytes | PullFailed) -> None:
         self.name = name
@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_one_is_named(models: Path):
 
 
 class Slow(Scripted):
-    """Begins, and goes on when it is told to."""
+    """A source that begins, and continues when the test says so."""
 
     began = threading.Event()
     go = threading.Event()
@@ -173,7 +173,7 @@ class Slow(Scripted):
 
 
 class Noticed(RecordingReport):
-    """Lets the first pull go on once the second has said that it waits."""
+    """A report that lets the first pull continue once the second says that it waits."""
 
     def note(self, text: str) -> None:
         super().note(text)

@@ -56,7 +56,7 @@ def call_in_turn(first: Callable[[], object], second: Callable[[], object]) -> I
 
 
 def become_own_root(flags: int) -> None:
-    """Be root in a new namespace of users, with other new namespaces."""
+    """Become root in a new namespace of users, with other new namespaces."""
     uid, gid = os.getuid(), os.getgid()
     call(libc.unshare, NEW_USER | flags)
     Path("/proc/self/setgroups").write_text("deny")

@@ -36,7 +36,7 @@ async def request_offers(
 
 
 async def apply_and_read_edit(editor: Editor, command: dict[str, Any] | None = None) -> tuple[Any, str]:
-    """The result of a command, and the new text of the edit that the server sent."""
+    """Return the result of a command, and the new text of the edit that the server sent."""
     editor.replies["workspace/applyEdit"] = {"applied": True}
     result = None
     if command:
