@@ -13,10 +13,10 @@ import httpx2
 
 from lsp_harness.config.load import load
 from lsp_harness.inference.supervisor import EngineSupervisor
-from tests.support.grammar_cases import CASES, Case, generate_at_random
+from tests.support.grammar_cases import CASES, GrammarCase, generate_at_random
 
 
-async def measure(cases: list[Case], args: argparse.Namespace) -> bool:
+async def measure(cases: list[GrammarCase], args: argparse.Namespace) -> bool:
     """Print a line for each case, and return whether every answer could be parsed."""
     socket = await EngineSupervisor(load()[0]).ensure_running()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))

@@ -37,7 +37,7 @@ WORD = re.compile(r"[^\W\d]\w{3,}")
 PATIENT_MS = 120_000
 
 
-class Unhealed(EngineClient):
+class UnhealedClient(EngineClient):
     """An engine that is asked without healing."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
@@ -96,7 +96,7 @@ async def answer(completer: Desk, row: Case) -> str:
 async def run(rows: list[Case]) -> dict[str, list[dict[str, Any]]]:
     config, _ = load()
     settings = replace(config.completion, latency_ms=PATIENT_MS, warm=False, speculate=False)
-    engines = {"on": EngineClient(config), "off": Unhealed(config)}
+    engines = {"on": EngineClient(config), "off": UnhealedClient(config)}
     completers = {mode: Desk(Completer(engine, settings)) for mode, engine in engines.items()}
     answers = {mode: dict[str, str]() for mode in engines}
 

@@ -55,7 +55,7 @@ class Cost:
     memory: float
 
 
-class Watched:
+class ResourceSampler:
     """A sampler of the CPU time and memory of a process and its children.
 
     A process that ends between two samples loses a few milliseconds.
@@ -120,7 +120,7 @@ def measure_first_index(root: Path, database: Path) -> tuple[Cost, dict[str, Any
     """Measure a start until the index is ready."""
     began = perf_counter()
     with open_index_process(root, database) as (child, ready):
-        watched = Watched(child.pid)
+        watched = ResourceSampler(child.pid)
         try:
             said = ready()
             seconds = perf_counter() - began

@@ -23,7 +23,7 @@ from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit, load_real_edits
 from benchmarks.keypress import WRITTEN, Keypress, format_row, format_table, keypress
 from benchmarks.taking import name_keys
-from benchmarks.writing import Look, Writing, open_workspace
+from benchmarks.writing import ScreenLook, Writing, open_workspace
 
 GAP = 0.125
 """Seconds between keys."""
@@ -50,7 +50,7 @@ class KeyObservation:
         self._look()
         self.drawn, self.rule = None, ""
 
-    def _look(self) -> Look:
+    def _look(self) -> ScreenLook:
         look = self._here.look()
         for each in look.raw["figures"]:
             self.figures[each.get("id") or ""] = each

@@ -43,7 +43,7 @@ CHECKED = 10
 """Answers from one comparison with a rebuild to the next, in which all must be equal."""
 
 
-class Key(NamedTuple):
+class KeyTimes(NamedTuple):
     """The times of one key in milliseconds."""
 
     parse: float
@@ -66,11 +66,11 @@ def find_files() -> Iterator[Document]:
         yield Document.from_text(f"file:///{name}", source * (LINES // source.count("\n") + 1))
 
 
-class Typing:
+class TypedText:
     """A text that is typed, and the measurements of every key."""
 
     def __init__(self, document: Document, rng: random.Random, *, each: bool) -> None:
-        self.document, self.keys, self._each = document, list[Key](), each
+        self.document, self.keys, self._each = document, list[KeyTimes](), each
         self._asked, self._rhythm = 0, Rhythm(8, rng.randrange(1000))
         self._rng, self._parsed = rng, DocumentSyntax(SyntaxService())
         list(self._parsed.declarations(document))
@@ -104,7 +104,7 @@ class Typing:
         walked = process_time_ns()
         # by turns: who comes second finds the text in the processor's cache
         parsing = parsing or self._own(tree, edit)
-        self.keys.append(Key(parsing / 1e6, (end - start) / 1e6, (walked - end) / 1e6, len(_wholes) > wholes))
+        self.keys.append(KeyTimes(parsing / 1e6, (end - start) / 1e6, (walked - end) / 1e6, len(_wholes) > wholes))
         self._asked += asks
         if asks and self._asked % CHECKED == 0 and (tree := self._parsed.tree(self.document)):
             assert listed == list(incremental_declarations.IncrementalDeclarations(tree).list_declarations(tree))
@@ -132,7 +132,7 @@ def _count_calls(asked: Callable[..., list[SymbolRow]]) -> Callable[..., list[Sy
     return counting
 
 
-def format_row(name: str, keys: Sequence[Key]) -> str:
+def format_row(name: str, keys: Sequence[KeyTimes]) -> str:
     def at(part: float, times: Iterable[float]) -> float:
         return (ordered := sorted(times))[int(part * len(ordered))]
 
@@ -156,7 +156,7 @@ def main() -> None:
     for document in [
         Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in args.files
     ] or find_files():
-        typing = Typing(document, random.Random(args.seed), each=args.each)
+        typing = TypedText(document, random.Random(args.seed), each=args.each)
         while len(typing.keys) < args.keys:
             typing.jump()
         print(format_row(document.uri.rpartition("/")[2], typing.keys), flush=True)

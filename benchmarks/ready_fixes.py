@@ -88,7 +88,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class FileParts:
     """The parts of a file: the text before the cursor, the text that the user writes, and the text behind it."""
 
     before: str
@@ -96,7 +96,7 @@ class Writing:
     after: str
 
 
-def plan_writing(case: Case, most_keys: int) -> Writing:
+def plan_writing(case: Case, most_keys: int) -> FileParts:
     """Return the parts of a file. Of the faulty lines, and the lines after them, the end is written key by key."""
     lines = case.text.splitlines(keepends=True)
     end = case.last + 1 + LINES_AFTER
@@ -104,7 +104,7 @@ def plan_writing(case: Case, most_keys: int) -> Writing:
     hole = "".join(lines[case.first : end]).rstrip("\n")
     typed_start = start + max(0, len(hole) - most_keys)
     stop = start + len(hole)
-    return Writing(case.text[:typed_start], case.text[typed_start:stop], case.text[stop:])
+    return FileParts(case.text[:typed_start], case.text[typed_start:stop], case.text[stop:])
 
 
 def schedule(cases: Sequence[Case]) -> Iterator[tuple[Case, Arm]]:
@@ -201,7 +201,7 @@ class Session:
         counts = {name: after[name] - before[name] for name in COUNTS}
         return row | counts | {"completions": self._completions, "glances": self._glances}
 
-    async def _write(self, uri: str, writing: Writing) -> None:
+    async def _write(self, uri: str, writing: FileParts) -> None:
         edit = RealEdit(self._file.name, "python", writing.before, writing.after, writing.typed)
         # the editor prepares the prompt of the place while the user thinks
         self._editor.rest_cursor(uri, writing.before)

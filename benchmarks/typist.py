@@ -31,7 +31,7 @@ from benchmarks.rhythm import Rhythm
 from benchmarks.stale import Offer, View, find_fault, find_ghost_text, find_source
 from benchmarks.taking import Deed, Taker, name_keys, remaining_states
 from benchmarks.typist_report import Row, format_table, rows_of
-from benchmarks.writing import ENGINE, SERVER, Look, Writing, open_workspace
+from benchmarks.writing import ENGINE, SERVER, ScreenLook, Writing, open_workspace
 
 KEYS: dict[Deed, str] = {"whole": "<Tab>", "line": "<C-Down>", "word": "<C-Right>"}
 ALL = 10**6
@@ -144,7 +144,7 @@ class Typist:
         self._done["keys"] += 1
 
     def _look(self) -> str | None:
-        look: Look = self._here.look()
+        look: ScreenLook = self._here.look()
         self._now, self._raw = look, look.raw
         self._offers += look.offers
         for figures in look.raw["figures"]:

@@ -35,7 +35,7 @@ SECONDS, START = 60, 180
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ScreenLook:
     """The state of the screen, and the frames since the last look.
 
     `raw` has the counts and times as `watch.lua` has them.
@@ -90,13 +90,13 @@ class Writing:
         self.nvim.input(key)
         self.nvim.eval("1")
 
-    def look(self) -> Look:
+    def look(self) -> ScreenLook:
         raw = self.nvim.exec_lua("return watching.look()")
         # what the screen was told, which nobody reads here, or it would be kept
         self.nvim._session._pending_messages.clear()
-        return Look(make_view(raw), tuple(read_offers(raw["offers"])), tuple(map(make_view, raw["frames"])), raw)
+        return ScreenLook(make_view(raw), tuple(read_offers(raw["offers"])), tuple(map(make_view, raw["frames"])), raw)
 
-    def typed_text(self, look: Look) -> str | None:
+    def typed_text(self, look: ScreenLook) -> str | None:
         """Return the text that was inserted so far, or None if something else in the file has changed."""
         before, now = self._edit.before, look.view.place
         after = self._edit.after.removesuffix("\n")

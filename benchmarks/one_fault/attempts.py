@@ -35,7 +35,7 @@ class Attempt:
     diagnostic: Diagnostic | None = None
 
 
-class Counted:
+class CountingEngine:
     """An engine that counts the requests to generate."""
 
     def __init__(self, engine: Engine) -> None:
@@ -73,10 +73,10 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
     if diagnostic is None:
         return Attempt(None, 0.0, "the product finds no fault in this text", False)
     file = write_case(case, case.truth if stale else case.text, folder)
-    counted: list[Counted] = []
+    counted: list[CountingEngine] = []
 
     def make(config: Config) -> Engine:
-        counted.append(Counted(composition.make_engine(config)))
+        counted.append(CountingEngine(composition.make_engine(config)))
         engine: Any = counted[-1]
         return engine
 

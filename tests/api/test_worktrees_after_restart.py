@@ -17,7 +17,7 @@ async def kill(api: ApiProcess) -> None:
 
 
 @pytest.fixture
-async def first(start_api: StartApi) -> ApiProcess:
+async def first_server(start_api: StartApi) -> ApiProcess:
     """Start a server in a repository with one file."""
     api = await start_api()
     (api.root / "geo.py").write_text(BEFORE)
@@ -27,11 +27,13 @@ async def first(start_api: StartApi) -> ApiProcess:
     return api
 
 
-async def test_the_work_of_a_killed_server_is_applied_undone_and_discarded(first: ApiProcess, start_api: StartApi):
-    async with first.client() as client:
+async def test_the_work_of_a_killed_server_is_applied_undone_and_discarded(
+    first_server: ApiProcess, start_api: StartApi
+):
+    async with first_server.client() as client:
         agent = await spawn(client, "fake", isolation="worktree", name="helper")
         await write(client, agent, BETTER)
-    await kill(first)
+    await kill(first_server)
     second = await start_api()
     code, output = await run_agents_command(second, "worktrees", "--json")
     assert code == 0, output
@@ -68,12 +70,12 @@ async def test_the_work_of_a_killed_server_is_applied_undone_and_discarded(first
     assert len(run_git(third.root, "worktree", "list").splitlines()) == 1
 
 
-async def test_a_worktree_without_a_record_is_found_by_git(first: ApiProcess, start_api: StartApi):
-    async with first.client() as client:
+async def test_a_worktree_without_a_record_is_found_by_git(first_server: ApiProcess, start_api: StartApi):
+    async with first_server.client() as client:
         agent = await spawn(client, "fake", isolation="worktree")
         await write(client, agent, BETTER)
-    await kill(first)
-    (record,) = Path(first.home).rglob("worktrees/*.json")
+    await kill(first_server)
+    (record,) = Path(first_server.home).rglob("worktrees/*.json")
     record.write_text("{")
     second = await start_api()
     async with second.client() as client:
@@ -83,23 +85,23 @@ async def test_a_worktree_without_a_record_is_found_by_git(first: ApiProcess, st
         assert (found["passed"], found["files"]) == (True, [{"path": "geo.py", "kind": "changed"}])
 
 
-async def test_a_running_server_keeps_its_own_worktrees(first: ApiProcess, start_api: StartApi):
-    async with first.client() as client:
+async def test_a_running_server_keeps_its_own_worktrees(first_server: ApiProcess, start_api: StartApi):
+    async with first_server.client() as client:
         agent = await spawn(client, "fake", isolation="worktree")
     second = await start_api()
     async with second.client() as client:
         (row,) = (await client.get("/worktrees")).json()["worktrees"]
-        assert row["takenBy"] == first.process.pid
+        assert row["takenBy"] == first_server.process.pid
         refused = await client.post(f"/agents/{agent['id']}/discard")
         assert refused.status_code == 400
-        assert f"process {first.process.pid}" in refused.json()["error"]["message"]
+        assert f"process {first_server.process.pid}" in refused.json()["error"]["message"]
     assert Path(row["folder"]).is_dir()
 
 
-async def test_worktrees_of_other_folders_are_not_shown(first: ApiProcess, start_api: StartApi, tmp_path: Path):
-    async with first.client() as client:
+async def test_worktrees_of_other_folders_are_not_shown(first_server: ApiProcess, start_api: StartApi, tmp_path: Path):
+    async with first_server.client() as client:
         agent = await spawn(client, "fake", isolation="worktree")
-    await kill(first)
+    await kill(first_server)
     other = tmp_path / "other"
     other.mkdir()
     second = await start_api("--root", str(other))

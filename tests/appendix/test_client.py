@@ -88,9 +88,9 @@ CLIENT: Mapping[str, ClientTest] = {
 
 
 @pytest.mark.parametrize("word", require_complete_table("sdk", "client", CLIENT))
-async def test_each_documented_word_of_the_client_works(word: str, bench: Bench):
+async def test_each_documented_word_of_the_client_works(word: str, session_bench: Bench):
     async with asyncio.timeout(90):
-        await CLIENT[word](bench)
+        await CLIENT[word](session_bench)
 
 
 def write_program(folder: Path) -> Path:
@@ -112,14 +112,16 @@ ENVIRONMENT = {"OH_BINARY": check_binary}
 
 
 @pytest.mark.parametrize("name", require_complete_table("sdk", "env", ENVIRONMENT))
-async def test_each_documented_variable_of_the_sdk_works(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    await ENVIRONMENT[name](bench, monkeypatch)
+async def test_each_documented_variable_of_the_sdk_works(
+    name: str, session_bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    await ENVIRONMENT[name](session_bench, monkeypatch)
 
 
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_an_interrupt_right_after_the_prompt_stops_the_turn(in_process: bool, bench: Bench):
-    provider = bench.script(*[{"hang": True}] * 3)
-    options: dict[str, Any] = {"provider": provider, "cwd": bench.folder, "in_process": in_process}
+async def test_an_interrupt_right_after_the_prompt_stops_the_turn(in_process: bool, session_bench: Bench):
+    provider = session_bench.script(*[{"hang": True}] * 3)
+    options: dict[str, Any] = {"provider": provider, "cwd": session_bench.folder, "in_process": in_process}
     async with asyncio.timeout(20), HarnessClient(**options) as client:
         for _ in range(3):
             turn = await client.send("hi")
@@ -127,12 +129,12 @@ async def test_an_interrupt_right_after_the_prompt_stops_the_turn(in_process: bo
             assert (await turn.result()).reason == "interrupted"
 
 
-async def test_an_iterator_that_is_left_early_ends_the_session(bench: Bench):
-    events = query("hi", provider=bench.script({"text": "half", "hang": True}), cwd=bench.folder)
+async def test_an_iterator_that_is_left_early_ends_the_session(session_bench: Bench):
+    events = query("hi", provider=session_bench.script({"text": "half", "hang": True}), cwd=session_bench.folder)
     async with asyncio.timeout(15):
         async for event in events:
             if isinstance(event, TextDelta):
                 break
         await events.aclose()
-    assert [event.data["reason"] for event in bench.log() if event.type == "turn.stopped"] == ["cancelled"]
-    assert bench.log()[-1].type == "session.closed"
+    assert [event.data["reason"] for event in session_bench.log() if event.type == "turn.stopped"] == ["cancelled"]
+    assert session_bench.log()[-1].type == "session.closed"

@@ -147,8 +147,8 @@ EVENTS: Mapping[str, EventSource] = {
 
 
 @pytest.mark.parametrize("name", require_complete_table("sdk", "events", EVENTS))
-async def test_a_session_sends_an_event(name: str, bench: Bench):
-    event = await EVENTS[name](bench)
+async def test_a_session_sends_an_event(name: str, session_bench: Bench):
+    event = await EVENTS[name](session_bench)
     assert type(event).__name__ == name
     assert parse_event(to_wire(event)) == event
 
@@ -181,8 +181,8 @@ async def frames_of(bench: Bench) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
 
 
-async def test_the_frames_of_a_session_have_these_types(bench: Bench):
-    frames = await frames_of(bench)
+async def test_the_frames_of_a_session_have_these_types(session_bench: Bench):
+    frames = await frames_of(session_bench)
     seen = {frame["type"] for frame in frames}
     assert set(WIRE.values()) - seen == {"turn_complete"}
     assert [frame["id"] for frame in frames if frame["type"] == "turn_stop"] == ["1", "2"]
@@ -217,9 +217,9 @@ STOPS: Mapping[str, Callable[[Bench], Awaitable[TurnStop]]] = {
 
 
 @pytest.mark.parametrize("reason", require_complete_table("sdk", "stop_reasons", STOPS))
-async def test_a_turn_stops_for_a_reason(reason: str, bench: Bench):
+async def test_a_turn_stops_for_a_reason(reason: str, session_bench: Bench):
     async with asyncio.timeout(20):
-        assert (await STOPS[reason](bench)).reason == reason
+        assert (await STOPS[reason](session_bench)).reason == reason
 
 
 async def check_binary_error(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,5 +242,5 @@ EXCEPTIONS = {
 
 
 @pytest.mark.parametrize("name", require_complete_table("sdk", "exceptions", EXCEPTIONS))
-async def test_an_exception_is_raised(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    await EXCEPTIONS[name](bench, monkeypatch)
+async def test_an_exception_is_raised(name: str, session_bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    await EXCEPTIONS[name](session_bench, monkeypatch)

@@ -97,11 +97,11 @@ TRIGGERS: Mapping[str, tuple[Trigger, Mapping[str, Any]]] = {
 
 
 @pytest.mark.parametrize("event", require_complete_table("sdk", "hooks", TRIGGERS))
-async def test_each_event_calls_its_hook(event: str, bench: Bench):
+async def test_each_event_calls_its_hook(event: str, session_bench: Bench):
     trigger, facts = TRIGGERS[event]
-    file = bench.hook(event)
+    file = session_bench.hook(event)
     async with asyncio.timeout(90):
-        await trigger(bench)
+        await trigger(session_bench)
     heard = read_facts(file)
     assert heard
     assert heard[0]["event"] == event
@@ -141,25 +141,25 @@ FORBIDDEN: Mapping[str, Callable[[Bench], Awaitable[str]]] = {
 
 
 @pytest.mark.parametrize("event", FORBIDDEN)
-async def test_a_hook_forbids(event: str, bench: Bench):
-    bench.hook(event, DENY)
+async def test_a_hook_forbids(event: str, session_bench: Bench):
+    session_bench.hook(event, DENY)
     async with asyncio.timeout(90):
-        assert "not by my hook" in await FORBIDDEN[event](bench)
-    assert not (bench.folder / "new.txt").exists()
+        assert "not by my hook" in await FORBIDDEN[event](session_bench)
+    assert not (session_bench.folder / "new.txt").exists()
 
 
 @pytest.mark.parametrize("kind", ["steer", "follow_up"])
-async def test_a_hook_of_prompts_forbids_a_queued_text(kind: str, bench: Bench):
-    bench.hook("userPromptSubmit", DENY)
-    async with HarnessClient(provider=bench.script(), cwd=bench.folder, in_process=True) as client:
+async def test_a_hook_of_prompts_forbids_a_queued_text(kind: str, session_bench: Bench):
+    session_bench.hook("userPromptSubmit", DENY)
+    async with HarnessClient(provider=session_bench.script(), cwd=session_bench.folder, in_process=True) as client:
         with pytest.raises(HarnessError, match="not by my hook"):
             await getattr(client, kind)("do it")
-    assert not [event for event in bench.log() if event.type == "queue.added"]
+    assert not [event for event in session_bench.log() if event.type == "queue.added"]
 
 
-async def test_a_hook_of_turns_forbids_the_turn_of_a_queued_text(bench: Bench):
-    bench.hook("turnStart", DENY)
-    async with HarnessClient(provider=bench.script(), cwd=bench.folder, in_process=True) as client:
+async def test_a_hook_of_turns_forbids_the_turn_of_a_queued_text(session_bench: Bench):
+    session_bench.hook("turnStart", DENY)
+    async with HarnessClient(provider=session_bench.script(), cwd=session_bench.folder, in_process=True) as client:
         feed = client.events()
         await client.follow_up("do it")
         stop = await anext(event async for event in feed if isinstance(event, TurnStop))
@@ -167,8 +167,8 @@ async def test_a_hook_of_turns_forbids_the_turn_of_a_queued_text(bench: Bench):
     assert "not by my hook" in stop.detail
 
 
-async def test_a_hook_forbids_a_compaction(bench: Bench):
-    bench.hook("preCompact", DENY)
+async def test_a_hook_forbids_a_compaction(session_bench: Bench):
+    session_bench.hook("preCompact", DENY)
     async with asyncio.timeout(90):
-        await fill_the_window(bench)
-    assert not [event for event in bench.log() if event.type == "compaction.completed"]
+        await fill_the_window(session_bench)
+    assert not [event for event in session_bench.log() if event.type == "compaction.completed"]

@@ -161,8 +161,8 @@ OPTIONS: Mapping[str, OptionTest] = {
 
 
 @pytest.mark.parametrize("name", require_complete_table("sdk", "options", OPTIONS))
-async def test_an_option_has_an_effect(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    await OPTIONS[name](bench, monkeypatch)
+async def test_an_option_has_an_effect(name: str, session_bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    await OPTIONS[name](session_bench, monkeypatch)
 
 
 @pytest.mark.parametrize("name", names("sdk", "defaults"))
@@ -184,12 +184,12 @@ MODES: Mapping[str, str] = {
 
 
 @pytest.mark.parametrize("mode", require_complete_table("sdk", "permission_modes", MODES))
-async def test_a_permission_mode_decides(mode: str, bench: Bench):
+async def test_a_permission_mode_decides(mode: str, session_bench: Bench):
     calls = [READ, EDIT, COMMAND]
-    ends = of_type(ToolEnd, await bench.ask(*calls, "done", permission_mode=mode))
+    ends = of_type(ToolEnd, await session_bench.ask(*calls, "done", permission_mode=mode))
     assert "".join("-" if end.error else "+" for end in ends) == MODES[mode]
     # what is denied did not happen
-    assert [Path(bench.folder / name).exists() for name in ("new.txt", "made")] == [
+    assert [Path(session_bench.folder / name).exists() for name in ("new.txt", "made")] == [
         sign == "+" for sign in MODES[mode][1:]
     ]
 
@@ -198,10 +198,10 @@ SOURCES = {"user": "config.toml", "project": "lsp-harness.toml", "local": "lsp-h
 
 
 @pytest.mark.parametrize("source", require_complete_table("sdk", "setting_sources", SOURCES))
-async def test_a_source_of_settings_is_read(source: str, bench: Bench):
-    bench.write_settings(source, 'permissions.deny = ["read"]\n')
+async def test_a_source_of_settings_is_read(source: str, session_bench: Bench):
+    session_bench.write_settings(source, 'permissions.deny = ["read"]\n')
     for sources, is_denied in (([source], True), ([], False)):
-        [end] = of_type(ToolEnd, await bench.ask(READ, "done", setting_sources=sources))
+        [end] = of_type(ToolEnd, await session_bench.ask(READ, "done", setting_sources=sources))
         assert end.error is is_denied
 
 
@@ -214,14 +214,14 @@ DECISIONS: Mapping[str, tuple[bool, str]] = {
 
 
 @pytest.mark.parametrize("decision", require_complete_table("sdk", "decisions", DECISIONS))
-async def test_each_permission_decision_has_its_effect(decision: str, bench: Bench):
-    events = await bench.ask(READ, "done", can_use_tool=lambda context: decision)
+async def test_each_permission_decision_has_its_effect(decision: str, session_bench: Bench):
+    events = await session_bench.ask(READ, "done", can_use_tool=lambda context: decision)
     [end], [decided] = of_type(ToolEnd, events), of_type(HookDecision, events)
     assert (end.error, decided.by) == DECISIONS[decision]
 
 
-async def test_a_tool_call_shows_no_text_of_the_protocol(bench: Bench):
-    events = await bench.ask(f"Let me look. {READ}", "done")
+async def test_a_tool_call_shows_no_text_of_the_protocol(session_bench: Bench):
+    events = await session_bench.ask(f"Let me look. {READ}", "done")
     assert "".join(event.content for event in of_type(TextDelta, events)) == "Let me look. done"
     assert of_type(ToolStart, events)[0].input == {"path": "a.txt"}
     assert of_type(TurnStop, events)[0].text == "done"

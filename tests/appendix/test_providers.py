@@ -53,7 +53,7 @@ PROVIDERS: Mapping[str, tuple[Callable[[], FakeServer], str, str]] = {
 
 
 @pytest.mark.parametrize("name", require_complete_table("sdk", "providers", PROVIDERS))
-async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
+async def test_a_provider_runs_a_turn_with_a_tool(name: str, session_bench: Bench, monkeypatch: pytest.MonkeyPatch):
     make_server, variable, key = PROVIDERS[name]
     if key:
         monkeypatch.setenv(key, "sk-secret-of-a-test")
@@ -63,7 +63,7 @@ async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monke
             monkeypatch.setenv(variable, server.url)
         else:
             _move(name, server.url, monkeypatch)
-        events = await bench.ask(allowed_tools=["read"], **options)
+        events = await session_bench.ask(allowed_tools=["read"], **options)
     [end], [stop] = of_type(ToolEnd, events), of_type(TurnStop, events)
     assert (end.tool, end.error) == ("read", False), [event.message for event in of_type(ErrorEvent, events)]
     assert "the text of a" in end.output
@@ -71,15 +71,15 @@ async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monke
     if key:
         sent = {header: value for request in server.requests for header, value in request.headers.items()}
         assert "sk-secret-of-a-test" in str(sent)
-        assert "sk-secret-of-a-test" not in str([event.data for event in bench.log()])
+        assert "sk-secret-of-a-test" not in str([event.data for event in session_bench.log()])
 
 
-async def test_a_request_to_a_server_that_fails_once_is_repeated(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+async def test_a_request_to_a_server_that_fails_once_is_repeated(session_bench: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-a-test")
     server = serve_answers("openai", Reply(status=500), ScriptedAnswer(["fine"]))
     async with open_server(server):
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        events = await bench.ask(provider="openai", model=MODEL)
+        events = await session_bench.ask(provider="openai", model=MODEL)
     [error], [stop] = of_type(ErrorEvent, events), of_type(TurnStop, events)
     assert (error.recoverable, "500" in error.message) == (True, True)
     assert (stop.reason, stop.text) == ("completed", "fine")

@@ -22,7 +22,7 @@ TOTAL = HEAD + "\n    total = sum(values)\n    return "
 OFFERED = "total / len(values)"
 
 
-class Patient(Clock):
+class PatientRhythm(Clock):
     """A rhythm that presses the next key after all effects of the last one; after `most` keys the user interrupts."""
 
     def __init__(self, here: Writing, most: int = 10**6) -> None:
@@ -39,16 +39,16 @@ class Patient(Clock):
 
 
 @pytest.fixture
-def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def script_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "script.json"
     monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(path))
     return path
 
 
 @pytest.fixture
-def here(script: Path) -> Iterator[Writing]:
+def neovim_workspace(script_file: Path) -> Iterator[Writing]:
     """Yield a Neovim whose engine has one suggestion for the first request and none for later ones."""
-    script.write_text(json.dumps([{"text": OFFERED}, *[{"text": ""}] * 60]))
+    script_file.write_text(json.dumps([{"text": OFFERED}, *[{"text": ""}] * 60]))
     with open_workspace() as here:
         yield here
 
@@ -79,12 +79,14 @@ def sum_of_parts(rows: list[Row], name: str) -> int:
     ],
 )
 def test_an_accepted_suggestion_is_counted_by_the_typist_and_the_server(
-    script: Path, deed: Deed, before: str, offered: str, text: str, saved: int, counted: str
+    script_file: Path, deed: Deed, before: str, offered: str, text: str, saved: int, counted: str
 ):
-    script.write_text(json.dumps([{"text": offered}, *[{"text": ""}] * 60]))
+    script_file.write_text(json.dumps([{"text": offered}, *[{"text": ""}] * 60]))
     rows: list[Row] = []
     with open_workspace() as here:
-        writer = Typist(here, rows.append, Patient(here), make_taker_that_decides(deed, offered, text), minutes=10)
+        writer = Typist(
+            here, rows.append, PatientRhythm(here), make_taker_that_decides(deed, offered, text), minutes=10
+        )
         writer.edit(edit(text, before), 0)
         told = """
             local name = ...
@@ -101,11 +103,15 @@ def test_an_accepted_suggestion_is_counted_by_the_typist_and_the_server(
     assert sum_of_parts(rows, "saved") == saved
 
 
-def test_a_suggestion_that_is_typed_through_is_seen_at_every_key(here: Writing):
+def test_a_suggestion_that_is_typed_through_is_seen_at_every_key(neovim_workspace: Writing):
     rows: list[Row] = []
-    Typist(here, rows.append, Patient(here), make_taker_that_decides("type", OFFERED, OFFERED), minutes=10).edit(
-        edit(OFFERED), 0
-    )
+    Typist(
+        neovim_workspace,
+        rows.append,
+        PatientRhythm(neovim_workspace),
+        make_taker_that_decides("type", OFFERED, OFFERED),
+        minutes=10,
+    ).edit(edit(OFFERED), 0)
 
     assert rows_of(rows, "stale") + rows_of(rows, "text") == []
     assert sum_of_parts(rows, "whole") == 0
@@ -114,12 +120,12 @@ def test_a_suggestion_that_is_typed_through_is_seen_at_every_key(here: Writing):
     assert sum_of_parts(rows, "frames") >= len(OFFERED) / 2
 
 
-def test_ghost_text_that_a_plugin_does_not_remove_is_detected(here: Writing):
-    here.nvim.exec_lua("require('lsp_harness.view').clear = function() end")
+def test_ghost_text_that_a_plugin_does_not_remove_is_detected(neovim_workspace: Writing):
+    neovim_workspace.nvim.exec_lua("require('lsp_harness.view').clear = function() end")
     rows: list[Row] = []
     text = "count or 1"
 
-    Typist(here, rows.append, Patient(here), Taker(0), minutes=10).edit(edit(text), 0)
+    Typist(neovim_workspace, rows.append, PatientRhythm(neovim_workspace), Taker(0), minutes=10).edit(edit(text), 0)
 
     found = rows_of(rows, "stale")
     assert {row["by"] for row in found} == {"look", "redraw"}
@@ -129,16 +135,16 @@ def test_ghost_text_that_a_plugin_does_not_remove_is_detected(here: Writing):
 
 
 @pytest.mark.parametrize("planted", [f"{OFFERED}!", "nothing like it"])
-def test_ghost_text_that_was_shown_only_between_two_looks_is_found(here: Writing, planted: str):
-    here.open(edit(OFFERED))
-    assert here.nvim.exec_lua("return vim.wait(10000, watching.settled, 5)")
-    first = here.look()
+def test_ghost_text_that_was_shown_only_between_two_looks_is_found(neovim_workspace: Writing, planted: str):
+    neovim_workspace.open(edit(OFFERED))
+    assert neovim_workspace.nvim.exec_lua("return vim.wait(10000, watching.settled, 5)")
+    first = neovim_workspace.look()
     assert [find_fault(view, first.offers) for view in (first.view, *first.frames)] == [""] * (1 + len(first.frames))
 
-    plant(here, planted)
-    plant(here, OFFERED)
+    plant(neovim_workspace, planted)
+    plant(neovim_workspace, OFFERED)
 
-    later = here.look()
+    later = neovim_workspace.look()
     assert find_fault(later.view, first.offers) == ""
     found = [find_fault(frame, first.offers) for frame in later.frames]
     # Neovim may have drawn the first suggestion only after the first look
@@ -163,10 +169,16 @@ def plant(here: Writing, text: str) -> None:
     )
 
 
-def test_figures_are_written_while_the_typist_works(here: Writing, monkeypatch: pytest.MonkeyPatch):
+def test_figures_are_written_while_the_typist_works(neovim_workspace: Writing, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(typist, "PART", 0.0)
     rows: list[Row] = []
-    writer = Typist(here, rows.append, Patient(here, 7), make_taker_that_decides("type", OFFERED, OFFERED), minutes=10)
+    writer = Typist(
+        neovim_workspace,
+        rows.append,
+        PatientRhythm(neovim_workspace, 7),
+        make_taker_that_decides("type", OFFERED, OFFERED),
+        minutes=10,
+    )
 
     with pytest.raises(KeyboardInterrupt):
         writer.edit(edit(OFFERED), 0)

@@ -13,7 +13,7 @@ from lsp_harness.kernel.artifacts import ArtifactStore
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.permission.person import Answer
-from tests.chat.tools.surroundings import Desk
+from tests.chat.tools.surroundings import ToolWorkspace
 from tests.permission.gates import Recorder, ScriptedPerson, make_rules, policy
 
 pytestmark = pytest.mark.process
@@ -25,7 +25,7 @@ def call(new: str) -> ToolCall:
     return ToolCall("c1", "edit", {"path": "area.py", "old": "r * 2", "new": new})
 
 
-async def run(desk: Desk, gate: PermissionGate, new: str) -> CallResult:
+async def run(desk: ToolWorkspace, gate: PermissionGate, new: str) -> CallResult:
     log = SessionStore(desk.root.parent / "sessions").create()
     execution = ToolExecution(desk.tools, gate, ArtifactStore(log.folder, log.append_to_running))
     result = await execution.run(call(new), log.turn())
@@ -33,11 +33,11 @@ async def run(desk: Desk, gate: PermissionGate, new: str) -> CallResult:
     return result
 
 
-def make_desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path / "w", {"area.py": "def area(r):\n    return r * 2\n"})
+def make_desk(tmp_path: Path) -> ToolWorkspace:
+    return ToolWorkspace(tmp_path / "w", {"area.py": "def area(r):\n    return r * 2\n"})
 
 
-def answered_by(desk: Desk, choice: str) -> tuple[PermissionGate, ScriptedPerson]:
+def answered_by(desk: ToolWorkspace, choice: str) -> tuple[PermissionGate, ScriptedPerson]:
     person = ScriptedPerson([Answer("once" if choice == "yes" else "reject")])
     return PermissionGate(policy(desk.root), Recorder(), person=person), person
 

@@ -74,7 +74,7 @@ def test_an_error_is_reported_although_the_crash_log_cannot_be_written(
     assert (result.code, "a bug: ZeroDivisionError: x; the details" in result.err) == (70, True)
 
 
-class Closed(io.StringIO):
+class ClosedStream(io.StringIO):
     def write(self, text: str) -> int:
         raise OSError(9, "Bad file descriptor")
 
@@ -84,7 +84,7 @@ class Closed(io.StringIO):
 
 def test_an_error_without_a_working_stderr_raises_no_second_error(monkeypatch: pytest.MonkeyPatch) -> None:
     _raise(monkeypatch, ZeroDivisionError("x"))
-    monkeypatch.setattr(sys, "stderr", Closed())
+    monkeypatch.setattr(sys, "stderr", ClosedStream())
     with pytest.raises(SystemExit) as end:
         main(["doctor"])
     assert end.value.code == 70

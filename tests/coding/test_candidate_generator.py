@@ -259,7 +259,7 @@ async def test_the_speed_of_the_machine_decides_the_number_of_candidates(tmp_pat
         log.close()
 
 
-class Slots(Script):
+class OneSlotServer(Script):
     """A server with room for one answer at a time."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
@@ -268,7 +268,7 @@ class Slots(Script):
 
 async def test_candidates_a_server_has_no_room_for_are_accounted_for(tmp_path: Path, ruff: Ruff) -> None:
     src = markup.parse(AREA, tmp_path / "a.py")
-    engine, log = Slots(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
+    engine, log = OneSlotServer(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
     where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
     context = TurnContext(engine, make_edit_settings(6), CheckTools(ruff), log.turn(), *where, lambda progress: None)
     with pytest.raises(NoAnswer):

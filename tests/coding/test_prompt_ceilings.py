@@ -71,7 +71,7 @@ CODE = "def area(radius, unit):\n{body}    side = radius == None\n    return sid
 PATH = "src/" + "a_folder_with_a_long_name/" * 150 + "a.py"
 
 
-class Counting(ScriptedEngine):
+class CountingEngine(ScriptedEngine):
     """An engine that counts tokens with a real vocabulary and gives empty answers."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -107,10 +107,10 @@ async def fill_budget(text: str, budget: int, count: TokenCounter) -> tuple[Frag
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class PromptCase:
     """A text, and a file with a function that has the text before, in and behind it."""
 
-    engine: Counting
+    engine: CountingEngine
     text: str
     folder: Path
     turn: Any
@@ -153,7 +153,7 @@ class Case:
         return tree, Span(start, data.index(b"return side") + 11), Finding(at, at + 14, self.text, "ruff", "E711")
 
 
-Render = Callable[[Case], Awaitable[object]]
+Render = Callable[[PromptCase], Awaitable[object]]
 
 
 async def drain(source: CandidateSource, plan: CandidatePlan, feedback: Sequence[str] = ()) -> None:
@@ -165,7 +165,7 @@ def plan(kind: str) -> CandidatePlan:
     return CandidatePlan(kind, 0.5, 1, (1, 2, 3))
 
 
-async def write_edit(case: Case) -> None:
+async def write_edit(case: PromptCase) -> None:
     for lines in (0, 20, 60):
         context = case.context(lines)
         _, span, _ = case.locate(context)
@@ -173,13 +173,13 @@ async def write_edit(case: Case) -> None:
         await drain(source, plan("rewrite"), [case.text] * 5)
 
 
-async def write_new_code(case: Case) -> None:
+async def write_new_code(case: PromptCase) -> None:
     context = case.context()
     _, span, _ = case.locate(context)
     await drain(await WriteCode(context, span, case.text).create_source(), plan("rewrite"), [case.text] * 5)
 
 
-async def generate_for_finding(case: Case, *kinds: str) -> None:
+async def generate_for_finding(case: PromptCase, *kinds: str) -> None:
     context = case.context()
     tree, _, finding = case.locate(context)
     place = locate_finding(tree, finding)
@@ -188,7 +188,7 @@ async def generate_for_finding(case: Case, *kinds: str) -> None:
         await drain(CandidateGenerator(context, tree, place, finding), plan(kind), [case.text] * 5)
 
 
-async def climb_ladder(case: Case) -> None:
+async def climb_ladder(case: PromptCase) -> None:
     context = case.context()
     tree, region, finding = case.locate(context)
     source = LadderSource(context, tree, region, case.text.splitlines() * 3, 1, None, (), math.inf)
@@ -197,13 +197,13 @@ async def climb_ladder(case: Case) -> None:
             await drain(source, HolePlan("statement fill", 0.5, 1, (1, 2), hole, is_hinted))
 
 
-async def write_docstring(case: Case) -> None:
+async def write_docstring(case: PromptCase) -> None:
     context = case.context()
     _, span, _ = case.locate(context)
     await drain(await WriteDocstring(context, span).create_source(), plan("fill"))
 
 
-async def write_tests(case: Case) -> None:
+async def write_tests(case: PromptCase) -> None:
     context = case.context()
     tree, span, _ = case.locate(context)
     target = find_target_function(tree, span.start, case.path)
@@ -211,7 +211,7 @@ async def write_tests(case: Case) -> None:
     await drain(await WriteTests(context, target).create_source(), plan("fill"))
 
 
-async def choose_repair(case: Case) -> None:
+async def choose_repair(case: PromptCase) -> None:
     context = case.context()
     _, _, finding = case.locate(context)
     passed = list[CheckedCandidate]()
@@ -222,7 +222,7 @@ async def choose_repair(case: Case) -> None:
     await RepairChooser(context).choose(passed)
 
 
-async def review(case: Case) -> None:
+async def review(case: PromptCase) -> None:
     for lines in (1, 60):
         context = case.context(lines)
         _, _, finding = case.locate(context)
@@ -230,13 +230,13 @@ async def review(case: Case) -> None:
         await Reviewer(lambda: case.engine).review(case.text, ChangeSet.of(change))
 
 
-async def explain(case: Case) -> None:
+async def explain(case: PromptCase) -> None:
     context = case.context()
     _, span, _ = case.locate(context)
     await Explain(context, span, case.text).run()
 
 
-async def choose(case: Case) -> None:
+async def choose(case: PromptCase) -> None:
     places = [
         TaskPlace(PATH, case.text[:200], "function", number, number + 1, case.text[:120], 1.0, ())
         for number in range(8)
@@ -269,21 +269,21 @@ RENDERERS: dict[PromptName, Render] = {
 
 
 @pytest.fixture(scope="module")
-def tiny(tiny_model: Path) -> Iterator[Tokenizer]:
+def tiny_tokenizer(tiny_model: Path) -> Iterator[Tokenizer]:
     tokenizer = Tokenizer(tiny_model)
     yield tokenizer
     tokenizer.close()
 
 
 @pytest.fixture(scope="module")
-def real() -> Iterator[Tokenizer]:
+def real_tokenizer() -> Iterator[Tokenizer]:
     tokenizer = Tokenizer(resolve_model(Config().model.path))
     yield tokenizer
     tokenizer.close()
 
 
 @pytest.fixture
-def greedy(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def fill_sources(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that lets all sources of context use all that they may use, with a text."""
 
     def set_text(text: str) -> None:
@@ -314,9 +314,9 @@ async def check_ceiling(name: PromptName, tokenizer: Tokenizer, folder: Path, gr
     sent = list[int]()
     for title, text in TEXTS.items():
         greedy(text)
-        engine = Counting(tokenizer)
+        engine = CountingEngine(tokenizer)
         turn = (log := SessionLog(is_saved=False)).turn()
-        case = Case(engine, text, folder, turn)
+        case = PromptCase(engine, text, folder, turn)
         # a prompt that cannot be cut is refused
         with suppress(HarnessError):
             await RENDERERS[name](case)
@@ -333,34 +333,34 @@ async def check_ceiling(name: PromptName, tokenizer: Tokenizer, folder: Path, gr
 @pytest.mark.parametrize("name", PROMPT_NAMES)
 @pytest.mark.process
 async def test_no_prompt_exceeds_its_ceiling(
-    name: PromptName, tiny: Tokenizer, tmp_path: Path, greedy: Callable[[str], None]
+    name: PromptName, tiny_tokenizer: Tokenizer, tmp_path: Path, fill_sources: Callable[[str], None]
 ) -> None:
-    await check_ceiling(name, tiny, tmp_path, greedy)
+    await check_ceiling(name, tiny_tokenizer, tmp_path, fill_sources)
 
 
 @pytest.mark.parametrize("name", PROMPT_NAMES)
 @pytest.mark.process
 async def test_a_prompt_that_exceeds_its_ceiling_is_not_sent(
     name: PromptName,
-    tiny: Tokenizer,
+    tiny_tokenizer: Tokenizer,
     tmp_path: Path,
-    greedy: Callable[[str], None],
+    fill_sources: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    greedy(TEXTS["short"])
+    fill_sources(TEXTS["short"])
     monkeypatch.setitem(CEILINGS, name, replace(CEILINGS[name], tokens=-400, budgets=("context.task_budget",)))
-    engine, log = Counting(tiny), SessionLog(is_saved=False)
+    engine, log = CountingEngine(tiny_tokenizer), SessionLog(is_saved=False)
     with suppress(HarnessError):
-        await RENDERERS[name](Case(engine, TEXTS["short"], tmp_path, log.turn()))
+        await RENDERERS[name](PromptCase(engine, TEXTS["short"], tmp_path, log.turn()))
     assert engine.foreground_requests == []
 
 
 @pytest.mark.model
 @pytest.mark.parametrize("name", PROMPT_NAMES)
 async def test_no_prompt_of_the_default_model_exceeds_its_ceiling(
-    name: PromptName, real: Tokenizer, tmp_path: Path, greedy: Callable[[str], None]
+    name: PromptName, real_tokenizer: Tokenizer, tmp_path: Path, fill_sources: Callable[[str], None]
 ) -> None:
-    await check_ceiling(name, real, tmp_path, greedy)
+    await check_ceiling(name, real_tokenizer, tmp_path, fill_sources)
 
 
 # -- the table

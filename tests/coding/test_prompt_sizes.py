@@ -35,7 +35,7 @@ EVERY = 24
 SETS = ("edit_canitedit", "edit_refactor")
 
 
-class Letters(ScriptedEngine):
+class LetterTokenizer(ScriptedEngine):
     """A tokenizer with a token for every four letters, about as many as real models need for code."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ async def test_no_prompt_and_no_edit_has_a_whole_long_file(files: Callable[[], I
         functions = [one for one in find_declarations(tree.language, tree.data, tree.root)[0] if one.kind != "class"]
         where = (document, file, tmp_path, "a.py")
         turn = SessionLog(is_saved=False).turn()
-        context = TurnContext(Letters(), Config(), CheckTools(Ruff()), turn, *where, lambda progress: None)
+        context = TurnContext(LetterTokenizer(), Config(), CheckTools(Ruff()), turn, *where, lambda progress: None)
         for function in functions[:: max(1, len(functions) // 3)]:
             own = function_text_span(tree, function.start) or Span(function.start, function.end)
             plan = CandidatePlan("fill", 0.0, 0, (1,))

@@ -48,57 +48,59 @@ class SyntaxBench(ProjectBench):
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncGenerator[SyntaxBench]:
+async def syntax_bench(tmp_path: Path) -> AsyncGenerator[SyntaxBench]:
     async with aclosing(SyntaxBench(tmp_path)) as bench:
         yield bench
 
 
-async def test_the_tests_choose_among_equally_likely_repairs(bench: SyntaxBench) -> None:
-    proposal = await bench.fix(OPEN_LIST)
+async def test_the_tests_choose_among_equally_likely_repairs(syntax_bench: SyntaxBench) -> None:
+    proposal = await syntax_bench.fix(OPEN_LIST)
     assert text_of(proposal) == CLOSED_LIST
     assert not proposal.is_by_model
     assert proposal.verdict.is_verified
     assert proposal.verdict.short_marks.endswith("gone ✓, tests ✓")
     # the log says which repairs were as likely, and that the tests fail the others
-    reasons = [data["reason"] for data in of_type(bench.events, "candidate.rejected")]
+    reasons = [data["reason"] for data in of_type(syntax_bench.events, "candidate.rejected")]
     assert any(reason.startswith("TEST FAIL: ") for reason in reasons)
-    assert not of_type(bench.events, "choice.made")
+    assert not of_type(syntax_bench.events, "choice.made")
 
 
-async def test_no_tests_run_if_the_setting_forbids_them(bench: SyntaxBench) -> None:
-    bench.verification = Verification(test=False)
+async def test_no_tests_run_if_the_setting_forbids_them(syntax_bench: SyntaxBench) -> None:
+    syntax_bench.verification = Verification(test=False)
     with pytest.raises(NoAnswer, match="equally likely"):
-        await bench.fix(OPEN_LIST, "nothing of this kind")
-    assert all("tests" not in str(data) for data in of_type(bench.events, "verify.completed"))
+        await syntax_bench.fix(OPEN_LIST, "nothing of this kind")
+    assert all("tests" not in str(data) for data in of_type(syntax_bench.events, "verify.completed"))
 
 
-async def test_a_text_of_the_model_that_passes_the_tests_may_change_more_than_a_token(bench: SyntaxBench) -> None:
-    proposal = await bench.fix(NO_PARAMETERS, "def squares(m):", HEADER)
+async def test_a_text_of_the_model_that_passes_the_tests_may_change_more_than_a_token(
+    syntax_bench: SyntaxBench,
+) -> None:
+    proposal = await syntax_bench.fix(NO_PARAMETERS, "def squares(m):", HEADER)
     assert text_of(proposal) == NO_PARAMETERS.replace("def squares '", HEADER)
     assert proposal.verdict.is_verified
     assert proposal.is_by_model
 
 
-async def test_without_failing_tests_a_text_of_the_model_is_rejected(bench: SyntaxBench) -> None:
-    bench.verification = Verification(test=False)
+async def test_without_failing_tests_a_text_of_the_model_is_rejected(syntax_bench: SyntaxBench) -> None:
+    syntax_bench.verification = Verification(test=False)
     with pytest.raises(NoAnswer):
-        await bench.fix(NO_PARAMETERS, HEADER)
-    last = of_type(bench.events, "candidate.rejected")[-1]
+        await syntax_bench.fix(NO_PARAMETERS, HEADER)
+    last = of_type(syntax_bench.events, "candidate.rejected")[-1]
     assert last["reason"].startswith("NOT KEPT: ")
 
 
-async def test_if_all_repairs_fail_the_tests_the_other_checks_decide(bench: SyntaxBench) -> None:
-    proposal = await bench.fix(OPEN_LIST, "return [i * i for i in range(n)]", tests=TESTS.replace("4]", "5]"))
+async def test_if_all_repairs_fail_the_tests_the_other_checks_decide(syntax_bench: SyntaxBench) -> None:
+    proposal = await syntax_bench.fix(OPEN_LIST, "return [i * i for i in range(n)]", tests=TESTS.replace("4]", "5]"))
     assert text_of(proposal) == CLOSED_LIST
     assert proposal.verdict.passed
     assert not proposal.verdict.is_verified
 
 
-async def test_the_smaller_of_two_equivalent_repairs_wins(bench: SyntaxBench) -> None:
+async def test_the_smaller_of_two_equivalent_repairs_wins(syntax_bench: SyntaxBench) -> None:
     # one line of the class moves to the right, or both
     tests = TESTS.replace("import squares", "import Numbers").replace("squares(3)", "Numbers().squares(3)")
-    proposal = await bench.fix(UNINDENTED_METHOD, tests=tests)
+    proposal = await syntax_bench.fix(UNINDENTED_METHOD, tests=tests)
     assert text_of(proposal) == UNINDENTED_METHOD.replace("def", "    def")
     assert proposal.verdict.is_verified
-    assert len(of_type(bench.events, "candidate.generated")) == 2
-    assert not of_type(bench.events, "choice.made")
+    assert len(of_type(syntax_bench.events, "candidate.generated")) == 2
+    assert not of_type(syntax_bench.events, "choice.made")

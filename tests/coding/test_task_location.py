@@ -14,7 +14,7 @@ from lsp_harness.inference.grammar import choice_grammar
 from lsp_harness.inference.request import ChatRequest
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.text.document import Document
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 AREAS = ("order", "invoice", "customer", "shipment", "ledger", "session", "report", "catalog", "payment", "stock")
 MODULE = '''\
@@ -129,13 +129,13 @@ def make_workspace_files() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
-    with closing(Indexed(tmp_path_factory.mktemp("ws"), make_workspace_files())) as made:
+def indexed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedFolder]:
+    with closing(IndexedFolder(tmp_path_factory.mktemp("ws"), make_workspace_files())) as made:
         yield made
 
 
 async def locate_task(
-    indexed: Indexed, task: str, files: dict[str, str] | None = None, similar_texts: Sequence[bytes] = ()
+    indexed: IndexedFolder, task: str, files: dict[str, str] | None = None, similar_texts: Sequence[bytes] = ()
 ) -> TaskPlaces:
     files = files or make_workspace_files()
 
@@ -147,23 +147,25 @@ async def locate_task(
     return task_places
 
 
-async def test_a_task_finds_its_function_among_200_files_and_three_decoys(indexed: Indexed):
+async def test_a_task_finds_its_function_among_200_files_and_three_decoys(indexed_folder: IndexedFolder):
     assert len(make_workspace_files()) == 200
-    found = await locate_task(indexed, "add input validation to parse_config")
+    found = await locate_task(indexed_folder, "add input validation to parse_config")
     assert (found.best.place, found.best.symbol) == ("src/config.py:34-58", "parse_config")
     assert CONFIG.splitlines()[33] == "@staticmethod"
     assert CONFIG.splitlines()[57] == "    return settings"
     assert any(reason.startswith("mention") for reason in found.best.reasons)
     # by words alone it is the decoys that are found
-    words = indexed.search.fuse_rankings([indexed.search.rank_by_words("add input validation to parse_config")], 4)
+    words = indexed_folder.search.fuse_rankings(
+        [indexed_folder.search.rank_by_words("add input validation to parse_config")], 4
+    )
     assert {hit.path for hit in words} >= {*DECOYS}
 
 
-async def test_a_named_function_comes_before_a_function_with_similar_words(indexed: Indexed):
+async def test_a_named_function_comes_before_a_function_with_similar_words(indexed_folder: IndexedFolder):
     """Words and meaning rank the decoy first, and do not find the function that is named."""
-    texts = await indexed.query.embedding_texts("", await indexed.query.text_digests(""))
+    texts = await indexed_folder.query.embedding_texts("", await indexed_folder.query.text_digests(""))
     decoys = [digest for digest, text in texts.items() if "def parse_config_line" in text]
-    found = await locate_task(indexed, "add input validation to parse_config", similar_texts=decoys)
+    found = await locate_task(indexed_folder, "add input validation to parse_config", similar_texts=decoys)
     assert (found.best.symbol, found.candidates[1].symbol) == ("parse_config", "parse_config_line")
     assert found.candidates[1].reasons[-1] == "meaning 1"
 
@@ -186,7 +188,7 @@ CART = {
     ],
 )
 async def test_code_comes_before_prose_and_before_tests_that_are_not_mentioned(tmp_path: Path, task: str, path: str):
-    with closing(Indexed(tmp_path, CART)) as found:
+    with closing(IndexedFolder(tmp_path, CART)) as found:
         assert (await locate_task(found, task, CART)).best.path == path
 
 
@@ -210,8 +212,8 @@ async def test_code_comes_before_prose_and_before_tests_that_are_not_mentioned(t
         ("let merged() take more than two", "src/config.py:28-31", "merged"),
     ],
 )
-async def test_a_task_in_words_finds_its_code(indexed: Indexed, task: str, place: str, symbol: str):
-    found = await locate_task(indexed, task)
+async def test_a_task_in_words_finds_its_code(indexed_folder: IndexedFolder, task: str, place: str, symbol: str):
+    found = await locate_task(indexed_folder, task)
     assert (found.best.place, found.best.symbol) == (place, symbol)
 
 
@@ -225,7 +227,7 @@ async def test_neighbours_of_the_best_place_are_listed_after_it(
         "money.py": "def settle(order):\n    return order\n",
         **{f"part{n}.py": f"def take{n}(order):\n    return order\n" for n in range(9)},
     }
-    with closing(Indexed(tmp_path, files)) as made:
+    with closing(IndexedFolder(tmp_path, files)) as made:
         monkeypatch.setitem(WEIGHTS, "linked", weight)
         found = await locate_task(made, "round the order total", files)
     first, second, *_ = found.candidates
@@ -233,20 +235,23 @@ async def test_neighbours_of_the_best_place_are_listed_after_it(
     assert second.reasons[-1] == "linked 1"
 
 
-async def test_places_have_the_lines_of_the_current_text(indexed: Indexed):
+async def test_places_have_the_lines_of_the_current_text(indexed_folder: IndexedFolder):
     files = make_workspace_files()
     files["src/config.py"] = "# a line\n\n" + files["src/config.py"]
-    found = await locate_task(indexed, "add input validation to parse_config", files)
+    found = await locate_task(indexed_folder, "add input validation to parse_config", files)
     assert found.best.place == "src/config.py:36-60"
     # what is gone is no candidate any more
     del files["src/config.py"]
-    found = await locate_task(indexed, "add input validation to parse_config", files)
+    found = await locate_task(indexed_folder, "add input validation to parse_config", files)
     assert "src/config.py" not in {candidate.path for candidate in found.candidates}
 
 
-async def test_a_task_without_a_match_has_no_place(indexed: Indexed):
-    assert await find_task_places(indexed.query, "", "zzz", lambda path: None) is None
-    assert await find_task_places(indexed.query, "", "add input validation to parse_config", lambda path: None) is None
+async def test_a_task_without_a_match_has_no_place(indexed_folder: IndexedFolder):
+    assert await find_task_places(indexed_folder.query, "", "zzz", lambda path: None) is None
+    assert (
+        await find_task_places(indexed_folder.query, "", "add input validation to parse_config", lambda path: None)
+        is None
+    )
 
 
 def make_places(count: int, signature: str = "def work(of)") -> TaskPlaces:
@@ -307,7 +312,7 @@ async def test_a_task_with_a_secret_is_not_shown_to_a_model():
 
 async def test_a_signature_with_a_secret_is_shortened_to_its_name(tmp_path: Path):
     files = {"a.py": "def connect(key='sk-proj-" + "a1B2" * 12 + "'):\n    return key\n"}
-    with closing(Indexed(tmp_path, files)) as found:
+    with closing(IndexedFolder(tmp_path, files)) as found:
         [one] = (await locate_task(found, "connect with a key", files)).candidates
     assert (one.signature, one.place) == ("connect", "a.py:1-2")
 
@@ -316,7 +321,7 @@ async def test_lines_that_begin_inside_a_private_key_are_not_shown(tmp_path: Pat
     lines = [f"word{n}" for n in range(MAX_CHUNK_LINES - 10)]
     key = ["-----BEGIN PRIVATE KEY-----", *["Q0hFQ0tT" * 8] * 30, "-----END PRIVATE KEY-----"]
     files = {"notes.txt": "\n".join([*lines, *key, "How a shipment is weighed."]) + "\n"}
-    with closing(Indexed(tmp_path, files)) as found:
+    with closing(IndexedFolder(tmp_path, files)) as found:
         [one] = (await locate_task(found, "weigh a shipment", files)).candidates
     assert MAX_CHUNK_LINES - 10 < one.first <= MAX_CHUNK_LINES + 1
     assert (one.symbol, one.signature) == ("", "")

@@ -19,7 +19,7 @@ from tests.support import markup
 from tests.support.desk import Desk
 
 
-class Timer:
+class ManualTimer:
     """A timer whose delayed calls are made by the test."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Timer:
             call()
 
 
-class Slow(ScriptedEngine):
+class ScriptedStream(ScriptedEngine):
     """An engine whose answers are written by the test. `ended` counts the finished requests."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Typist:
     def __init__(self, source: str = AREA) -> None:
         src = markup.parse(source, "a.py")
         self.document, self.offset = src.document, src.cursor
-        self.engine, self.timer = Slow(), Timer()
+        self.engine, self.timer = ScriptedStream(), ManualTimer()
         self.completer = Desk(Completer(self.engine, Completion(), call_later=self.timer))
 
     async def type(self, text: str) -> None:
@@ -312,7 +312,7 @@ async def test_a_failing_engine_is_reported_to_the_newest_request() -> None:
 
 
 # -- whatever the order
-class Steady(Slow):
+class SteadyModel(ScriptedStream):
     """A model that always continues to the same line, or with `+ x`; the test releases each letter."""
 
     LINE = "alpha + beta_gamma + delta + epsilon"
@@ -338,7 +338,7 @@ class Steady(Slow):
 
 @pytest.mark.parametrize("seed", range(40))
 async def test_an_answer_is_the_same_as_that_of_a_new_request_at_any_timing(seed: int) -> None:
-    draw, user, model = random.Random(seed), Typist(), Steady()
+    draw, user, model = random.Random(seed), Typist(), SteadyModel()
     begin, tasks = user.offset, list[asyncio.Task[Any]]()
     user.completer = Desk(Completer(model, Completion(), call_later=user.timer))
     for _ in range(80):

@@ -17,7 +17,7 @@ from lsp_harness.inference.request import Infill
 from lsp_harness.syntax.tree import parse
 from tests.context.counting import count_words as count
 from tests.harness.tools import Script, make_settings
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 from tests.support import markup
 from tests.support.desk import Desk
 
@@ -27,7 +27,7 @@ HEAD = "from .cart import Cart, total\n"
 
 @pytest.fixture
 def repository(tmp_path: Path):
-    with closing(Indexed(tmp_path, {**FILES, "shop/here.py": HEAD})) as indexed:
+    with closing(IndexedFolder(tmp_path, {**FILES, "shop/here.py": HEAD})) as indexed:
         yield RepositoryContext(indexed.query, count)
 
 

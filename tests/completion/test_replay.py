@@ -21,7 +21,7 @@ def replay_typing(median: float, quiet: Quiet) -> Replay:
 
 
 @pytest.fixture(scope="module")
-def without() -> Replay:
+def replay_without_wait() -> Replay:
     return replay_typing(FAST, Quiet(debounce_ms=0))
 
 
@@ -32,16 +32,16 @@ def test_most_keys_continue_the_running_answer(median: float) -> None:
     assert len(result.shown) > len(TEXT) / 2
 
 
-def test_the_engine_writes_less_for_a_fast_typist_of_another_text(without: Replay) -> None:
-    assert replay_typing(FAST, Quiet()).wrote < without.wrote * 0.9
+def test_the_engine_writes_less_for_a_fast_typist_of_another_text(replay_without_wait: Replay) -> None:
+    assert replay_typing(FAST, Quiet()).wrote < replay_without_wait.wrote * 0.9
 
 
-def test_a_suggestion_comes_no_later_than_the_longest_wait(without: Replay) -> None:
+def test_a_suggestion_comes_no_later_than_the_longest_wait(replay_without_wait: Replay) -> None:
     waited = replay_typing(FAST, Quiet())
     most = WAIT_SHARE * Completion().latency_ms / 1000
-    both = without.written & waited.written
+    both = replay_without_wait.written & waited.written
     assert both
-    assert all(waited.shown[key] - without.shown[key] <= most for key in both)
+    assert all(waited.shown[key] - replay_without_wait.shown[key] <= most for key in both)
     # and what was there already, at once
     result = waited.shown.keys() - waited.written
     assert result
@@ -52,7 +52,7 @@ def test_a_slow_typist_is_not_made_to_wait() -> None:
     assert replay_typing(SLOW, Quiet()) == replay_typing(SLOW, Quiet(debounce_ms=0))
 
 
-def test_a_delay_of_the_user_is_respected(without: Replay) -> None:
+def test_a_delay_of_the_user_is_respected(replay_without_wait: Replay) -> None:
     waited = replay_typing(FAST, Quiet(debounce_ms=300))
-    assert waited.requests < without.requests / 4
+    assert waited.requests < replay_without_wait.requests / 4
     assert min(waited.shown[key] for key in waited.written) >= 0.3

@@ -28,7 +28,7 @@ from tests.harness.bench import Bench
 from tests.harness.spoken import open_selection
 from tests.harness.test_edit_verbs import LIKE, MANY
 from tests.harness.tools import make_settings
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 SOURCE = """\
 [model]
@@ -89,7 +89,7 @@ async def observe_model(config: Config, folder: Path) -> Any:
 async def observe_examples(config: Config, folder: Path) -> Any:
     """Return the examples in the prompt of an edit."""
     config = make_settings(config, context={"related_budget": 0, "few_shot_budget": 900})
-    with closing(Indexed(folder / "indexed", MANY)) as indexed:
+    with closing(IndexedFolder(folder / "indexed", MANY)) as indexed:
         bench = Bench(folder, Verifier(CheckTools(Ruff())), config, (), index=ReadyIndex(indexed.query))
         where = open_selection(bench, LIKE.format("from web import app\n\n", "<|>bill"))
         prompt = await (await bench.harness.preview()).edit(*where, "return a page")

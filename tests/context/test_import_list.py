@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.context.lookup.import_list import complete_import_list, find_import_list
 from lsp_harness.index.query.symbol_lookup import find_exported_names
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 from tests.syntax.markup import parse_marked
 
 FILES = {
@@ -33,12 +33,12 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as made:
         yield made
 
 
-def put_in(indexed: Indexed, path: str, text: str) -> str:
+def put_in(indexed: IndexedFolder, path: str, text: str) -> str:
     source = parse_marked(path, text)
     names = find_import_list(source.tree, source.start)
     if names is None:
@@ -120,9 +120,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_missing_imports_of_a_list_are_proposed(indexed: Indexed, case: str):
+def test_missing_imports_of_a_list_are_proposed(indexed_folder: IndexedFolder, case: str):
     path, text, expected = CASES[case]
-    assert put_in(indexed, path, text) == expected
+    assert put_in(indexed_folder, path, text) == expected
 
 
 def test_a_list_is_read_off_the_text():

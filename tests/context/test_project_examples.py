@@ -14,7 +14,7 @@ from lsp_harness.context.sources.index_sources import ProjectExampleSource
 from lsp_harness.text.position import Span
 from tests.context.counting import count_words as count
 from tests.context.source_call import fragments_of, make_inputs
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 from tests.index.test_code_patterns import FILES
 from tests.syntax.markup import Source, parse_marked
 
@@ -32,25 +32,27 @@ TEXT = HANDLER.replace("<|>", "")
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
+def indexed_folder(tmp_path: Path):
     files = FILES | {"api/orders.py": TEXT, "db.py": "def connect(it): ...\n"}
-    with closing(Indexed(tmp_path, files)) as index:
+    with closing(IndexedFolder(tmp_path, files)) as index:
         yield index
 
 
-async def find_examples(indexed: Indexed, source: Source, budget: int = 1000, most: int = 1) -> tuple[Fragment, ...]:
+async def find_examples(
+    indexed: IndexedFolder, source: Source, budget: int = 1000, most: int = 1
+) -> tuple[Fragment, ...]:
     return await examples_of(indexed, source, Span(source.start, source.end), "api/orders.py", budget, most)
 
 
 async def examples_of(
-    indexed: Indexed, source: Source, span: Span, path: str, budget: int, most: int
+    indexed: IndexedFolder, source: Source, span: Span, path: str, budget: int, most: int
 ) -> tuple[Fragment, ...]:
     code = CodeSelection(source.tree.document, source.tree, span, path)
     scope = WorkspaceScope(indexed.query)
     return await fragments_of(ProjectExampleSource, make_inputs(code, scope, Context(few_shot_examples=most)), budget)
 
 
-async def build_prompt(indexed: Indexed, budget: Context) -> InstructionPrompt:
+async def build_prompt(indexed: IndexedFolder, budget: Context) -> InstructionPrompt:
     source, task = parse_marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
     span = Span(TEXT.index("@app"), len(TEXT))
     code = CodeSelection(source.tree.document, source.tree, span, "api/orders.py")
@@ -58,8 +60,8 @@ async def build_prompt(indexed: Indexed, budget: Context) -> InstructionPrompt:
     return await build_instruction_prompt(read, system="You edit.", task=task)
 
 
-async def test_a_handler_is_shown_another(indexed: Indexed):
-    [example] = await find_examples(indexed, parse_marked("api/orders.py", HANDLER))
+async def test_a_handler_is_shown_another(indexed_folder: IndexedFolder):
+    [example] = await find_examples(indexed_folder, parse_marked("api/orders.py", HANDLER))
     assert (example.origin, example.reason) == (
         "api/users.py",
         "is a pattern here: functions decorated with app.get, app.post",
@@ -68,44 +70,45 @@ async def test_a_handler_is_shown_another(indexed: Indexed):
     assert example.text.endswith("    return UserOut.of(user)\n")
 
 
-async def test_no_budget_is_passed_and_examples_stay_whole(indexed: Indexed):
+async def test_no_budget_is_passed_and_examples_stay_whole(indexed_folder: IndexedFolder):
     source = parse_marked("api/orders.py", HANDLER)
-    complete = {example.text for example in await find_examples(indexed, source, most=9)}
+    complete = {example.text for example in await find_examples(indexed_folder, source, most=9)}
     assert len(complete) == 5
     for most in range(5):
         for budget in range(0, 90, 3):
-            examples = await find_examples(indexed, source, budget, most)
+            examples = await find_examples(indexed_folder, source, budget, most)
             assert len(examples) <= most
             assert sum(example.tokens for example in examples) <= budget
             assert [example.tokens for example in examples] == await count([example.text for example in examples])
             assert {example.text for example in examples} <= complete
 
 
-async def test_the_most_similar_example_that_fits_is_shown(indexed: Indexed):
+async def test_the_most_similar_example_that_fits_is_shown(indexed_folder: IndexedFolder):
     source = parse_marked("api/orders.py", HANDLER)
-    [most_similar] = await find_examples(indexed, source)
-    [other] = await find_examples(indexed, source, most_similar.tokens - 1)
+    [most_similar] = await find_examples(indexed_folder, source)
+    [other] = await find_examples(indexed_folder, source, most_similar.tokens - 1)
     assert other.text != most_similar.text
 
 
-async def test_a_selection_inside_of_a_declaration_finds_the_same_examples(indexed: Indexed):
+async def test_a_selection_inside_of_a_declaration_finds_the_same_examples(indexed_folder: IndexedFolder):
     body = TEXT.replace("connect(order)", "<|>connect(order)<|>")
-    assert await find_examples(indexed, parse_marked("api/orders.py", body)) == await find_examples(
-        indexed, parse_marked("api/orders.py", HANDLER)
+    assert await find_examples(indexed_folder, parse_marked("api/orders.py", body)) == await find_examples(
+        indexed_folder, parse_marked("api/orders.py", HANDLER)
     )
     assert (
-        await find_examples(indexed, parse_marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>")) == ()
+        await find_examples(indexed_folder, parse_marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>"))
+        == ()
     )
 
 
-async def test_code_that_is_edited_together_is_no_example_of_itself(indexed: Indexed):
+async def test_code_that_is_edited_together_is_no_example_of_itself(indexed_folder: IndexedFolder):
     source = parse_marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
-    examples = await examples_of(indexed, source, Span(0, source.end), "api/users.py", 1000, 9)
+    examples = await examples_of(indexed_folder, source, Span(0, source.end), "api/users.py", 1000, 9)
     assert {example.origin for example in examples} <= {"api/items.py", "api/orders.py"}
 
 
-async def test_examples_come_before_the_code_and_use_only_the_remaining_budget(indexed: Indexed):
-    full = await build_prompt(indexed, Context())
+async def test_examples_come_before_the_code_and_use_only_the_remaining_budget(indexed_folder: IndexedFolder):
+    full = await build_prompt(indexed_folder, Context())
     reasons = [fragment.reason.partition(":")[0] for fragment in full.fragments]
     shown = ["imports that it uses", "defines what is used here"]
     assert reasons == ["system prompt", "is a pattern here", *shown, "code to change", "the task"]
@@ -115,18 +118,18 @@ async def test_examples_come_before_the_code_and_use_only_the_remaining_budget(i
     [example], [code] = full.find("examples"), full.find("code")
     needed = code.tokens + total_tokens(full.find("related"))
     for budget in range(code.tokens, needed + example.tokens + 1):
-        prompt = await build_prompt(indexed, Context(code_budget=budget))
+        prompt = await build_prompt(indexed_folder, Context(code_budget=budget))
         assert sum(total_tokens(prompt.find(name)) for name in ("examples", "related", "code")) <= budget
-        without = await build_prompt(indexed, Context(code_budget=budget, few_shot_examples=0))
+        without = await build_prompt(indexed_folder, Context(code_budget=budget, few_shot_examples=0))
         assert prompt.find("related") == without.find("related")
-    assert await build_prompt(indexed, Context(code_budget=needed + example.tokens)) == full
+    assert await build_prompt(indexed_folder, Context(code_budget=needed + example.tokens)) == full
 
 
 @pytest.mark.parametrize("budget", [Context(few_shot_examples=0), Context(few_shot_budget=0)])
-async def test_the_settings_can_leave_the_examples_out(indexed: Indexed, budget: Context):
-    full = await build_prompt(indexed, Context())
+async def test_the_settings_can_leave_the_examples_out(indexed_folder: IndexedFolder, budget: Context):
+    full = await build_prompt(indexed_folder, Context())
     assert full.find("examples")
-    prompt = await build_prompt(indexed, budget)
+    prompt = await build_prompt(indexed_folder, budget)
     assert prompt.find("examples") == ()
     assert "How such code" not in prompt.messages[1][1]
     assert prompt == replace(full, sections=tuple(section for section in full.sections if section.name != "examples"))

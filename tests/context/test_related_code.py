@@ -16,7 +16,7 @@ from lsp_harness.index.query.declaration_uses import find_uses
 from lsp_harness.text.position import Span
 from tests.context.counting import count_words as count
 from tests.context.source_call import fragments_of, make_inputs
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 from tests.syntax.markup import Source, parse_marked, tree_of
 
 SHOP = """\
@@ -60,20 +60,20 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as index:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as index:
         yield index
 
 
-async def find_related(indexed: Indexed, source: Source, budget: int = 1000):
+async def find_related(indexed: IndexedFolder, source: Source, budget: int = 1000):
     tree = source.tree
     code = CodeSelection(tree.document, tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query)
     return await fragments_of(RelatedCodeSource, make_inputs(code, scope), budget)
 
 
-async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
-    fragments = await find_related(indexed, parse_marked("shop/till.py", SHOP))
+async def test_imports_signatures_and_uses_of_a_method(indexed_folder: IndexedFolder):
+    fragments = await find_related(indexed_folder, parse_marked("shop/till.py", SHOP))
     assert [(fragment.origin, fragment.reason) for fragment in fragments] == [
         ("shop/till.py", "imports that it uses"),
         ("shop/cart.py", "defines what is used here"),
@@ -89,35 +89,35 @@ async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
     assert use == "# app.py:6, in main(cart)\nprint(till.total(cart))\n"
 
 
-async def test_no_budget_is_passed_and_lines_stay_whole(indexed: Indexed):
+async def test_no_budget_is_passed_and_lines_stay_whole(indexed_folder: IndexedFolder):
     source = parse_marked("shop/till.py", SHOP)
-    complete = await find_related(indexed, source)
+    complete = await find_related(indexed_folder, source)
     lines = {line for fragment in complete for line in fragment.text.splitlines()}
     cost = sum(fragment.tokens for fragment in complete)
     for budget in range(cost + 1):
-        fragments = await find_related(indexed, source, budget)
+        fragments = await find_related(indexed_folder, source, budget)
         assert sum(fragment.tokens for fragment in fragments) <= budget
         assert [fragment.tokens for fragment in fragments] == await count([fragment.text for fragment in fragments])
         assert {line for fragment in fragments for line in fragment.text.splitlines()} <= lines
-    assert await find_related(indexed, source, 0) == ()
+    assert await find_related(indexed_folder, source, 0) == ()
 
 
-async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
+async def test_a_line_with_a_secret_is_not_related(indexed_folder: IndexedFolder):
     text = SHOP.replace("def price(item: Item)", "def price(item: Item, key='sk-proj-" + "a1B2" * 12 + "')")
-    fragments = await find_related(indexed, parse_marked("shop/till.py", text))
+    fragments = await find_related(indexed_folder, parse_marked("shop/till.py", text))
     assert "sk-proj" not in "".join(fragment.text for fragment in fragments)
     assert "def open" in "".join(fragment.text for fragment in fragments)
 
 
-def test_uses_are_searched_in_files_that_import_the_declaration(indexed: Indexed):
-    symbol = indexed.view.symbols.find_symbol("shop/till.py", "Till.total")
+def test_uses_are_searched_in_files_that_import_the_declaration(indexed_folder: IndexedFolder):
+    symbol = indexed_folder.view.symbols.find_symbol("shop/till.py", "Till.total")
     assert symbol
-    assert [(use.path, use.is_in_test) for use in find_uses(indexed.view, symbol)] == [
+    assert [(use.path, use.is_in_test) for use in find_uses(indexed_folder.view, symbol)] == [
         ("tests/test_till.py", True),
         ("app.py", False),
     ]
-    assert indexed.view.symbols.find_symbol("shop/till.py", "Till.nothing") is None
-    assert indexed.view.symbols.find_symbol("nowhere.py", "Till") is None
+    assert indexed_folder.view.symbols.find_symbol("shop/till.py", "Till.nothing") is None
+    assert indexed_folder.view.symbols.find_symbol("nowhere.py", "Till") is None
 
 
 CALLED = {
@@ -132,7 +132,7 @@ CALLED = {
 
 
 def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
-    with closing(Indexed(tmp_path, CALLED)) as indexed:
+    with closing(IndexedFolder(tmp_path, CALLED)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
         lines_by_use = {f"{use.path} {use.enclosing}": use.line for use in find_uses(indexed.view, symbol)}
@@ -142,7 +142,7 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
             **{f"shop/more{n}.py f{n}()": f"convert({n})" for n in range(5)},
         }
     again = {path: text for path, text in CALLED.items() if "more" not in path}
-    with closing(Indexed(tmp_path / "again", again)) as indexed:
+    with closing(IndexedFolder(tmp_path / "again", again)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
         assert [(use.path, use.line) for use in find_uses(indexed.view, symbol)] == [
@@ -170,7 +170,7 @@ def test_the_imports_that_some_code_needs(path: str, source: str, expected: list
     assert find_required_imports(parsed.tree, Span(parsed.start, parsed.end)) == expected
 
 
-async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
+async def test_files_are_parsed_where_no_completion_waits(indexed_folder: IndexedFolder):
     are_slow = list[bool]()
 
     class Executor(DirectExecutor):
@@ -182,7 +182,7 @@ async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
     assert await fragments_of(
-        RelatedCodeSource, make_inputs(code, WorkspaceScope(IndexQuery(Executor(indexed.reader)))), 1000
+        RelatedCodeSource, make_inputs(code, WorkspaceScope(IndexQuery(Executor(indexed_folder.reader)))), 1000
     )
     assert set(are_slow) == {True}
 

@@ -19,7 +19,7 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
 from tests.context.counting import count_words as count
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 FILES = {
     "shop/__init__.py": "",
@@ -52,7 +52,7 @@ class Known:
 class Desk:
     """A document, and the fragments that are chosen for its places."""
 
-    def __init__(self, indexed: Indexed) -> None:
+    def __init__(self, indexed: IndexedFolder) -> None:
         self.known = Known(indexed.reader)
         self.elsewhere = RepositoryContext(IndexQuery(self.known), count)
         self.choice = RepositoryChoice()
@@ -67,7 +67,7 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path):
-    with closing(Indexed(tmp_path, {**FILES, "here.py": HEAD})) as indexed:
+    with closing(IndexedFolder(tmp_path, {**FILES, "here.py": HEAD})) as indexed:
         yield Desk(indexed)
 
 

@@ -23,7 +23,7 @@ from lsp_harness.context.source_registry import COMPLETION_SOURCES, INSTRUCTION_
 PAGE = Path(__file__).parents[2] / "docs" / "context.md"
 
 
-class Words(CompletionSource):
+class WordSource(CompletionSource):
     """A source with a limited number of words, which may take the remaining tokens."""
 
     name, order, reasons = "words", 1, ()
@@ -38,20 +38,23 @@ class Words(CompletionSource):
 
 
 async def test_tokens_that_a_source_does_not_use_are_left_for_the_next():
-    first, second = Words(Share(fraction=0.5), 2, limit=10), Words(Share(), 1)
+    first, second = WordSource(Share(fraction=0.5), 2, limit=10), WordSource(Share(), 1)
     shared = await share_tokens([first, second], {TOTAL: 100})
     assert [(source, [one.tokens for one in found]) for source, found in shared] == [(second, [90]), (first, [10])]
 
 
 async def test_a_source_with_a_second_turn_takes_the_rest_of_the_tokens():
-    first, second = Words(Share(fraction=0.4, takes_rest=True), 1), Words(Share(), 2, limit=30)
+    first, second = WordSource(Share(fraction=0.4, takes_rest=True), 1), WordSource(Share(), 2, limit=30)
     [(_, found), _] = await share_tokens([first, second], {TOTAL: 100})
     assert [(one.tokens, one.reason) for one in found] == [(30, "beside 2"), (40, "beside 0")]
 
 
 @pytest.mark.parametrize(("budgets", "expected"), [({}, [20, 10]), ({TOTAL: 25}, [20, 5]), ({TOTAL: 0}, [0, 0])])
 async def test_sources_with_one_budget_share_it_within_the_total(budgets: dict[str, int], expected: list[int]):
-    one, other = Words(Share(("related_budget",)), 1, limit=20), Words(Share(("related_budget", "code_budget")), 2)
+    one, other = (
+        WordSource(Share(("related_budget",)), 1, limit=20),
+        WordSource(Share(("related_budget", "code_budget")), 2),
+    )
     shared = await share_tokens([one, other], {"related_budget": 30, "code_budget": 50, **budgets})
     assert [sum(fragment.tokens for fragment in found) for _, found in shared] == expected
 

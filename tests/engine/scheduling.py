@@ -44,7 +44,7 @@ class GatedLlama:
         self.llama.decode(rows)
 
 
-class Book:
+class EndRecorder:
     """An observer that records how requests ended."""
 
     def __init__(self) -> None:

@@ -122,18 +122,18 @@ def test_an_invalid_token_file_is_not_used(home: Path, spoil: Any):
 
 
 @pytest.fixture
-def taken() -> Iterator[int]:
+def taken_port() -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as other:
         yield other.getsockname()[1]
 
 
-async def test_a_port_is_opened_only_on_request_and_only_if_it_is_free(tiny_model: Path, home: Path, taken: int):
-    sentence = f"port {taken} of 127.0.0.1 is not available; set engine.port to another port, or to 0 for none"
+async def test_a_port_is_opened_only_on_request_and_only_if_it_is_free(tiny_model: Path, home: Path, taken_port: int):
+    sentence = f"port {taken_port} of 127.0.0.1 is not available; set engine.port to another port, or to 0 for none"
     with EngineProcess.start(tiny_model, paths.runtime_folder() / "a") as engine:
         async with engine.http() as http:
             assert not {"tcp_port", "tcp_error"} & (await http.get("/props")).json().keys()
         assert not token_file().exists()
-    with EngineProcess.start(tiny_model, paths.runtime_folder() / "b", "--tcp", str(taken)) as engine:
+    with EngineProcess.start(tiny_model, paths.runtime_folder() / "b", "--tcp", str(taken_port)) as engine:
         async with engine.http() as http:
             assert (await http.get("/props")).json()["tcp_error"] == sentence
         assert sentence in engine.log()

@@ -11,7 +11,7 @@ from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 
-class Letters:
+class LetterVocabulary:
     """A vocabulary with a token for each character, and one token for the text between `|` and `|`."""
 
     def __init__(self, *, mid: int = 1003, bos_tokens: tuple[int, ...] = ()) -> None:
@@ -45,13 +45,13 @@ INFILL = Infill(
 def test_the_opening_token_of_a_model_comes_first():
     for order in ("suffix-first", "prefix-suffix-middle"):
         plain, opened = (
-            tokenize_infill(Letters(bos_tokens=opening), INFILL, order).prompts[0] for opening in ((), (1000,))
+            tokenize_infill(LetterVocabulary(bos_tokens=opening), INFILL, order).prompts[0] for opening in ((), (1000,))
         )
         assert list(opened.tokens) == [1000, *plain.tokens]
 
 
 def test_the_order_suffix_first_ends_with_the_prefix():
-    work = tokenize_infill(Letters(), INFILL, "suffix-first")
+    work = tokenize_infill(LetterVocabulary(), INFILL, "suffix-first")
 
     assert list(work.prompts[0].tokens) == [
         *letters_as_tokens("xaxb"),
@@ -65,7 +65,7 @@ def test_the_order_suffix_first_ends_with_the_prefix():
 
 
 def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
-    named, extra = Letters(), (("a.py", "xa"), ("b.py", "# b.py\nxb"), ("", "xc"))
+    named, extra = LetterVocabulary(), (("a.py", "xa"), ("b.py", "# b.py\nxb"), ("", "xc"))
     named.fim_tokens["sep"] = 1004
     work = tokenize_infill(named, Infill(InfillContext("", "", extra)), "suffix-first")
 
@@ -75,7 +75,7 @@ def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
 
 
 def test_the_order_prefix_suffix_middle_has_its_marks():
-    work = tokenize_infill(Letters(), INFILL, "prefix-suffix-middle")
+    work = tokenize_infill(LetterVocabulary(), INFILL, "prefix-suffix-middle")
 
     assert list(work.prompts[0].tokens) == [
         *letters_as_tokens("xaxb"),
@@ -89,7 +89,7 @@ def test_the_order_prefix_suffix_middle_has_its_marks():
 
 @pytest.mark.parametrize("order", ["suffix-first", "prefix-suffix-middle"])
 def test_an_empty_file_has_only_the_marks(order):
-    work = tokenize_infill(Letters(), Infill(InfillContext("", "")), order)
+    work = tokenize_infill(LetterVocabulary(), Infill(InfillContext("", "")), order)
 
     assert sorted(work.prompts[0].tokens) == [1001, 1002, 1003]
     assert work.prompts[0].forced == b""
@@ -97,7 +97,7 @@ def test_an_empty_file_has_only_the_marks(order):
 
 def test_a_model_without_the_marks_is_refused():
     with pytest.raises(EngineRefused, match="fill-in-the-middle"):
-        tokenize_infill(Letters(mid=-1), INFILL, "suffix-first")
+        tokenize_infill(LetterVocabulary(mid=-1), INFILL, "suffix-first")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
 def test_shorter_prompts_come_after_the_first_choice():
     infill = replace(INFILL, shorter=(InfillContext("re", "s"), InfillContext("e", "")), budget_ms=50.0)
 
-    work = tokenize_infill(Letters(), infill, "suffix-first")
+    work = tokenize_infill(LetterVocabulary(), infill, "suffix-first")
 
     assert [list(prompt.tokens) for prompt in work.prompts[1:]] == [
         [1001, 1002, *letters_as_tokens("s"), 1003, *letters_as_tokens("re")],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.engine import EngineProcess
-from tests.support.grammar_cases import CASES, Case, generate_at_random
+from tests.support.grammar_cases import CASES, GrammarCase, generate_at_random
 
 COUNT = 200
 
@@ -24,7 +24,7 @@ def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_each_answer_by_a_grammar_can_be_parsed(engine: EngineProcess, case: Case):
+async def test_each_answer_by_a_grammar_can_be_parsed(engine: EngineProcess, case: GrammarCase):
     async with engine.http() as http:
         tally = await generate_at_random(http, case, COUNT)
 

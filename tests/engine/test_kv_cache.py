@@ -77,7 +77,7 @@ CELLS, SLOTS = 40, 4
 PROMPTS = st.lists(st.integers(0, 2), min_size=1, max_size=16)
 
 
-class Requests(RuleBasedStateMachine):
+class RandomRequests(RuleBasedStateMachine):
     """Random requests, several at a time. They are evaluated in parts, and some have several candidates."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class Requests(RuleBasedStateMachine):
         assert sum(slot.pending_forks for slot in self.kv.slots) <= SLOTS - len(self.is_busy)
 
 
-TestRequests = Requests.TestCase
+TestRequests = RandomRequests.TestCase
 TestRequests.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
 
 

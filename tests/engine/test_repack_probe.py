@@ -10,7 +10,7 @@ from lsp_harness.config import paths
 from lsp_harness.engine.decode import repack_probe
 
 
-class Child:
+class FakeRun:
     """A replacement of `subprocess.run` with a given exit status, which counts its calls."""
 
     def __init__(self, code: int | None) -> None:
@@ -29,7 +29,7 @@ def test_the_probe_runs_only_once(
     home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, code: int | None, works: bool
 ):
     (paths.cache_folder() / "probe.json").unlink()
-    child = Child(code)
+    child = FakeRun(code)
     monkeypatch.setattr(subprocess, "run", child)
 
     assert [repack_probe.repacking_works(tiny_model) for _ in range(3)] == [works] * 3
@@ -39,7 +39,7 @@ def test_the_probe_runs_only_once(
 
 
 def test_another_model_under_the_same_name_is_probed_again(home: Path, monkeypatch: pytest.MonkeyPatch):
-    child = Child(0)
+    child = FakeRun(0)
     monkeypatch.setattr(subprocess, "run", child)
     model = home / "model.gguf"
     for size in (1, 2):
@@ -52,7 +52,7 @@ def test_another_model_under_the_same_name_is_probed_again(home: Path, monkeypat
 def test_an_unreadable_record_is_replaced(home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch):
     record = paths.cache_folder() / "probe.json"
     record.write_text("{")
-    monkeypatch.setattr(subprocess, "run", Child(-11))
+    monkeypatch.setattr(subprocess, "run", FakeRun(-11))
 
     assert repack_probe.repacking_works(tiny_model) is False
     assert list(json.loads(record.read_text()).values()) == [False]

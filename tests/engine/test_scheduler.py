@@ -12,18 +12,18 @@ from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE
-from .scheduling import Book, GatedLlama, all_of, make_request, wait_until
+from .scheduling import EndRecorder, GatedLlama, all_of, make_request, wait_until
 
 
 async def test_chunks_arrive_in_order_and_the_end_is_reported_once(
-    scheduler: Scheduler, gated_llama: GatedLlama, book: Book
+    scheduler: Scheduler, gated_llama: GatedLlama, end_recorder: EndRecorder
 ):
     gated_llama.open.set()
     chunks = [chunk async for chunk in scheduler.submit(make_request("a", 3), "normal")]
 
     assert [chunk.usage.generated for chunk in chunks] == [1, 2, 3, 3]
     assert [chunk.stop for chunk in chunks] == [None, None, None, "limit"]
-    assert book.ends == [("normal", "limit", 3)]
+    assert end_recorder.ends == [("normal", "limit", 3)]
 
 
 async def test_an_interactive_request_overtakes_a_background_request_between_steps(
@@ -174,21 +174,25 @@ async def test_a_prompt_that_was_postponed_for_long_is_read_next(
     assert gated_llama.log == [{"slow": 32}, {"quick": 1}]
 
 
-async def test_the_tokens_of_all_candidates_are_counted(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
+async def test_the_tokens_of_all_candidates_are_counted(
+    scheduler: Scheduler, gated_llama: GatedLlama, end_recorder: EndRecorder
+):
     gated_llama.open.set()
     assert await all_of(scheduler, make_request("a", steps=3, n=4)) == ["limit"] * 4
-    assert book.ends == [("normal", "limit", 12)]
+    assert end_recorder.ends == [("normal", "limit", 12)]
 
 
-async def test_tokens_of_each_candidate_are_counted(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
+async def test_tokens_of_each_candidate_are_counted(
+    scheduler: Scheduler, gated_llama: GatedLlama, end_recorder: EndRecorder
+):
     gated_llama.open.set()
     tokens = make_request("a", prompt=8).prompts[0].tokens
     token_request = TokenRequest(
         (Prompt(tokens, b"abeinrst"),), Sampling(n_predict=1, n=2, lookup=False), Owner("a", "a")
     )
     usages = [chunk.usage async for chunk in scheduler.submit(token_request, "normal") if chunk.stop]
-    await wait_until(lambda: bool(book.usages))
-    [usage] = book.usages
+    await wait_until(lambda: bool(end_recorder.usages))
+    [usage] = end_recorder.usages
 
     assert min(usage.spelled for usage in usages) > 0
     assert usage.evaluated == len(tokens) + sum(usage.spelled for usage in usages)

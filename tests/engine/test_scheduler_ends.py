@@ -16,11 +16,11 @@ from lsp_harness.errors import EngineError, EngineRefused, EngineUnavailable
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE
-from .scheduling import Book, GatedLlama, all_of, make_request, wait_until
+from .scheduling import EndRecorder, GatedLlama, all_of, make_request, wait_until
 
 
 async def test_a_finished_request_is_counted_and_freed_before_its_last_chunk(
-    scheduler: Scheduler, gated_llama: GatedLlama, book: Book
+    scheduler: Scheduler, gated_llama: GatedLlama, end_recorder: EndRecorder
 ):
     items: list[str | None] = []
     result: list[tuple[list[str | None], int]] = []
@@ -31,18 +31,18 @@ async def test_a_finished_request_is_counted_and_freed_before_its_last_chunk(
             await asyncio.sleep(0)
         result.append((list(items), scheduler.pending))
 
-    book.looks = lambda: asyncio.run_coroutine_threadsafe(look(), gated_llama.loop).result()
+    end_recorder.looks = lambda: asyncio.run_coroutine_threadsafe(look(), gated_llama.loop).result()
     gated_llama.open.set()
     async for chunk in scheduler.submit(make_request("a", 2), "normal"):
         items.append(chunk.stop)  # noqa: PERF401 - `look` reads it meanwhile
 
-    assert book.ends == [("normal", "limit", 2)]
+    assert end_recorder.ends == [("normal", "limit", 2)]
     assert result == [([None, None], 0)]
     assert items == [None, None, "limit"]
 
 
 async def test_leaving_an_answer_stops_its_work_at_the_next_step(
-    scheduler: Scheduler, gated_llama: GatedLlama, book: Book
+    scheduler: Scheduler, gated_llama: GatedLlama, end_recorder: EndRecorder
 ):
     gated_llama.open.set()
     async with aclosing(cast("Any", scheduler.submit(make_request("long", 900), "normal"))) as chunks:
@@ -53,8 +53,8 @@ async def test_leaving_an_answer_stops_its_work_at_the_next_step(
     gated_llama.open.set()
     await wait_until(lambda: scheduler.pending == 0)
 
-    assert book.ends[0][:2] == ("normal", "cancelled")
-    assert book.ends[0][2] < 900
+    assert end_recorder.ends[0][:2] == ("normal", "cancelled")
+    assert end_recorder.ends[0][2] < 900
 
 
 async def test_a_request_that_is_cancelled_in_the_queue_is_never_served(scheduler: Scheduler, gated_llama: GatedLlama):
@@ -94,7 +94,9 @@ async def test_a_request_is_cancelled_by_its_name(scheduler: Scheduler, gated_ll
     assert await asyncio.gather(*tasks) == [["limit"] * 2, ["cancelled"] * 2]
 
 
-async def test_a_broken_request_does_not_end_the_others(scheduler: Scheduler, gated_llama: GatedLlama, book: Book):
+async def test_a_broken_request_does_not_end_the_others(
+    scheduler: Scheduler, gated_llama: GatedLlama, end_recorder: EndRecorder
+):
     gated_llama.open.set()
     gated_llama.broken = "broken"
 
@@ -109,7 +111,7 @@ async def test_a_broken_request_does_not_end_the_others(scheduler: Scheduler, ga
         await all_of(scheduler, make_request("refused", 5000))
     assert await all_of(scheduler, make_request("a")) == ["limit"]
     await wait_until(lambda: scheduler.pending == 0)
-    assert [outcome for _, outcome, _ in book.ends] == ["failed", "failed", "refused", "limit"]
+    assert [outcome for _, outcome, _ in end_recorder.ends] == ["failed", "failed", "refused", "limit"]
 
 
 async def test_a_sequence_aside_survives_a_broken_step_of_another_request(gated_llama: GatedLlama):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.cli.engine_faults import CELLS, Cell
+from tests.cli.engine_faults import CELLS, CommandOutcome
 from tests.faults.commands import COMMANDS
 from tests.faults.fault import Fault
 from tests.faults.table import FAULTS
@@ -46,7 +46,7 @@ def _render_lines() -> Iterator[str]:
         yield f"| `{' '.join(command)}` | {stopped} | {killed} |"
 
 
-def _of_engine(cell: Cell) -> str:
+def _of_engine(cell: CommandOutcome) -> str:
     says = f", “{_escape_cell(cell.err)}”" if cell.err else ""
     return f"{cell.code}{says}; {MEANINGS[cell.engine]}"
 

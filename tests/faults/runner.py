@@ -14,16 +14,16 @@ from typing import Any
 
 from tests.faults.commands import Command
 from tests.faults.fault import Fault
-from tests.faults.forked import Place, Ran, run
+from tests.faults.forked import CommandEnd, CommandSurroundings, run
 from tests.faults.table import FAULTS, chosen_commands
-from tests.faults.world import World
+from tests.faults.world import UserFolders
 
 
 class Runner:
     """A runner of commands below `folder`, whose path is short enough for sockets."""
 
     def __init__(self, folder: Path) -> None:
-        self._world, self._template = World(folder / "w"), folder / "t"
+        self._world, self._template = UserFolders(folder / "w"), folder / "t"
         self._world.base.mkdir(mode=0o700)
         self._world.make()
         for name in ("fix unused.py", "index rebuild"):
@@ -40,7 +40,7 @@ class Runner:
             outcomes[command.name] = asdict(self._run(command, fault))
         return outcomes
 
-    def _run(self, command: Command, fault: Fault) -> Ran:
+    def _run(self, command: Command, fault: Fault) -> CommandEnd:
         world = self._world
         environment = world.environment()
         if command.script:
@@ -52,7 +52,10 @@ class Runner:
 
         # what a server says on its standard output is for an editor
         stdout = fault.stdout if command.name != "serve" else ""
-        return run(run_command, Place(world.project, environment, fault.encoding, stdout, world.project / "unused.py"))
+        return run(
+            run_command,
+            CommandSurroundings(world.project, environment, fault.encoding, stdout, world.project / "unused.py"),
+        )
 
 
 def _import_all() -> None:

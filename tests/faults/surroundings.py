@@ -16,7 +16,7 @@ from tests.faults.world import (
     PROJECT_NAMES,
     RUNTIME_NAMES,
     STATE_NAMES,
-    World,
+    UserFolders,
 )
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -25,11 +25,11 @@ CAPABILITY_VERSION, DAC_OVERRIDE, DAC_READ_SEARCH = 0x20080522, 1, 2
 PR_SET_KEEPCAPS, PR_CAPBSET_DROP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 8, 24, 47, 2
 STRANGER = 4242
 """A user that this machine has no name for."""
-Break = Callable[[World], None]
+Break = Callable[[UserFolders], None]
 SMALL_DISK = "size=2m"
 
 
-def change_nothing(world: World) -> None:
+def change_nothing(world: UserFolders) -> None:
     """Leave it as it is."""
 
 
@@ -59,36 +59,36 @@ def _write_damaged_file(path: Path) -> None:
     path.chmod(0o600)
 
 
-def _project_paths(world: World) -> list[Path]:
+def _project_paths(world: UserFolders) -> list[Path]:
     return [world.project / name for name in PROJECT_NAMES]
 
 
-def _state_paths(world: World) -> list[Path]:
+def _state_paths(world: UserFolders) -> list[Path]:
     return [world.settings, *(world.state / name for name in STATE_NAMES), world.session]
 
 
-def _cache_paths(world: World) -> list[Path]:
+def _cache_paths(world: UserFolders) -> list[Path]:
     index = world.index
     return [*(world.cache / name for name in CACHE_NAMES), *(index / name for name in INDEX_NAMES)]
 
 
-def _runtime_paths(world: World) -> list[Path]:
+def _runtime_paths(world: UserFolders) -> list[Path]:
     return [world.runtime / "lsp-harness" / name for name in RUNTIME_NAMES]
 
 
-def _model_paths(world: World) -> list[Path]:
+def _model_paths(world: UserFolders) -> list[Path]:
     return [world.models / name for name in MODEL_NAMES]
 
 
-def replace_by_special_files(paths: Callable[[World], list[Path]], make: Callable[[Path], object]) -> Break:
-    def replaced(world: World) -> None:
+def replace_by_special_files(paths: Callable[[UserFolders], list[Path]], make: Callable[[Path], object]) -> Break:
+    def replaced(world: UserFolders) -> None:
         for path in paths(world):
             _replace(path, make)
 
     return replaced
 
 
-def _user_paths(world: World) -> list[Path]:
+def _user_paths(world: UserFolders) -> list[Path]:
     return [*_state_paths(world), *_runtime_paths(world), *_model_paths(world)]
 
 
@@ -104,8 +104,8 @@ MAKERS: dict[str, Callable[[Path], object]] = {
 
 
 # -- full disks
-def fill_disk(folder: Callable[[World], Path]) -> Break:
-    def filled(world: World) -> None:
+def fill_disk(folder: Callable[[UserFolders], Path]) -> Break:
+    def filled(world: UserFolders) -> None:
         place = folder(world)
         _mount_small_disk(place)
         with open(place / "filler", "wb", 0) as filler:
@@ -142,14 +142,14 @@ def _call_system(name: str, *arguments: object) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), name)
 
 
-def no_file_grows(world: World) -> None:
+def no_file_grows(world: UserFolders) -> None:
     """Imitate a full disk without a mount: no byte can be written to any file."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 
 
 # -- permissions
-def make_unwritable(*folders: Callable[[World], Path]) -> Break:
-    def locked(world: World) -> None:
+def make_unwritable(*folders: Callable[[UserFolders], Path]) -> Break:
+    def locked(world: UserFolders) -> None:
         for folder in folders:
             for place, _, names in os.walk(folder(world), topdown=False):
                 for name in names:
@@ -160,12 +160,12 @@ def make_unwritable(*folders: Callable[[World], Path]) -> Break:
     return locked
 
 
-def read_only_file(world: World) -> None:
+def read_only_file(world: UserFolders) -> None:
     (world.project / "unused.py").chmod(0o444)
     _drop_override()
 
 
-def read_only_folder(world: World) -> None:
+def read_only_folder(world: UserFolders) -> None:
     """Make the project a folder in which no file can be created; its files can be written."""
     world.project.chmod(0o500)
     _drop_override()
@@ -188,7 +188,7 @@ def _change_rights(change: Callable[[list[int]], list[int]]) -> None:
     _call_system("capset", header, rights)
 
 
-def no_current_folder(world: World) -> None:
+def no_current_folder(world: UserFolders) -> None:
     gone = world.base / "gone"
     gone.mkdir()
     os.chdir(gone)
@@ -197,7 +197,7 @@ def no_current_folder(world: World) -> None:
 
 # -- homes
 def change_environment(**values: str | None) -> Break:
-    def changed(world: World) -> None:
+    def changed(world: UserFolders) -> None:
         for name, value in values.items():
             if value is None:
                 os.environ.pop(name, None)
@@ -207,7 +207,7 @@ def change_environment(**values: str | None) -> Break:
     return changed
 
 
-def no_home(world: World) -> None:
+def no_home(world: UserFolders) -> None:
     """Remove HOME from the environment, so that the user database gives the home folder."""
     os.environ.pop("HOME")
     record = pwd.struct_passwd((*pwd.getpwuid(os.getuid())[:5], str(world.home), "/bin/sh"))
@@ -217,7 +217,7 @@ def no_home(world: World) -> None:
 def become_stranger(**values: str | None) -> Break:
     """Become a user without a name, as in `docker run -u 4242`, who may read every file."""
 
-    def became(world: World) -> None:
+    def became(world: UserFolders) -> None:
         change_environment(PATH="/nowhere", **values)(world)
         # Whether this user can run the installed tools depends on where they lie. Here nobody can run them, so that the
         # result is the same on each machine.
@@ -238,19 +238,19 @@ def become_stranger(**values: str | None) -> Break:
     return became
 
 
-def foreign_runtime(world: World) -> None:
+def foreign_runtime(world: UserFolders) -> None:
     """Give the runtime folder to another user, as after `sudo -E`."""
     if os.geteuid() == 0:
         os.chown(world.runtime, STRANGER, STRANGER)
 
 
-def long_runtime(world: World) -> None:
+def long_runtime(world: UserFolders) -> None:
     deep = world.runtime / ("d" * 90)
     deep.mkdir(mode=0o700)
     os.environ["XDG_RUNTIME_DIR"] = str(deep)
 
 
-def torn_log(world: World) -> None:
+def torn_log(world: UserFolders) -> None:
     """Cut off the last line of a session log in its middle."""
     lines = world.session.read_bytes().splitlines(keepends=True)
     # the first state: the lines before it say what the session is about

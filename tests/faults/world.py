@@ -34,7 +34,7 @@ MODEL_NAMES = ("tiny.gguf", MODEL, f"{MODEL}.json", f"{MODEL}.part", f"{MODEL}.p
 
 
 @dataclass(frozen=True)
-class World:
+class UserFolders:
     """The folders of one user, below `base`."""
 
     base: Path

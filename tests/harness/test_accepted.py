@@ -137,7 +137,7 @@ async def test_a_result_for_an_older_version_is_dropped(bench: Make) -> None:
     assert b.published == []
 
 
-class Slow(Ruff):
+class UncancellableCheck(Ruff):
     """A check that continues after its cancellation until the test releases it, like a tool that is starting."""
 
     def __init__(self) -> None:
@@ -162,7 +162,7 @@ class Slow(Ruff):
 
 async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench: Make) -> None:
     """A loop that is closed while a process starts would wait for the process for ever."""
-    slow = Slow()
+    slow = UncancellableCheck()
     b = bench("pi * r ** 2", verifier=Verifier(CheckTools(slow)))
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)

@@ -16,7 +16,7 @@ BUSY = "other programs use 2.0 of 2 cores"
 PLACE = FAR + "def area(r):\n    return <|>\n"
 
 
-class Load(MachineLoad):
+class FakeLoad(MachineLoad):
     """A load that a test sets, and a sleep that a test ends."""
 
     def __init__(self, reason: str = BUSY) -> None:
@@ -41,7 +41,7 @@ class Load(MachineLoad):
         self.awake.set()
 
 
-def use_machine_load(b: Bench, load: Load) -> None:
+def use_machine_load(b: Bench, load: FakeLoad) -> None:
     """Let the harness of a bench work on a machine with this load."""
     permit = b.harness.services.background
     permit.load, permit.sleep = load, load.sleep
@@ -52,7 +52,7 @@ def evaluated_prefixes(b: Bench) -> list[str]:
 
 
 async def test_only_the_short_prompt_is_evaluated_under_load(bench: Make) -> None:
-    b, load = bench(config=QUICK, works_ahead=True), Load()
+    b, load = bench(config=QUICK, works_ahead=True), FakeLoad()
     use_machine_load(b, load)
     src = b.open(PLACE)
     b.harness.completions.warm(src.document.uri, src.cursor)
@@ -69,7 +69,7 @@ async def test_only_the_short_prompt_is_evaluated_under_load(bench: Make) -> Non
 
 
 async def test_a_request_of_the_user_never_waits(bench: Make) -> None:
-    b, load = bench("3 * r", {"text": " + 1", "background": True}, config=QUICK, works_ahead=True), Load()
+    b, load = bench("3 * r", {"text": " + 1", "background": True}, config=QUICK, works_ahead=True), FakeLoad()
     use_machine_load(b, load)
     src = b.open(PLACE)
     snapshot = b.harness.snapshot(src.document.uri)
@@ -84,7 +84,7 @@ async def test_a_request_of_the_user_never_waits(bench: Make) -> None:
 
 @pytest.mark.parametrize(("when", "count"), [("always", 2), ("never", 0)])
 async def test_the_setting_decides_whether_the_load_matters(bench: Make, when: str, count: int) -> None:
-    b, load = bench(config=make_settings(QUICK, background={"when": when}), works_ahead=True), Load()
+    b, load = bench(config=make_settings(QUICK, background={"when": when}), works_ahead=True), FakeLoad()
     use_machine_load(b, load)
     src = b.open(PLACE)
     b.harness.completions.warm(src.document.uri, src.cursor)
@@ -101,13 +101,13 @@ async def test_the_setting_decides_whether_the_load_matters(bench: Make, when: s
 
 
 async def test_a_remote_engine_does_not_wait_for_the_load_of_this_machine(bench: Make) -> None:
-    b, load = bench(config=make_settings(QUICK, engine={"url": "http://h"}), works_ahead=True), Load()
+    b, load = bench(config=make_settings(QUICK, engine={"url": "http://h"}), works_ahead=True), FakeLoad()
     use_machine_load(b, load)
     assert (await b.harness.status())["background"]["why"] is None
 
 
 async def test_a_wait_that_is_cancelled_is_not_counted_any_more() -> None:
-    load = Load()
+    load = FakeLoad()
     permit = BackgroundPermit(lambda: "yield", load, load.sleep)
     task = asyncio.ensure_future(permit.wait())
     await load.asleep.wait()
@@ -118,7 +118,7 @@ async def test_a_wait_that_is_cancelled_is_not_counted_any_more() -> None:
 
 
 async def test_only_work_that_can_wait_longest_waits_for_the_checks_of_edits() -> None:
-    load = Load("")
+    load = FakeLoad("")
     permit = BackgroundPermit(lambda: "yield", load, load.sleep)
     with permit.count_checks():
         await permit.wait()

@@ -42,7 +42,7 @@ def make_edit_settings(candidates: int, retries: int, **more: Any) -> Config:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
+def site_packages(tmp_path: Path) -> Path:
     site = make_venv(tmp_path)
     install(site, "requests", "2.32.3", REQUESTS)
     return site
@@ -52,7 +52,7 @@ def rewrite_prompts(b: Bench) -> list[str]:
     return [prompt_text(request) for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
 
 
-async def test_a_retry_lists_the_names_that_the_package_has(bench: Make, site: Path):
+async def test_a_retry_lists_the_names_that_the_package_has(bench: Make, site_packages: Path):
     b = bench("return requests.fetch(adress)", WRONG, RIGHT, config=make_edit_settings(3, 2))
     src = b.open(BROKEN)
     proposal = await propose_fix(b, src)
@@ -64,25 +64,25 @@ async def test_a_retry_lists_the_names_that_the_package_has(bench: Make, site: P
         assert said[-1] == NO_FETCH
 
 
-async def test_a_retry_shows_the_signature_of_a_wrong_call(bench: Make, site: Path):
+async def test_a_retry_shows_the_signature_of_a_wrong_call(bench: Make, site_packages: Path):
     b = bench("return requests.get(adress, query=1)", RIGHT, config=make_edit_settings(2, 1))
     await propose_fix(b, b.open(BROKEN))
     assert rewrite_prompts(b)[0].strip().endswith(GET)
 
 
-async def test_an_upgraded_package_is_used_without_a_restart(bench: Make, site: Path):
+async def test_an_upgraded_package_is_used_without_a_restart(bench: Make, site_packages: Path):
     b = bench(*["return requests.get(adress)", RIGHT] * 2, config=make_edit_settings(2, 1))
     src = b.open(BROKEN)
     await propose_fix(b, src)
-    (site / "requests-2.32.3.dist-info").rename(site / "requests-3.0.dist-info")
-    write(site, {"requests-3.0.dist-info/METADATA": "Name: requests\nVersion: 3.0\n"})
-    write(site, {"requests/api.py": "def get(url, /): ...\n"})
+    (site_packages / "requests-2.32.3.dist-info").rename(site_packages / "requests-3.0.dist-info")
+    write(site_packages, {"requests-3.0.dist-info/METADATA": "Name: requests\nVersion: 3.0\n"})
+    write(site_packages, {"requests/api.py": "def get(url, /): ...\n"})
     await propose_fix(b, src)
     assert rewrite_prompts(b)[0].strip().endswith(GET)
     assert rewrite_prompts(b)[1].strip().endswith("requests 3.0 has: get(url, /)")
 
 
-async def test_documentation_has_room_in_the_budget_for_the_task_or_is_left_out(bench: Make, site: Path):
+async def test_documentation_has_room_in_the_budget_for_the_task_or_is_left_out(bench: Make, site_packages: Path):
     b = bench(
         "return requests.get(adress)",
         RIGHT,
@@ -96,7 +96,7 @@ async def test_documentation_has_room_in_the_budget_for_the_task_or_is_left_out(
 
 @pytest.mark.parametrize("knowledge", [{"enabled": False}, {"python": "elsewhere"}])
 async def test_the_settings_choose_the_environment_of_the_documentation(
-    bench: Make, site: Path, knowledge: dict[str, object]
+    bench: Make, site_packages: Path, knowledge: dict[str, object]
 ):
     b = bench("return requests.get(adress)", RIGHT, config=make_edit_settings(2, 1, knowledge=knowledge))
     await propose_fix(b, b.open(BROKEN))
@@ -104,7 +104,7 @@ async def test_the_settings_choose_the_environment_of_the_documentation(
     assert "requests 2.32.3" not in rewrite_prompts(b)[0]
 
 
-async def test_another_environment_in_the_settings_is_used_at_once(bench: Make, site: Path):
+async def test_another_environment_in_the_settings_is_used_at_once(bench: Make, site_packages: Path):
     b = bench(*["return requests.get(adress)", RIGHT] * 2, config=make_edit_settings(2, 1))
     src = b.open(BROKEN)
     await propose_fix(b, src)
@@ -116,16 +116,16 @@ async def test_another_environment_in_the_settings_is_used_at_once(bench: Make, 
     assert [prompt.strip().splitlines()[-1] for prompt in rewrite_prompts(b)] == [GET, "requests 1.0 has: get(u)"]
 
 
-async def test_a_retry_without_documentation_is_made_if_the_package_has_a_secret(bench: Make, site: Path):
+async def test_a_retry_without_documentation_is_made_if_the_package_has_a_secret(bench: Make, site_packages: Path):
     token = "ghp_" + "a" * 36
-    write(site, {"requests/api.py": f'def get(url, key="{token}"): ...\n'})
+    write(site_packages, {"requests/api.py": f'def get(url, key="{token}"): ...\n'})
     b = bench("return requests.get(adress)", RIGHT, config=make_edit_settings(2, 1))
     await propose_fix(b, b.open(BROKEN))
     assert rewrite_prompts(b)[0].strip().endswith('requests 2.32.3 has: get(url, key="…")')
     assert token not in "".join([*rewrite_prompts(b), *b.engine.counted])
 
 
-async def test_an_edit_by_instruction_gets_documentation_within_the_remaining_budget(bench: Make, site: Path):
+async def test_an_edit_by_instruction_gets_documentation_within_the_remaining_budget(bench: Make, site_packages: Path):
     config = make_settings(generation={"candidates": 1, "max_retries": 1}, verification={"debounce_ms": 0})
     text = "import requests\n\n\ndef <|>load(url):\n    return 1\n"
     b = bench(WRONG, RIGHT, WRONG, "```python\ndef load(:\n```", config=config)
@@ -149,7 +149,9 @@ async def test_an_edit_by_instruction_gets_documentation_within_the_remaining_bu
 
 
 @pytest.mark.parametrize(("share", "shown"), [(128, 2), (8, 1), (0, 0)])
-async def test_a_first_prompt_has_documentation_within_its_budget(bench: Make, site: Path, share: int, shown: int):
+async def test_a_first_prompt_has_documentation_within_its_budget(
+    bench: Make, site_packages: Path, share: int, shown: int
+):
     config = make_edit_settings(1, 1, context={"docs_budget": share}, verification={"debounce_ms": 0})
     b = bench("```python\ndef load(url):\n    return requests.get(url).text\n```", config=config)
     text = "import requests\n\n\ndef <|>load(url):\n    requests.patch(url)\n    return requests.get(url)\n"
@@ -167,7 +169,7 @@ async def test_a_first_prompt_has_documentation_within_its_budget(bench: Make, s
     assert ("packages" in built["sections"]) == bool(shown)
 
 
-async def test_a_text_outside_of_the_workspace_has_no_packages(bench: Make, site: Path):
+async def test_a_text_outside_of_the_workspace_has_no_packages(bench: Make, site_packages: Path):
     b = bench("return requests.get(adress)", RIGHT, config=make_edit_settings(2, 1))
     b.harness.workspace.set_roots([])
     await propose_fix(b, b.open(BROKEN))

@@ -15,7 +15,7 @@ from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
 from tests.harness.spoken import AREA, fence_code, no_report, open_selection, prompt_events, text_after_edit
 from tests.harness.tools import make_settings, turn_context
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 pytestmark = pytest.mark.process
 
@@ -313,7 +313,7 @@ async def test_in_a_small_context_the_code_of_other_files_is_left_out_first(benc
     prompts = list[int]()
     for context in (8192, 48, 28):
         b.engine.extra_props["n_ctx"] = context
-        with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
+        with closing(IndexedFolder(tmp_path / str(context), SHOP)) as indexed:
             job = turn_context(b, b.harness.snapshot(src.document.uri))
             job = replace(job, workspace=WorkspaceScope(indexed.query))
             await Fix(job, src.finding).run()
@@ -343,7 +343,7 @@ async def test_the_fills_of_a_fix_get_code_of_other_files(bench: Make, tmp_path:
     )
     b = bench("return sum(found)", "return sum(found)", config=config)
     src = b.open(TILL, "shop/till.py")
-    with closing(Indexed(tmp_path, SHOP)) as indexed:
+    with closing(IndexedFolder(tmp_path, SHOP)) as indexed:
         job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         await Fix(job, src.finding).run()
@@ -363,7 +363,7 @@ async def test_all_fills_of_one_place_have_the_same_beginning(bench: Make, tmp_p
     b = bench(*["return 1 +"] * 5, config=config)
     src = b.open(TILL.replace("what is this", "items, maybe, of a Cart: see register"), "shop/till.py")
     shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
-    with closing(Indexed(tmp_path, shop)) as indexed:
+    with closing(IndexedFolder(tmp_path, shop)) as indexed:
         job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         with suppress(NoAnswer):
@@ -375,7 +375,7 @@ async def test_all_fills_of_one_place_have_the_same_beginning(bench: Make, tmp_p
 
 async def test_generated_tests_get_the_used_code_and_existing_tests(bench: Make, tmp_path: Path):
     text = "from shop.cart import Cart\n\n\ndef total(cart: Cart) -> int:\n    return 0\n"
-    with closing(Indexed(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
+    with closing(IndexedFolder(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
         b = bench(*["():\n    assert total(1) == 0\n"] * 3, index=ReadyIndex(indexed.query))
         where = open_selection(
             b, "from shop.cart import Cart\n\n\ndef <|>total(cart: Cart) -> int:\n    return 0\n", "shop/till.py"
@@ -437,7 +437,7 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
     # what the words of the task find would show them too
     config = make_settings(TWO, context={"related_budget": 0, **context})
     text = "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n"
-    with closing(Indexed(tmp_path, MANY)) as indexed:
+    with closing(IndexedFolder(tmp_path, MANY)) as indexed:
         b = bench(config=config, index=ReadyIndex(indexed.query))
         snapshot, span = open_selection(b, text)
         preview = await b.harness.preview()
@@ -450,7 +450,7 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
 
 async def test_code_that_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_path: Path):
     files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         b = bench(config=TWO, index=ReadyIndex(indexed.query))
         snapshot, span = open_selection(b, "def <|>total(prices):\n    return sum(prices)\n")
         preview = await b.harness.preview()
@@ -471,7 +471,7 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
             #                           ^^^^ F821 what is this
         """
     )
-    with closing(Indexed(tmp_path, MANY)) as indexed:
+    with closing(IndexedFolder(tmp_path, MANY)) as indexed:
         job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         with pytest.raises(NoAnswer):

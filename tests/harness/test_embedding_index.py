@@ -16,7 +16,7 @@ from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.inference.scripted_engine import EMBEDDING_DIMENSIONS, ScriptedEngine
 from lsp_harness.process.background_permit import BackgroundPermit
-from tests.harness.test_background import Load
+from tests.harness.test_background import FakeLoad
 
 pytestmark = pytest.mark.process
 
@@ -25,7 +25,7 @@ WAIT = 30.0
 SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH_SIZE + 3))
 
 
-class Counting(ScriptedEngine):
+class CountingEngine(ScriptedEngine):
     """An engine that counts the texts that it embeds."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ async def _read_names(folder: FolderIndex):
 
 
 async def test_each_text_is_embedded_once(folder: FolderIndex):
-    engine = Counting()
+    engine = CountingEngine()
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
@@ -90,7 +90,7 @@ async def test_each_text_is_embedded_once(folder: FolderIndex):
 
 
 async def test_near_code_is_found_without_a_common_name(folder: FolderIndex):
-    engine = Counting()
+    engine = CountingEngine()
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
@@ -104,7 +104,7 @@ async def test_near_code_is_found_without_a_common_name(folder: FolderIndex):
 
 
 async def test_texts_and_queries_are_sent_with_their_prefixes(folder: FolderIndex):
-    engine, recipe = Counting(), replace(SMALL, query_prefix="find: ", document_prefix="code: ", tokens=40)
+    engine, recipe = CountingEngine(), replace(SMALL, query_prefix="find: ", document_prefix="code: ", tokens=40)
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: recipe)
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
@@ -121,7 +121,7 @@ async def test_texts_and_queries_are_sent_with_their_prefixes(folder: FolderInde
 
 async def test_vectors_of_two_ways_are_never_mixed(folder: FolderIndex):
     """Another file, prefix, pooling or length is another key: all texts are embedded again, without old vectors."""
-    engine, ways = Counting(), [SMALL, replace(SMALL, key="of another file"), replace(SMALL, model="other")]
+    engine, ways = CountingEngine(), [SMALL, replace(SMALL, key="of another file"), replace(SMALL, model="other")]
     now = [SMALL]
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
     with closing(Vectors(folder.place.folder)) as vectors:
@@ -140,7 +140,7 @@ async def test_vectors_of_two_ways_are_never_mixed(folder: FolderIndex):
 
 
 async def test_vectors_that_are_replaced_during_a_search_are_not_compared(folder: FolderIndex):
-    class Replaced(Counting):
+    class Replaced(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             made = await super().embed(texts, max_tokens=max_tokens)
             if priority == "interactive":
@@ -161,7 +161,7 @@ async def test_vectors_that_are_replaced_during_a_search_are_not_compared(folder
 async def test_a_vector_of_the_old_model_is_not_saved_after_a_change_of_the_model(folder: FolderIndex):
     now = [SMALL]
 
-    class Changing(Counting):
+    class Changing(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             made = await super().embed(texts, max_tokens=max_tokens)
             now[0] = replace(SMALL, key="new file")
@@ -185,7 +185,7 @@ async def test_a_vector_that_is_requested_during_an_update_is_made_afterwards(fo
     """If the settings change while texts are embedded, the texts that were tried before are tried again."""
     now = [SMALL]
 
-    class Changing(Counting):
+    class Changing(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             made = await super().embed(texts, max_tokens=max_tokens)
             if now[0] == SMALL:
@@ -204,7 +204,7 @@ async def test_a_vector_that_is_requested_during_an_update_is_made_afterwards(fo
 
 
 async def test_a_request_during_a_failure_is_answered(folder: FolderIndex):
-    class Mended(Counting):
+    class Mended(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             try:
                 return await super().embed(texts, max_tokens=max_tokens)
@@ -225,7 +225,7 @@ async def test_a_request_during_a_failure_is_answered(folder: FolderIndex):
 async def test_a_query_does_not_wait_for_a_slow_engine(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", 0.01)
 
-    class Slow(Counting):
+    class Slow(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             if priority == "interactive":
                 await asyncio.Event().wait()
@@ -241,7 +241,7 @@ async def test_a_query_does_not_wait_for_a_slow_engine(folder: FolderIndex, monk
 
 async def test_a_waiting_edit_gets_the_code_that_is_near(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", WAIT)
-    engine, recipe = Counting(), replace(SMALL, query_prefix="find: ")
+    engine, recipe = CountingEngine(), replace(SMALL, query_prefix="find: ")
     now = [recipe]
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
     # without vectors nobody is asked
@@ -264,7 +264,7 @@ async def test_an_edit_uses_vectors_when_nearly_all_texts_have_one(
     folder: FolderIndex, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", WAIT)
-    engine = Counting()
+    engine = CountingEngine()
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
@@ -280,7 +280,7 @@ async def test_an_edit_uses_vectors_when_nearly_all_texts_have_one(
 
 
 async def test_an_engine_that_cannot_embed_is_asked_again_later(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
-    engine, now = Counting(), [0.0]
+    engine, now = CountingEngine(), [0.0]
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     engine.error = ModelMissing("there is no model to embed with")
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
@@ -300,7 +300,7 @@ async def test_an_engine_that_cannot_embed_is_asked_again_later(folder: FolderIn
 
 
 async def test_texts_are_embedded_after_the_checks_of_edits(folder: FolderIndex):
-    engine, load = Counting(), Load("")
+    engine, load = CountingEngine(), FakeLoad("")
     permit = BackgroundPermit(lambda: "yield", load, load.sleep)
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL, permit)
     with permit.count_checks():

@@ -15,7 +15,7 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import AREA, GOOD, Bench, Make, propose_fix
 from tests.harness.tools import make_edit_settings, make_settings, of_type, read_checked_log
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 from tests.support.verification import wait_until_verified
 
 pytestmark = pytest.mark.process
@@ -165,7 +165,7 @@ async def test_own_diagnostics_are_syntax_errors_or_findings_of_the_linter(bench
 async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_model(
     bench: Make, tmp_path: Path
 ) -> None:
-    with closing(Indexed(tmp_path, {"b.py": "from math import pi\n"})) as indexed:
+    with closing(IndexedFolder(tmp_path, {"b.py": "from math import pi\n"})) as indexed:
         b = bench(config=make_settings(generation={"repairs": True}), index=ReadyIndex(indexed.query))
         src = b.open("def area(r):\n    return pi * r ** 2\n    #      ^^ F821 Undefined name `pi`\n")
         proposal = await propose_fix(b, src)

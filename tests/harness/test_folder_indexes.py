@@ -25,7 +25,7 @@ def make_engine() -> ScriptedEngine:
     return ScriptedEngine([])
 
 
-class Ears:
+class ReportListener:
     """A listener that records reports and waits for them."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ async def read_names(indexes: FolderIndexes) -> list[str]:
 
 
 async def test_each_folder_has_its_own_index(roots: list[Path]):
-    ears = Ears()
+    ears = ReportListener()
     indexes = FolderIndexes(ears, make_engine, Index)
     assert indexes.state() == "off"
     indexes.keep(roots, follow=True)
@@ -74,7 +74,7 @@ async def test_each_folder_has_its_own_index(roots: list[Path]):
 
 
 async def test_files_that_were_indexed_are_recorded_in_the_session_log(bench: Make, roots: list[Path]):
-    b, ears = bench(works_ahead=True), Ears()
+    b, ears = bench(works_ahead=True), ReportListener()
     b.harness.workspace.set_roots(roots[:1])
     b.on_index(ears)
     events: list[Event] = []
@@ -97,14 +97,14 @@ async def test_files_that_were_indexed_are_recorded_in_the_session_log(bench: Ma
 
 
 async def test_a_missing_folder_has_no_index(roots: list[Path]):
-    indexes = FolderIndexes(Ears(), make_engine, Index)
+    indexes = FolderIndexes(ReportListener(), make_engine, Index)
     indexes.keep([roots[0] / "absent"], follow=True)
     assert indexes.folders == []
     await indexes.aclose()
 
 
 async def test_a_damaged_index_is_rebuilt_and_answers_again(roots: list[Path]):
-    ears = Ears()
+    ears = ReportListener()
     indexes = FolderIndexes(ears, make_engine, Index)
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
@@ -124,7 +124,7 @@ async def test_a_damaged_index_is_rebuilt_and_answers_again(roots: list[Path]):
 
 
 async def test_changes_on_disk_are_followed_only_if_the_settings_say_so(roots: list[Path]):
-    ears = Ears()
+    ears = ReportListener()
     indexes = FolderIndexes(ears, make_engine, Index)
     indexes.keep(roots[:1], follow=False)
     await ears.until(lambda: indexes.state() == "ready")
@@ -151,7 +151,7 @@ async def test_a_written_file_is_reported_if_changes_are_followed(
     monkeypatch.setattr(
         IndexKeeper, "report_changes", lambda self, paths: told.append((self._place.root.name, [*paths]))
     )
-    indexes = FolderIndexes(Ears(), make_engine, Index)
+    indexes = FolderIndexes(ReportListener(), make_engine, Index)
     (roots[0] / "inner").mkdir()
     indexes.keep([*roots, roots[0] / "inner"], follow=follow)
     for file in (roots[0] / "inner/y.py", roots[1] / "x.py", roots[1].parent / "elsewhere.py"):
@@ -173,7 +173,7 @@ async def test_an_index_is_made_only_with_trust_and_if_the_settings_allow_it(ben
 
 async def test_settings_that_arrive_too_early_are_applied_later(roots: list[Path], monkeypatch: pytest.MonkeyPatch):
     """An engine that cannot embed is not asked for a while, and settings that change meanwhile are used later."""
-    now, ears, pooling, asked = [0.0], Ears(), ["Mean"], list[str]()
+    now, ears, pooling, asked = [0.0], ReportListener(), ["Mean"], list[str]()
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     monkeypatch.setattr(
         "lsp_harness.inference.embedding_recipe.resolve_model", lambda name, kind: asked.append(name) or Path("none")

@@ -22,7 +22,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.workspace import Workspace
 from tests.harness.spoken import fence_code, no_report
 from tests.harness.tools import Script, make_edit_settings
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 AREA = "def area(r):\n    return \n"
 
@@ -62,7 +62,7 @@ async def test_an_engine_an_index_a_linter_a_check_and_a_clock_are_constructor_a
         return [RejectingCheck()]
 
     files = {"tax.py": "def area_with_tax(price):\n    return price * 1.2\n"}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         harness = Harness(
             make_edit_settings(1),
             lambda config: engine,

@@ -30,7 +30,7 @@ Staying = Callable[..., Awaitable[Bench]]
 
 
 @pytest.fixture
-def staying(bench: Make) -> Staying:
+def make_staying_bench(bench: Make) -> Staying:
     """Return a function that makes a harness for a front end that stays, over an indexed folder."""
 
     async def make(*replies: Any, **sections: Any) -> Bench:
@@ -49,11 +49,11 @@ def staying(bench: Make) -> Staying:
 
 
 async def test_the_code_of_an_instruction_is_found_and_edited_without_a_place(
-    staying: Staying, monkeypatch: pytest.MonkeyPatch
+    make_staying_bench: Staying, monkeypatch: pytest.MonkeyPatch
 ):
     # vectors that are made in the background would bring the other function into the prompt, if they are made in time
     monkeypatch.setattr(Engines, "is_own", False)
-    b = await staying(fence_code("def tax_of(price):\n    return -(-price // 5)"))
+    b = await make_staying_bench(fence_code("def tax_of(price):\n    return -(-price // 5)"))
 
     document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, ""), no_report)
 
@@ -65,8 +65,8 @@ async def test_the_code_of_an_instruction_is_found_and_edited_without_a_place(
     assert "def total" not in b.engine.prompt(0)
 
 
-async def test_output_of_a_tool_about_other_code_is_refused(staying: Staying):
-    b = await staying()
+async def test_output_of_a_tool_about_other_code_is_refused(make_staying_bench: Staying):
+    b = await make_staying_bench()
     with pytest.raises(UsageError, match=r"the output reports nothing in shop\.py"):
         await b.harness.tasks.instruct(
             LocationRequest(TASK, ""), no_report, "other.py:1:1: F401 `os` imported but unused"
@@ -74,8 +74,8 @@ async def test_output_of_a_tool_about_other_code_is_refused(staying: Staying):
     assert not b.engine.foreground_requests
 
 
-async def test_the_unsaved_text_is_edited(staying: Staying):
-    b = await staying(fence_code("def tax_of(price):\n    return 1"))
+async def test_the_unsaved_text_is_edited(make_staying_bench: Staying):
+    b = await make_staying_bench(fence_code("def tax_of(price):\n    return 1"))
     document = Document.from_text(
         (b.folder / "shop.py").as_uri(), "import math\n\n\n" + SHOP, language="python", version=3
     )
@@ -88,8 +88,8 @@ async def test_the_unsaved_text_is_edited(staying: Staying):
     assert decode(apply(document.data, document_edit.proposal.edits)).endswith("\n\ndef tax_of(price):\n    return 1\n")
 
 
-async def test_the_model_chooses_the_place_if_the_settings_say_so(staying: Staying):
-    b = await staying("1", locate={"ranking": "model"})
+async def test_the_model_chooses_the_place_if_the_settings_say_so(make_staying_bench: Staying):
+    b = await make_staying_bench("1", locate={"ranking": "model"})
 
     location = await b.harness.tasks.locate(LocationRequest("let the tax round up"))
 
@@ -100,8 +100,8 @@ async def test_the_model_chooses_the_place_if_the_settings_say_so(staying: Stayi
     assert (named.ranking.best.symbol, named.ranking.chooser, named.ranking.doubt) == ("tax_of", "index", "")
 
 
-async def test_private_code_is_not_found(staying: Staying):
-    b = await staying()
+async def test_private_code_is_not_found(make_staying_bench: Staying):
+    b = await make_staying_bench()
     (b.folder / ".lspharnessignore").write_text("shop.py\n")
 
     location = await b.harness.tasks.locate(LocationRequest(TASK))
@@ -109,9 +109,11 @@ async def test_private_code_is_not_found(staying: Staying):
     assert {candidate.path for candidate in location.ranking.candidates} == {"notes.md"}
 
 
-async def test_a_task_is_located_by_its_meaning_if_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):
+async def test_a_task_is_located_by_its_meaning_if_there_are_vectors(
+    make_staying_bench: Staying, monkeypatch: pytest.MonkeyPatch
+):
     """The scripted engine finds two texts similar if they share words."""
-    b = await staying()
+    b = await make_staying_bench()
     recipe = EmbeddingRecipe("small", "key")
     monkeypatch.setattr("lsp_harness.inference.embedding_recipe.make_recipe", lambda settings: recipe)
     monkeypatch.setattr(Engines, "is_own", True)
@@ -131,8 +133,10 @@ async def test_a_task_is_located_by_its_meaning_if_there_are_vectors(staying: St
     assert (best.symbol, best.reasons) == ("tax_of", ("meaning 1",))
 
 
-async def test_while_the_index_is_made_the_error_gives_that_reason(staying: Staying, monkeypatch: pytest.MonkeyPatch):
-    b = await staying()
+async def test_while_the_index_is_made_the_error_gives_that_reason(
+    make_staying_bench: Staying, monkeypatch: pytest.MonkeyPatch
+):
+    b = await make_staying_bench()
     monkeypatch.setattr("lsp_harness.index.index_query.is_complete", lambda reader: False)
 
     with pytest.raises(NoAnswer, match="the index of ws is still being made"):

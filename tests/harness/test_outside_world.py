@@ -19,14 +19,14 @@ from lsp_harness.verify.checks import SuiteCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench, Make
-from tests.harness.test_prepared_fixes import Hand
+from tests.harness.test_prepared_fixes import ManualClock
 from tests.harness.tools import make_settings
 from tests.support.verification import wait_until_verified
 
 ON_SAVE = make_settings(QUICK, verification={"on_save": True, "debounce_ms": 0, "on_open": False})
 
 
-class Suites:
+class ExpectedNumberSuites:
     """Tests that expect the number in `expected.txt` on disk, once the index knows them."""
 
     def __init__(self, folder: Path) -> None:
@@ -57,7 +57,7 @@ class Desk:
 
     def __init__(self, bench: Make, folder: Path) -> None:
         (folder / "expected.txt").write_text("3")
-        self.folder, self.suites = folder, Suites(folder)
+        self.folder, self.suites = folder, ExpectedNumberSuites(folder)
         suites: Any = self.suites
 
         def create_checks(settings: Verification, context: CheckContext) -> list[Check]:
@@ -157,7 +157,7 @@ async def test_a_text_with_failing_tests_is_no_base_line(bench: Make, tmp_path: 
 
 
 # -- the index
-class Query:
+class SlowQuery:
     """An index that becomes complete after some questions."""
 
     def __init__(self, gaps: int) -> None:
@@ -174,7 +174,7 @@ class Query:
 @pytest.mark.parametrize(("gaps", "reason"), [(0, ""), (1, BEING_MADE)])
 async def test_an_incomplete_index_is_not_used_to_find_tests(bench: Make, gaps: int, reason: str) -> None:
     b = bench(config=ON_SAVE)
-    query: Any = Query(gaps)
+    query: Any = SlowQuery(gaps)
     index = b.harness.services.index
     index.ready = type(index.ready)(query)
     if not reason:
@@ -193,11 +193,11 @@ async def test_without_an_index_the_reason_is_not_that_there_are_no_tests(bench:
 
 
 # -- errors in open documents
-class Opened:
+class OpeningClient:
     """A client that stays, and the errors that it gets for its open documents."""
 
     def __init__(self, bench: Make, **verification: Any) -> None:
-        self.hand = Hand()
+        self.hand = ManualClock()
         config = make_settings(QUICK, verification=verification)
         verifier = Verifier(CheckTools(Ruff()))
         self.b: Bench = bench(config=config, clock=self.hand.clock, works_ahead=True, verifier=verifier)
@@ -219,7 +219,7 @@ class Opened:
 
 
 async def test_errors_are_shown_when_a_file_is_opened_and_style_is_not(bench: Make) -> None:
-    opened = Opened(bench)
+    opened = OpeningClient(bench)
     assert await opened.open("import os\nDatabase = 1\nprint(Databse)\n") == ["F821"]
     text = opened.b.harness.documents.get(opened.uri).text
     at = text.data.index(b"Databse")
@@ -240,15 +240,15 @@ async def test_errors_are_shown_when_a_file_is_opened_and_style_is_not(bench: Ma
 async def test_an_opened_file_shows_the_errors_of_its_language(
     bench: Make, name: str, text: str, codes: list[str]
 ) -> None:
-    assert await Opened(bench).open(text, name) == codes
+    assert await OpeningClient(bench).open(text, name) == codes
 
 
 async def test_the_setting_switches_the_errors_of_opened_files_off(bench: Make) -> None:
-    assert await Opened(bench, on_open=False).open("print(Databse)\n") == []
+    assert await OpeningClient(bench, on_open=False).open("print(Databse)\n") == []
 
 
 async def test_an_error_that_another_server_reports_is_not_shown_twice(bench: Make) -> None:
-    opened = Opened(bench)
+    opened = OpeningClient(bench)
     assert await opened.open("print(Databse)\n") == ["F821"]
     document = opened.b.harness.documents.get(opened.uri).text
     at = document.data.index(b"Databse")

@@ -16,7 +16,7 @@ from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.supervisor import end_engine
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.test_visited_files import Timer
+from tests.harness.test_visited_files import ManualClock
 from tests.support import markup
 from tests.support.markup import Source
 
@@ -41,7 +41,7 @@ class Session:
     """A session of a user: a harness, an engine of its own, and a time that the test moves on."""
 
     def __init__(self, config: Config, folder: Path) -> None:
-        self.config, self.folder, self.timer = config, folder, Timer()
+        self.config, self.folder, self.timer = config, folder, ManualClock()
         self.harness = Harness(config, make_engine, Workspace([folder]), works_ahead=True, clock=self.timer.clock)
 
     def open(self, text: str, name: str) -> Source:

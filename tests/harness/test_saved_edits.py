@@ -48,7 +48,7 @@ class WordCheck(DocumentCheck):
         return Outcome(self.name, "failed", (finding,))
 
 
-class Steps:
+class SavedEditBench:
     """A harness with the checks `cheap` (it fails the word `cheap`) and `tests` (it fails the word `dear`)."""
 
     def __init__(self, bench: Make, config: object = ON_SAVE) -> None:
@@ -82,7 +82,7 @@ class Steps:
 
 
 async def test_each_result_is_published_as_soon_as_its_check_ends(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()
     steps.replace(uri, b"1", b"cheap + dear")
@@ -111,7 +111,7 @@ async def test_each_result_is_published_as_soon_as_its_check_ends(bench: Make) -
 
 
 async def test_work_without_a_user_learns_that_checks_run(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     permit = steps.b.harness.services.background
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()
@@ -126,7 +126,7 @@ async def test_work_without_a_user_learns_that_checks_run(bench: Make) -> None:
 
 
 async def test_only_a_save_with_changes_is_verified_if_the_settings_allow_it(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.save(uri)
     steps.save("file:///never/opened.py")
@@ -141,7 +141,7 @@ async def test_only_a_save_with_changes_is_verified_if_the_settings_allow_it(ben
     assert "| cheap | ✓ passed |" in steps.b.harness.turns.verdict(lens.verdict)
     assert not steps.b.harness.services.session.log.path.exists()
 
-    off = Steps(bench, QUICK)
+    off = SavedEditBench(bench, QUICK)
     uri = off.open("a = 1\n")
     off.replace(uri, b"1", b"cheap")
     off.save(uri)
@@ -150,7 +150,7 @@ async def test_only_a_save_with_changes_is_verified_if_the_settings_allow_it(ben
 
 
 async def test_the_lens_is_above_the_changed_function(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     uri = steps.open("x = 1\n\n\ndef area(r):\n    y = r\n    return y\n")
     steps.replace(uri, b"return y", b"return y + 1")
     steps.save(uri)
@@ -164,7 +164,7 @@ async def test_the_lens_is_above_the_changed_function(bench: Make) -> None:
 
 
 async def test_the_same_texts_are_checked_once(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()
     steps.replace(uri, b"1", b"dear")
@@ -196,7 +196,7 @@ async def test_the_same_texts_are_checked_once(bench: Make) -> None:
 
 
 async def test_accepted_edits_and_the_current_document_are_verified_first(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     steps.cheap.go.clear()
     uris = {name: steps.open("a = 1\n", f"{name}.py") for name in ("one", "two", "saved", "seen", "accepted")}
     for uri in uris.values():
@@ -217,7 +217,7 @@ async def test_accepted_edits_and_the_current_document_are_verified_first(bench:
 
 
 async def test_progress_is_reported_until_the_edit_ends_or_is_stopped(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()
     steps.replace(uri, b"1", b"dear")
@@ -232,7 +232,7 @@ async def test_progress_is_reported_until_the_edit_ends_or_is_stopped(bench: Mak
 
 @pytest.mark.parametrize("end", ["close", "lose"])
 async def test_a_closed_document_has_no_findings_and_no_lens(bench: Make, end: str) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.replace(uri, b"1", b"cheap")
     steps.save(uri)

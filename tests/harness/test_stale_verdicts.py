@@ -35,7 +35,7 @@ from lsp_harness.verify.types.message_child import Json, MessageChild
 from lsp_harness.verify.types.type_checker import Program, TypeChecker
 from lsp_harness.workspace.folder_stamps import ChangedFile, ChangeKind
 from tests.harness.bench import Make
-from tests.harness.test_prepared_fixes import Hand
+from tests.harness.test_prepared_fixes import ManualClock
 from tests.harness.tools import make_settings
 
 ROUNDS = 1_000
@@ -162,7 +162,7 @@ class World:
     """A changing folder, an editor whose watcher is late, and the list of wrong verdicts."""
 
     def __init__(self, bench: Make, folder: Path, seed: int) -> None:
-        self.chance, self.hand, self.wrong = random.Random(seed), Hand(), list[str]()
+        self.chance, self.hand, self.wrong = random.Random(seed), ManualClock(), list[str]()
         self.folder = folder
         self.suites = DiskSuites(folder, self.chance)
         self.unseen: list[tuple[Path, ChangeKind]] = []

@@ -12,7 +12,7 @@ from tests.harness.bench import Bench, Make, accept
 from tests.harness.tools import make_settings
 
 
-class Moody(ScriptedEngine):
+class FailingPropsEngine(ScriptedEngine):
     """An engine that raises a prepared error when its properties are requested."""
 
     error: Exception | None = None
@@ -24,7 +24,7 @@ class Moody(ScriptedEngine):
 
 
 async def test_the_state_of_the_engine_follows_its_requests():
-    engine, seen = Moody([{"text": "a b"}]), list[str]()
+    engine, seen = FailingPropsEngine([{"text": "a b"}]), list[str]()
     observed = ObservedEngine(engine, lambda: seen.append(observed.state), lambda _: None)
     assert observed.state == "off"
 

@@ -26,7 +26,7 @@ COSTLY = "parsing takes more than 150 ms"
 Make = Callable[..., Bench]
 
 
-class Trials:
+class RefusingTrials:
     """A parse process that refuses each text with a word of `costly` in it."""
 
     costly = b"hostile"
@@ -52,13 +52,13 @@ class Trials:
 
 
 @pytest.fixture
-def tried(monkeypatch: pytest.MonkeyPatch) -> Trials:
-    trials = Trials()
+def refusing_trials(monkeypatch: pytest.MonkeyPatch) -> RefusingTrials:
+    trials = RefusingTrials()
     monkeypatch.setattr(document_syntax, "Trials", lambda: trials)
     return trials
 
 
-class Recorded:
+class RecordedAllowance:
     """Parse allowances that record their thread and their seconds."""
 
     def __init__(self, *spent: bool) -> None:
@@ -110,7 +110,7 @@ def test_plain_text_is_distinguished_from_code():
     assert not is_plain_text(text[:9_000] + b"(" * 4_000 + text[9_000:], 9_000, 13_000)
 
 
-async def test_a_text_that_is_expensive_to_parse_has_no_tree_but_a_reason(tried: Trials):
+async def test_a_text_that_is_expensive_to_parse_has_no_tree_but_a_reason(refusing_trials: RefusingTrials):
     changes: list[str] = []
     service = SyntaxService(lambda: changes.append(parsed.missing_reason))
     parsed = DocumentSyntax(service)
@@ -127,7 +127,7 @@ async def test_a_text_that_is_expensive_to_parse_has_no_tree_but_a_reason(tried:
     await service.aclose()
 
 
-async def test_a_text_that_becomes_smaller_has_a_tree_again_at_once(tried: Trials):
+async def test_a_text_that_becomes_smaller_has_a_tree_again_at_once(refusing_trials: RefusingTrials):
     changes: list[int] = []
     service = SyntaxService(lambda: changes.append(1), clock=Clock())
     parsed = DocumentSyntax(service)
@@ -144,7 +144,7 @@ async def test_a_text_that_becomes_smaller_has_a_tree_again_at_once(tried: Trial
     await service.aclose()
 
 
-async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(tried: Trials):
+async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(refusing_trials: RefusingTrials):
     clock = Clock()
     service = SyntaxService(clock=clock)
     parsed = DocumentSyntax(service)
@@ -152,13 +152,13 @@ async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(t
     assert await parsed.tree_when_ready(text) is None
     for pause in (FIRST_PAUSE_S, 2 * FIRST_PAUSE_S):
         text = apply_and_follow(parsed, text, Edit(0, 0, b"y = 1\n"))
-        before = len(tried.tried)
+        before = len(refusing_trials.tried)
         clock.now += pause - 0.5
         assert await parsed.tree_when_ready(text) is None
-        assert len(tried.tried) == before
+        assert len(refusing_trials.tried) == before
         clock.now += 1.0
         assert await parsed.tree_when_ready(text) is None
-        assert len(tried.tried) == before + 1
+        assert len(refusing_trials.tried) == before + 1
     place = text.data.index(b"hostile")
     text = apply_and_follow(parsed, text, Edit(place, place + 7, b"calm"))
     clock.now += 4 * FIRST_PAUSE_S + 0.5
@@ -168,15 +168,15 @@ async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(t
     await service.aclose()
 
 
-async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(tried: Trials):
+async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(refusing_trials: RefusingTrials):
     service = SyntaxService()
     parsed = DocumentSyntax(service)
     text = make_document(SIGNS)
-    tried.go_on.clear()
+    refusing_trials.go_on.clear()
     task = asyncio.create_task(parsed.tree_when_ready(text))
-    await tried.begun.wait()
+    await refusing_trials.begun.wait()
     text = apply_and_follow(parsed, text, Edit(0, 0, b"y = 1\n"))
-    tried.go_on.set()
+    refusing_trials.go_on.set()
     with pytest.raises(RequestSuperseded):
         await task
     # what was made is about a text that is gone
@@ -185,22 +185,22 @@ async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(tried
     await service.aclose()
 
 
-async def test_a_closed_document_is_not_parsed_any_further(tried: Trials):
+async def test_a_closed_document_is_not_parsed_any_further(refusing_trials: RefusingTrials):
     service = SyntaxService()
     parsed = DocumentSyntax(service)
-    tried.go_on.clear()
+    refusing_trials.go_on.clear()
     task = asyncio.create_task(parsed.tree_when_ready(make_document(SIGNS)))
-    await tried.begun.wait()
+    await refusing_trials.begun.wait()
     parsed.close()
     assert await task is None
-    assert tried.cancelled == 1
+    assert refusing_trials.cancelled == 1
     parsed.close()
     await service.aclose()
     assert parsed.missing_reason == ""
 
 
-async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(tried: Trials):
-    recorded = Recorded()
+async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(refusing_trials: RefusingTrials):
+    recorded = RecordedAllowance()
     service = SyntaxService(new_allowance=recorded)
     parsed = DocumentSyntax(service)
     text = make_document(PLAIN)
@@ -216,15 +216,15 @@ async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(trie
     await service.aclose()
 
 
-async def test_an_edit_that_is_slow_to_parse_is_parsed_in_the_thread(tried: Trials):
-    service = SyntaxService(new_allowance=Recorded(False, True), clock=Clock())
+async def test_an_edit_that_is_slow_to_parse_is_parsed_in_the_thread(refusing_trials: RefusingTrials):
+    service = SyntaxService(new_allowance=RecordedAllowance(False, True), clock=Clock())
     parsed = DocumentSyntax(service)
     text = make_document(PLAIN)
     assert await parsed.tree_when_ready(text) is not None
     text = apply_and_follow(parsed, text, Edit(0, 0, b"'"))
-    assert tried.tried == []
+    assert refusing_trials.tried == []
     tree = await parsed.tree_when_ready(text)
-    assert tried.tried == [text.data]
+    assert refusing_trials.tried == [text.data]
     assert tree is not None
     assert tree.data == text.data
     parsed.close()
@@ -232,14 +232,14 @@ async def test_an_edit_that_is_slow_to_parse_is_parsed_in_the_thread(tried: Tria
 
 
 def test_without_an_event_loop_the_reason_is_known_too():
-    service = SyntaxService(new_allowance=Recorded(True), clock=Clock())
+    service = SyntaxService(new_allowance=RecordedAllowance(True), clock=Clock())
     parsed = DocumentSyntax(service)
     assert parsed.tree(make_document(PLAIN)) is None
     assert parsed.missing_reason.startswith("parsing takes more than")
 
 
 # -- the harness
-async def test_features_that_need_a_tree_are_off_and_on_again(bench: Make, tried: Trials):
+async def test_features_that_need_a_tree_are_off_and_on_again(bench: Make, refusing_trials: RefusingTrials):
     b = bench("1")
     src = b.open(f"{SIGNS}value = hostile\n<|>\n")
     uri = src.document.uri

@@ -18,7 +18,7 @@ from lsp_harness.verify.check import Check, CheckContext, CheckTools, DocumentCh
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import Make
-from tests.harness.test_prepared_fixes import Hand
+from tests.harness.test_prepared_fixes import ManualClock
 from tests.harness.tools import make_settings
 
 STEPS = 10_000
@@ -82,7 +82,7 @@ class Screen:
 
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_no_wrong_diagnostic_is_ever_shown_and_none_remains_at_the_end(bench: Make, seed: int) -> None:
-    chance, hand, screen = random.Random(seed), Hand(), Screen()
+    chance, hand, screen = random.Random(seed), ManualClock(), Screen()
     waiting: list[asyncio.Event] = []
 
     def create_checks(settings: Verification, context: CheckContext) -> list[Check]:

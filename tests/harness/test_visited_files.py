@@ -33,7 +33,7 @@ OTHER = PLACE.replace("area", "volume")
 
 
 @dataclass
-class Timer:
+class ManualClock:
     """A clock that the test moves."""
 
     now_s: float = 0.0
@@ -153,7 +153,7 @@ async def test_a_place_behind_the_end_of_the_file_becomes_its_last_line(bench: M
 
 
 async def test_keys_write_no_file_and_all_visits_are_written_together_later(bench: Make) -> None:
-    timer = Timer()
+    timer = ManualClock()
     b = bench(config=QUICK, works_ahead=True, clock=timer.clock)
     file = prepare_place(b.folder).folder / "visits.json"
     src = b.open(PLACE)
@@ -239,7 +239,7 @@ async def test_a_request_at_the_prepared_place_does_not_end_its_evaluation(bench
 
 
 # -- the files that are opened most
-async def start(bench: Make, timer: Timer, *replies: Any, **tables: dict[str, Any]) -> Bench:
+async def start(bench: Make, timer: ManualClock, *replies: Any, **tables: dict[str, Any]) -> Bench:
     """Return a session in which the engine runs and some file is open."""
     b = bench(*replies, config=make_settings(QUICK, **tables), works_ahead=True, clock=timer.clock)
     src = b.open("x = 1\n", "open.py")
@@ -257,7 +257,7 @@ def hot_files(b: Bench) -> HotFiles:
 
 
 async def test_the_most_opened_files_are_prepared_while_the_user_is_idle(bench: Make) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py", times=3)
     await visit(bench, OTHER, "b.py", times=2)
     await visit(bench, PLACE, "c.py")
@@ -280,7 +280,7 @@ async def test_the_most_opened_files_are_prepared_while_the_user_is_idle(bench: 
 
 
 async def test_while_the_engine_is_busy_this_work_waits(bench: Make) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer)
     save_file(b, PLACE, "a.py")
@@ -300,7 +300,7 @@ async def test_while_the_engine_is_busy_this_work_waits(bench: Make) -> None:
 
 
 async def test_a_request_of_the_user_ends_this_work_at_once(bench: Make) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer, "2")
     save_file(b, PLACE, "a.py")
@@ -314,7 +314,7 @@ async def test_a_request_of_the_user_ends_this_work_at_once(bench: Make) -> None
 
 
 async def test_a_key_ends_this_work_at_once(bench: Make) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer)
     src = b.open("y = <|>\n", "d.py")
@@ -339,7 +339,7 @@ async def test_a_key_ends_this_work_at_once(bench: Make) -> None:
     ],
 )
 async def test_settings_turn_this_work_off(bench: Make, tables: dict[str, dict[str, Any]]) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer, **tables)
     save_file(b, PLACE, "a.py")
@@ -351,7 +351,7 @@ async def test_settings_turn_this_work_off(bench: Make, tables: dict[str, dict[s
 
 @pytest.mark.parametrize("reason", ["ignored", "secret", "gone", "open"])
 async def test_ignored_secret_deleted_and_open_files_are_not_prepared(bench: Make, reason: str) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer)
     save_file(b, PLACE, "a.py")
@@ -371,7 +371,7 @@ async def test_ignored_secret_deleted_and_open_files_are_not_prepared(bench: Mak
 
 
 async def test_an_engine_is_not_started_to_prepare_files(bench: Make) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = bench(config=make_settings(QUICK, engine={"start_early": False}), works_ahead=True, clock=timer.clock)
     save_file(b, PLACE, "a.py")

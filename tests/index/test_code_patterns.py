@@ -16,7 +16,7 @@ from lsp_harness.index.query.code_patterns import (
     find_examples,
     find_patterns,
 )
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 USERS = """\
 app = FastAPI()
@@ -122,12 +122,12 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as result:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as result:
         yield result
 
 
-def find_pattern(indexed: Indexed, name: str) -> Pattern:
+def find_pattern(indexed: IndexedFolder, name: str) -> Pattern:
     [result] = [pattern for pattern in find_patterns(indexed.reader, 100) if pattern.name == name]
     return result
 
@@ -155,10 +155,10 @@ def names_of_examples(examples: list[Example]) -> list[str]:
     return [f"{result.symbol.path} {result.symbol.qualified}" for result in examples]
 
 
-def test_patterns_that_a_project_has_many_of(indexed: Indexed):
+def test_patterns_that_a_project_has_many_of(indexed_folder: IndexedFolder):
     values = {
         (pattern.language, pattern.name): [it.name for it in pattern.members]
-        for pattern in find_patterns(indexed.reader, 100)
+        for pattern in find_patterns(indexed_folder.reader, 100)
     }
     assert values == {
         ("python", "functions decorated with app.get, app.post"): [
@@ -176,20 +176,20 @@ def test_patterns_that_a_project_has_many_of(indexed: Indexed):
     }
 
 
-def test_the_most_frequent_patterns_come_first_up_to_the_limit(indexed: Indexed):
-    assert [len(pattern.members) for pattern in find_patterns(indexed.reader, 2)] == [5, 3]
-    assert find_patterns(indexed.reader, 0) == []
+def test_the_most_frequent_patterns_come_first_up_to_the_limit(indexed_folder: IndexedFolder):
+    assert [len(pattern.members) for pattern in find_patterns(indexed_folder.reader, 2)] == [5, 3]
+    assert find_patterns(indexed_folder.reader, 0) == []
 
 
-def test_the_representative_is_the_most_similar_to_the_others(indexed: Indexed):
-    assert find_pattern(indexed, "functions decorated with app.get, app.post").representative.name in (
+def test_the_representative_is_the_most_similar_to_the_others(indexed_folder: IndexedFolder):
+    assert find_pattern(indexed_folder, "functions decorated with app.get, app.post").representative.name in (
         "read_item",
         "read_user",
     )
 
 
-def test_an_example_is_a_whole_and_most_similar_declaration(indexed: Indexed):
-    [first, second] = find_examples(indexed.reader, make_handler_request("api/things.py", "read_thing", READ), 2)
+def test_an_example_is_a_whole_and_most_similar_declaration(indexed_folder: IndexedFolder):
+    [first, second] = find_examples(indexed_folder.reader, make_handler_request("api/things.py", "read_thing", READ), 2)
     assert names_of_examples([first, second]) == ["api/users.py read_user", "api/items.py read_item"]
     # with the comment above it
     assert first.text.startswith('# one of them\n@app.get("/users/{id}")\nasync def read_user(')
@@ -197,13 +197,13 @@ def test_an_example_is_a_whole_and_most_similar_declaration(indexed: Indexed):
     assert first.pattern == "functions decorated with app.get, app.post"
 
 
-def test_code_and_its_copies_are_no_examples_of_themselves(indexed: Indexed):
-    examples = find_examples(indexed.reader, make_handler_request("api/users.py", "read_user", READ), 9)
+def test_code_and_its_copies_are_no_examples_of_themselves(indexed_folder: IndexedFolder):
+    examples = find_examples(indexed_folder.reader, make_handler_request("api/users.py", "read_user", READ), 9)
     assert "api/users.py read_user" not in names_of_examples(examples)
     assert "api/items.py read_item" in names_of_examples(examples)
     start, end = ITEMS.index("(id: int"), ITEMS.index("\n\n\n@limited")
     copied = make_example_request("far.py", '@router.get("/items/{id}")\nasync def ', "read_item", "", ITEMS[start:end])
-    assert "api/items.py read_item" not in names_of_examples(find_examples(indexed.reader, copied, 9))
+    assert "api/items.py read_item" not in names_of_examples(find_examples(indexed_folder.reader, copied, 9))
 
 
 def test_code_with_a_similar_name_and_another_body_is_no_example(tmp_path: Path):
@@ -211,7 +211,7 @@ def test_code_with_a_similar_name_and_another_body_is_no_example(tmp_path: Path)
         f"{n}.py": f"def make_{n}(x):\n    return {n} * alpha_{n} + beta_{n} // gamma_{n}(x, {n}.y)\n" for n in "abc"
     }
     like = {f"like_{n}.py": f"def make_{n}_total(order):\n    return sum(order.{n}s)\n" for n in "de"}
-    with closing(Indexed(tmp_path, files | like)) as indexed:
+    with closing(IndexedFolder(tmp_path, files | like)) as indexed:
         it = make_example_request("x.py", "def ", "make_big_total", "(order):", "\n    return sum(order.prices)\n")
         assert names_of_examples(find_examples(indexed.reader, it, 9)) == [
             "like_d.py make_d_total",
@@ -221,35 +221,37 @@ def test_code_with_a_similar_name_and_another_body_is_no_example(tmp_path: Path)
 
 def test_two_alike_are_no_pattern(tmp_path: Path):
     files = {"a.py": ITEMS.replace("@limited(10)\n", "").replace("@router.delete", "@deleting")}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         assert find_patterns(indexed.reader, 9) == []
         assert find_examples(indexed.reader, make_handler_request("b.py", "read_thing", READ), 9) == []
 
 
-def test_a_class_is_shown_with_its_methods(indexed: Indexed):
+def test_a_class_is_shown_with_its_methods(indexed_folder: IndexedFolder):
     before, body = "@dataclass\nclass ", ':\n    """Of a shop."""\n\n    name: str\n    size: int\n'
     [result] = find_examples(
-        indexed.reader, make_example_request("shop/more.py", before, "Price", ":", body, "class"), 1
+        indexed_folder.reader, make_example_request("shop/more.py", before, "Price", ":", body, "class"), 1
     )
     assert result.text == MODELS[MODELS.index("@dataclass\nclass Item") : MODELS.index("\n\n@dataclass(frozen=True)")]
 
 
-def test_tests_are_examples_of_tests_only(indexed: Indexed):
+def test_tests_are_examples_of_tests_only(indexed_folder: IndexedFolder):
     text = "\n    assert client.get('/d').status == 200\n"
     examples = find_examples(
-        indexed.reader, make_example_request("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1
+        indexed_folder.reader, make_example_request("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1
     )
     assert names_of_examples(examples) == ["tests/test_api.py test_a_is_read"]
     assert (
-        find_examples(indexed.reader, make_example_request("d.py", "def ", "test_d_is_read", "(client):", text), 1)
+        find_examples(
+            indexed_folder.reader, make_example_request("d.py", "def ", "test_d_is_read", "(client):", text), 1
+        )
         == []
     )
 
 
-def test_examples_are_found_in_other_languages(indexed: Indexed):
+def test_examples_are_found_in_other_languages(indexed_folder: IndexedFolder):
     text = " => {\n  res.json(await users.find(req.params.id));\n}"
     it = make_example_request("web/x.ts", "export const ", "findUser", " = async (req: Request, res: Response)", text)
-    assert names_of_examples(find_examples(indexed.reader, it, 1)) == ["web/users.ts getUser"]
+    assert names_of_examples(find_examples(indexed_folder.reader, it, 1)) == ["web/users.ts getUser"]
     it = make_example_request(
         "go/x.go",
         "func (s *Server) ",
@@ -258,7 +260,7 @@ def test_examples_are_found_in_other_languages(indexed: Indexed):
         " {\n\ts.write(w, s.users)\n}",
         "method",
     )
-    [result] = find_examples(indexed.reader, it, 1)
+    [result] = find_examples(indexed_folder.reader, it, 1)
     assert result.text.startswith("// GetUser is one.\nfunc (s *Server) GetUser(")
 
 
@@ -271,7 +273,7 @@ def test_code_that_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         "secret.py": head.format("secret") + READ + f'    call("{key}", thing)\n',
         "short.py": head.format("short") + READ + "    return ThingOut.of(thing, db.owner(thing), now())\n",
     }
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         assert names_of_examples(
             find_examples(indexed.reader, make_handler_request("x.py", "read_thing", READ), 9)
         ) == ["short.py read_short"]
@@ -342,7 +344,7 @@ def test_patterns_have_no_common_members_and_their_number_is_limited(
         f"{'tests/' * (n % 2)}f{n}.py": f"{mark}def {word}_{n}(x):\n    return x.{word} + {n}\n"
         for n, (mark, word) in enumerate(made)
     }
-    with closing(Indexed(tmp_path_factory.mktemp("project"), files)) as indexed:
+    with closing(IndexedFolder(tmp_path_factory.mktemp("project"), files)) as indexed:
         everything = find_patterns(indexed.reader, 100)
         members = [(it.path, it.n) for item in everything for it in item.members]
         assert len(members) == len(set(members)) <= len(made)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.query.name_lookup import read_doc_line
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 FILES = {
     "a.py": (
@@ -57,7 +57,7 @@ FILES = {
     ],
 )
 def test_the_first_line_of_documentation_is_read(tmp_path: Path, path: str, name: str, expected: str):
-    with closing(Indexed(tmp_path, FILES)) as indexed:
+    with closing(IndexedFolder(tmp_path, FILES)) as indexed:
         symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
         assert read_doc_line(indexed.view, symbol) == expected

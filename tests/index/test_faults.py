@@ -18,7 +18,7 @@ from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter
-from tests.index.test_index_keeper import Front, find_index_processes, open_front
+from tests.index.test_index_keeper import FrontEnd, find_index_processes, open_front
 
 pytestmark = pytest.mark.process
 
@@ -96,7 +96,7 @@ async def test_a_process_that_is_killed_at_any_moment_is_replaced_and_continues(
         assert read_contents(where.database) == index_again(root, tmp_path / "fresh.db")
 
 
-async def kill_index_processes(front: Front, database: Path, pids: list[int]) -> None:
+async def kill_index_processes(front: FrontEnd, database: Path, pids: list[int]) -> None:
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
         await front.hears(lambda said: said["state"] == "ended")

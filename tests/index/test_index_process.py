@@ -19,7 +19,7 @@ from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 pytestmark = pytest.mark.process
 
 
-class Orders:
+class EmptyOrders:
     """Orders of a front end, of which there are none."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Orders:
         self.changed_paths: SimpleQueue[str] = SimpleQueue()
 
 
-class Ending(threading.Event):
+class EndingEvent(threading.Event):
     """An event that is set after `waits` waits."""
 
     def __init__(self, waits: int) -> None:
@@ -68,14 +68,14 @@ def state_log(monkeypatch: pytest.MonkeyPatch) -> StateLog:
     return result
 
 
-def run_process(root: Path, orders: Orders, *, follow: bool) -> None:
+def run_process(root: Path, orders: EmptyOrders, *, follow: bool) -> None:
     IndexProcess(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
 
 
 def test_without_following_files_are_read_once_and_on_request(root: Path, state_log: StateLog):
-    orders = Orders()
+    orders = EmptyOrders()
 
-    class Changing(Ending):
+    class Changing(EndingEvent):
         def wait(self, timeout: float | None = None) -> bool:
             if self.waits == 2:
                 (root / "a.py").write_text("def second(): ...\n")
@@ -99,9 +99,9 @@ def test_without_notifications_of_the_system_all_files_are_looked_at(
         raise OSError("OS file watch limit reached")
 
     monkeypatch.setattr(watchfiles, "watch", unable)
-    orders = Orders()
+    orders = EmptyOrders()
 
-    class Changing(Ending):
+    class Changing(EndingEvent):
         def wait(self, timeout: float | None = None) -> bool:
             (root / "b.py").write_text("def other(): ...\n")
             return super().wait(timeout)
@@ -131,8 +131,8 @@ def test_a_broken_watch_is_started_again_once(
         orders.stopped.set()
 
     monkeypatch.setattr(watchfiles, "watch", watch)
-    orders = Orders()
-    orders.stopped = Ending(1)
+    orders = EmptyOrders()
+    orders.stopped = EndingEvent(1)
     run_process(root, orders, follow=True)
     states = [result["state"] for result in state_log if result["state"] != "scanning"]
     assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
@@ -145,7 +145,7 @@ def test_a_file_that_was_reported_as_written_is_read_without_a_watch(
     import watchfiles
 
     (root / "b.py").write_text("def silent(): ...\n")
-    orders, database = Orders(), root.parent / "index.db"
+    orders, database = EmptyOrders(), root.parent / "index.db"
 
     def deaf(*_: object, **__: object) -> Iterator[Collection[object]]:
         """Report no changes, as a network file system does."""
@@ -187,8 +187,8 @@ def test_a_full_disk_is_reported_and_tried_again(root: Path, state_log: StateLog
         return scan(self, first)
 
     monkeypatch.setattr(Indexer, "scan", scanning)
-    orders = Orders()
-    orders.stopped = Ending(2)
+    orders = EmptyOrders()
+    orders.stopped = EndingEvent(2)
     run_process(root, orders, follow=False)
     assert [result["state"] for result in state_log if result["state"] != "scanning"] == ["paused", "ready"]
     assert "full" in str(state_log[0]["why"])
@@ -213,7 +213,7 @@ def test_indexing_waits_for_a_typing_user_unless_a_caller_waits(
     ):
         result.scan()
     assert items == []
-    orders = Orders()
-    orders.stopped = Ending(0)
+    orders = EmptyOrders()
+    orders.stopped = EndingEvent(0)
     run_process(root, orders, follow=False)
     assert items

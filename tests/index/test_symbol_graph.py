@@ -14,7 +14,7 @@ from lsp_harness.index.graph.symbol_graph import (
     find_import_cycles,
     find_usages,
 )
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 PYTHON = {
     "shop/__init__.py": "from .money import convert as exchange\n",
@@ -135,7 +135,7 @@ OTHERS = {
 
 
 def graph_of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph:
-    with closing(Indexed(folder, files)) as indexed:
+    with closing(IndexedFolder(folder, files)) as indexed:
         symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
         return build_graph(indexed.view, symbol)
@@ -213,7 +213,7 @@ def test_cycles_of_imports(tmp_path: Path):
 
 
 def test_a_cycle_whose_file_disappears_is_no_cycle(tmp_path: Path):
-    with closing(Indexed(tmp_path, PYTHON)) as result:
+    with closing(IndexedFolder(tmp_path, PYTHON)) as result:
         file = result.view.symbols.find_file("one.py")
         assert file
         assert [*find_import_cycles(result.view, file[0])]
@@ -235,7 +235,7 @@ def test_callers_in_importing_files_come_first(tmp_path: Path):
         "money/ABeside.java": "package money;\n" + call.format("Beside"),
         "web/APage.java": "package web;\nimport money.Rate;\n" + call.format("Page"),
     }
-    with closing(Indexed(tmp_path, files)) as result:
+    with closing(IndexedFolder(tmp_path, files)) as result:
         rate = result.view.symbols.find_symbol("money/Rate.java", "Rate.convert")
         assert rate
         usages = find_usages(Sources(result.view), rate, 3)
@@ -319,7 +319,7 @@ def test_the_chunks_of_a_file_give_its_exact_text(tmp_path: Path):
         '"""Doc."""\nimport os\n\n   \n\ndef f(): ...\n\n    \n\n@deco\ndef g():\n    f()\n\n\nclass A:\n'
         "    x = f()\n\n    def m(self):\n        f()\n  \n\n\nf()\n"
     )
-    with closing(Indexed(tmp_path, {"a.py": text})) as indexed:
+    with closing(IndexedFolder(tmp_path, {"a.py": text})) as indexed:
         source = Sources(indexed.view).load("a.py")
         assert source
         for word in ("import", "def f", "@deco", "def g", "x =", "m(self)"):

@@ -54,7 +54,7 @@ def test_an_engine_without_a_known_speed_has_no_token_limit(props: dict[str, Any
     assert Pace().n_predict(Completion()) == 64
 
 
-class Measured(Script):
+class CountingScript(Script):
     """An engine that counts the requests for its figures."""
 
     def __init__(self, *replies: Any, facts: dict[str, Any]) -> None:
@@ -68,7 +68,7 @@ class Measured(Script):
 
 async def test_the_speed_is_requested_once_and_again_after_a_while() -> None:
     now = 100.0
-    engine = Measured(facts=SLOW)
+    engine = CountingScript(facts=SLOW)
     pacer = PaceMonitor(engine, lambda: now)
     assert await pacer.current() == await pacer.current() == Pace.from_props(SLOW)
     engine.extra_props, now = QUICK, now + 59
@@ -82,7 +82,7 @@ async def test_a_request_is_shortened_for_a_slow_machine() -> None:
     src = markup.parse(long + "y = <|>\n")
     items: list[Infill] = []
     for facts in (SLOW, QUICK):
-        engine = Measured("1", facts=facts)
+        engine = CountingScript("1", facts=facts)
         place = (src.document, parse(src.document), src.cursor, "a.py")
         await Desk(Completer(engine, Completion())).complete(*place, automatic=True)
         [request] = engine.foreground_requests

@@ -57,7 +57,7 @@ def start_llama_server(model: Path, folder: Path, *arguments: str) -> Iterator[s
 
 
 @pytest.fixture(scope="module")
-def socket(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def llama_socket(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with start_llama_server(tiny_model, tmp_path_factory.mktemp("l")) as place:
         yield place
 
@@ -67,9 +67,9 @@ def make_config(socket: str, **more: Any) -> Config:
 
 
 @pytest.fixture
-async def client(socket: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EngineClient]:
+async def client(llama_socket: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EngineClient]:
     monkeypatch.setenv("LSP_HARNESS_API_KEY", KEY)
-    async with aclosing(EngineClient(make_config(socket))) as engine_client:
+    async with aclosing(EngineClient(make_config(llama_socket))) as engine_client:
         yield engine_client
 
 
@@ -102,9 +102,9 @@ async def test_a_completion_is_repeatable_and_reuses_the_prompt(client: EngineCl
 
 @pytest.mark.parametrize("fim", ["suffix", "qwen2.5-coder"])
 async def test_a_hole_is_filled_with_the_suffix_parameter_or_with_our_prompt(
-    client: EngineClient, socket: str, fim: str
+    client: EngineClient, llama_socket: str, fim: str
 ):
-    async with aclosing(EngineClient(make_config(socket, fim=fim))) as engine_client:
+    async with aclosing(EngineClient(make_config(llama_socket, fim=fim))) as engine_client:
         chunks = await answer(
             engine_client, Infill(InfillContext("def f():\n    ", "\n", (("a.py", "# a\n"),)), sampling=Sampling(6))
         )
@@ -154,10 +154,10 @@ async def test_a_prompt_is_only_warmed(client: EngineClient):
     assert after[-1].usage.reused >= warmed.usage.evaluated - 1
 
 
-async def test_leaving_ends_the_work(client: EngineClient, socket: str):
+async def test_leaving_ends_the_work(client: EngineClient, llama_socket: str):
     async with aclosing(cast("Any", client.stream(Continuation("def f", Sampling(n_predict=1900))))) as chunks:
         await anext(chunks)
-    transport = httpx2.AsyncHTTPTransport(uds=socket)
+    transport = httpx2.AsyncHTTPTransport(uds=llama_socket)
     headers = {"Authorization": f"Bearer {KEY}"}
     async with httpx2.AsyncClient(transport=transport, base_url="http://l", headers=headers, trust_env=False) as http:
         while True:
@@ -192,8 +192,10 @@ async def test_a_server_for_embeddings_returns_vectors(
     assert sum(value * value for value in result) == pytest.approx(1, abs=1e-3)
 
 
-async def test_the_same_server_answers_in_the_openai_dialect(client: EngineClient, socket: str):
-    async with aclosing(EngineClient(make_config(socket, dialect="openai", fim="qwen2.5-coder"))) as engine_client:
+async def test_the_same_server_answers_in_the_openai_dialect(client: EngineClient, llama_socket: str):
+    async with aclosing(
+        EngineClient(make_config(llama_socket, dialect="openai", fim="qwen2.5-coder"))
+    ) as engine_client:
         completion = await answer(engine_client, Continuation("def f(value):\n    return", Sampling(n_predict=8)))
         conversation = await answer(engine_client, ChatRequest([("user", "a")], Sampling(n_predict=4)))
         filled = await answer(
@@ -204,8 +206,8 @@ async def test_the_same_server_answers_in_the_openai_dialect(client: EngineClien
     assert conversation[-1].stop == filled[-1].stop == "limit"
 
 
-async def test_a_wrong_key_is_refused(socket: str, monkeypatch: pytest.MonkeyPatch):
+async def test_a_wrong_key_is_refused(llama_socket: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_API_KEY", "another")
-    async with aclosing(EngineClient(make_config(socket))) as engine_client:
+    async with aclosing(EngineClient(make_config(llama_socket))) as engine_client:
         with pytest.raises(EngineRefused, match="refuses the key in LSP_HARNESS_API_KEY"):
             await engine_client.props()

@@ -24,19 +24,19 @@ from tests.support.stuck import has_ended, start_listener, stop
 
 
 @pytest.fixture
-def impatient(config: Config) -> Config:
+def impatient_config(config: Config) -> Config:
     return replace(config, engine=replace(config.engine, silence_s=0.5))
 
 
 @pytest.fixture
-def place(home: Path, impatient: Config) -> Path:
+def engine_socket(home: Path, impatient_config: Config) -> Path:
     """Return the socket of the engine of these settings."""
-    return engine_address(Path(impatient.model.path), impatient).socket
+    return engine_address(Path(impatient_config.model.path), impatient_config).socket
 
 
 @pytest.fixture
-async def client(home: Path, impatient: Config) -> AsyncIterator[EngineClient]:
-    async with aclosing(EngineClient(impatient)) as client:
+async def client(home: Path, impatient_config: Config) -> AsyncIterator[EngineClient]:
+    async with aclosing(EngineClient(impatient_config)) as client:
         yield client
 
 
@@ -59,20 +59,20 @@ async def test_a_stopped_engine_costs_one_request_and_is_replaced(home: Path, co
 
 
 async def test_an_engine_that_ignores_sigterm_is_killed(
-    place: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
+    engine_socket: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lsp_harness.inference.backends.local_engine.STUCK_GRACE_S", 0.01)
-    with start_listener(place, deaf=True) as process:
+    with start_listener(engine_socket, deaf=True) as process:
         with pytest.raises(EngineStuck, match="it was killed, as it did not end when it was asked to"):
             await client.count(["a"])
         assert has_ended(process.pid)
 
 
-async def test_all_waiting_requests_fail_and_the_user_is_told_once(place: Path, impatient: Config):
+async def test_all_waiting_requests_fail_and_the_user_is_told_once(engine_socket: Path, impatient_config: Config):
     items: list[str] = []
-    engine = ObservedEngine(EngineClient(impatient), lambda: None, items.append)
+    engine = ObservedEngine(EngineClient(impatient_config), lambda: None, items.append)
     async with aclosing(engine):
-        with start_listener(place, stopped=True):
+        with start_listener(engine_socket, stopped=True):
             answers = await asyncio.gather(*(engine.count([str(n)]) for n in range(5)), return_exceptions=True)
 
         messages = {answer.message for answer in answers if isinstance(answer, EngineStuck)}
@@ -91,9 +91,9 @@ async def test_no_setting_ends_an_engine_that_answers(home: Path, config: Config
 
 
 async def test_a_stuck_engine_is_detected_although_every_request_is_cancelled(
-    place: Path, client: EngineClient, caplog: pytest.LogCaptureFixture
+    engine_socket: Path, client: EngineClient, caplog: pytest.LogCaptureFixture
 ):
-    with start_listener(place, stopped=True) as process:
+    with start_listener(engine_socket, stopped=True) as process:
         while not has_ended(process.pid):
             # each key gives up the request of the one before
             with suppress(TimeoutError, HarnessError):
@@ -102,19 +102,19 @@ async def test_a_stuck_engine_is_detected_although_every_request_is_cancelled(
     assert (await client.props()).pid != process.pid
 
 
-async def test_a_stuck_engine_with_a_full_queue_is_replaced(place: Path, client: EngineClient):
-    with start_listener(place, calls=0) as process, ExitStack() as calls:
-        pid_file(place).write_text(f"{process.pid} {start_time(process.pid)}\n")
+async def test_a_stuck_engine_with_a_full_queue_is_replaced(engine_socket: Path, client: EngineClient):
+    with start_listener(engine_socket, calls=0) as process, ExitStack() as calls:
+        pid_file(engine_socket).write_text(f"{process.pid} {start_time(process.pid)}\n")
         while True:
             call = calls.enter_context(socket.socket(socket.AF_UNIX))
             call.setblocking(False)
             try:
-                call.connect(str(place))
+                call.connect(str(engine_socket))
             except BlockingIOError:
                 break
-        assert (is_listening(place), peer_pid(place)) == (True, process.pid)
+        assert (is_listening(engine_socket), peer_pid(engine_socket)) == (True, process.pid)
 
-        ended = await end_engine_at(place, grace_s=5)
+        ended = await end_engine_at(engine_socket, grace_s=5)
 
         assert ended
         assert ended.ending == "terminated"
@@ -122,19 +122,19 @@ async def test_a_stuck_engine_with_a_full_queue_is_replaced(place: Path, client:
     assert (await client.props()).pid != process.pid
 
 
-async def test_a_start_replaces_a_stuck_engine(place: Path, impatient: Config):
-    with start_listener(place, stopped=True) as process:
-        supervisor = EngineSupervisor(impatient)
+async def test_a_start_replaces_a_stuck_engine(engine_socket: Path, impatient_config: Config):
+    with start_listener(engine_socket, stopped=True) as process:
+        supervisor = EngineSupervisor(impatient_config)
         # a request has failed: what listens is not believed to answer
         supervisor.suspect_engine()
-        assert await supervisor.ensure_running() == place
+        assert await supervisor.ensure_running() == engine_socket
         assert has_ended(process.pid)
-        assert peer_pid(place) not in (None, process.pid)
+        assert peer_pid(engine_socket) not in (None, process.pid)
 
 
-async def test_an_engine_that_took_the_place_of_another_is_left_alone(place: Path):
-    with start_listener(place) as process:
-        assert await end_engine_at(place, grace_s=0, pid=process.pid + 1) is None
+async def test_an_engine_that_took_the_place_of_another_is_left_alone(engine_socket: Path):
+    with start_listener(engine_socket) as process:
+        assert await end_engine_at(engine_socket, grace_s=0, pid=process.pid + 1) is None
         assert process.is_running()
 
 

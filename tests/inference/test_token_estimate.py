@@ -16,7 +16,7 @@ TEXTS = ["one two three", ""]
 ASK = Continuation("a")
 
 
-class Failing(ScriptedEngine):
+class FailingEngine(ScriptedEngine):
     """An engine whose requests all fail in the same way after `well` successes."""
 
     def __init__(self, error: Exception, well: int = 0) -> None:
@@ -51,7 +51,7 @@ async def test_counts_of_an_engine_that_answers_are_used():
 
 @pytest.mark.parametrize("error", [EngineUnavailable("it is stuck"), ModelMissing("it is stuck")])
 async def test_an_engine_that_fails_is_estimated_from_then_on(error: Exception):
-    engine = EstimatingEngine(Failing(error, well=1), 100)
+    engine = EstimatingEngine(FailingEngine(error, well=1), 100)
     assert await engine.count(TEXTS) == [3, 0]
     assert await engine.count(TEXTS) == estimate_counts(TEXTS)
     assert engine.reason == "it is stuck"
@@ -61,13 +61,13 @@ async def test_an_engine_that_fails_is_estimated_from_then_on(error: Exception):
 
 
 async def test_an_engine_that_fails_during_an_evaluation_is_estimated():
-    engine = EstimatingEngine(Failing(EngineError("it went away"), well=9), 100)
+    engine = EstimatingEngine(FailingEngine(EngineError("it went away"), well=9), 100)
     assert await read_evaluated_tokens(engine) == 0
     assert engine.reason == "it went away"
 
 
 async def test_a_refused_text_is_an_error_and_no_silence():
-    engine = EstimatingEngine(Failing(EngineRefused("too long")), 100)
+    engine = EstimatingEngine(FailingEngine(EngineRefused("too long")), 100)
     with pytest.raises(EngineRefused):
         await engine.count(TEXTS)
     with pytest.raises(EngineRefused):

@@ -195,7 +195,7 @@ def test_an_unsaved_turn_calls_its_listeners_and_leaves_no_gap_in_the_file(log: 
     assert [(event.type, event.seq) for event in read_log(log.path)] == [("a", 0), ("c", 1)]
 
 
-class Disk:
+class LimitedDisk:
     """A disk with room for a number of bytes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ class Disk:
 def test_a_full_disk_loses_only_the_events_without_room(
     log: SessionLog, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, room: int
 ) -> None:
-    disk = Disk(monkeypatch)
+    disk = LimitedDisk(monkeypatch)
     turn = log.turn()
     first = turn.append(make_note("x", n=1))
     disk.room = room

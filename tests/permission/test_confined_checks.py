@@ -21,7 +21,7 @@ from tests.harness.tools import make_settings
 from tests.permission.gates import Recorder, ScriptedPerson, bash_action, make_rules, policy
 
 
-class Closed(Sandbox):
+class ClosedSandbox(Sandbox):
     """A sandbox without network. It runs nothing here."""
 
     name = "closed"
@@ -30,7 +30,7 @@ class Closed(Sandbox):
         raise NotImplementedError
 
 
-class Open(Closed):
+class OpenSandbox(ClosedSandbox):
     """A sandbox that leaves the network open."""
 
     name = "open"
@@ -54,13 +54,13 @@ ALLOWING: tuple[PermissionMode, ...] = ("ask", "trust", "acceptEdits", "auto", "
 
 @pytest.mark.parametrize("mode", PERMISSION_MODES)
 async def test_modes_that_allow_changes_allow_a_check_in_a_sandbox(tmp_path: Path, mode: PermissionMode) -> None:
-    decision = await Gate(policy(tmp_path, mode)).check(check_in(SandboxChoice(Closed()), tmp_path))
+    decision = await Gate(policy(tmp_path, mode)).check(check_in(SandboxChoice(ClosedSandbox()), tmp_path))
     assert (decision.is_allowed, decision.by) == (mode in ALLOWING, "mode")
     if mode not in ALLOWING:
         assert "(confined: pytest test_a.py)" in decision.reason
 
 
-@pytest.mark.parametrize("sandbox", [NoSandbox(), Open()], ids=["none", "network"])
+@pytest.mark.parametrize("sandbox", [NoSandbox(), OpenSandbox()], ids=["none", "network"])
 async def test_without_a_closed_sandbox_a_check_is_decided_like_a_command(tmp_path: Path, sandbox: Sandbox) -> None:
     action = check_in(SandboxChoice(sandbox), tmp_path)
     assert action.confinement is None
@@ -73,7 +73,7 @@ async def test_without_a_closed_sandbox_a_check_is_decided_like_a_command(tmp_pa
 @pytest.mark.parametrize("rule", ["Tests", "Tests(pytest *)", "Bash", "Bash(pytest *)", "*"])
 @pytest.mark.parametrize("mode", ["ask", "bypassPermissions"])
 async def test_rules_win(tmp_path: Path, rule: str, mode: PermissionMode) -> None:
-    action = check_in(SandboxChoice(Closed()), tmp_path)
+    action = check_in(SandboxChoice(ClosedSandbox()), tmp_path)
     decision = await Gate(policy(tmp_path, mode, make_rules((), (), [rule]))).check(action)
     assert (decision.is_allowed, decision.by, decision.rule) == (False, "rule", rule)
     decision = await Gate(policy(tmp_path, mode, make_rules((), [rule]))).check(action)
@@ -83,7 +83,7 @@ async def test_rules_win(tmp_path: Path, rule: str, mode: PermissionMode) -> Non
 
 
 async def test_hooks_win_and_another_input_is_not_confined(tmp_path: Path) -> None:
-    action = check_in(SandboxChoice(Closed()), tmp_path)
+    action = check_in(SandboxChoice(ClosedSandbox()), tmp_path)
     for hooks, by in (
         (make_answering_hooks("deny"), "hook"),
         (make_answering_hooks("ask"), "nobody"),
@@ -97,7 +97,7 @@ async def test_a_check_is_not_allowed_if_rules_may_be_missing(tmp_path: Path) ->
     config = replace(make_settings(permissions={"mode": "trust"}), missing_rules=True)
     active, _ = make_policy(config, [tmp_path])
     assert not active.is_complete
-    assert not (await Gate(active).check(check_in(SandboxChoice(Closed()), tmp_path))).is_allowed
+    assert not (await Gate(active).check(check_in(SandboxChoice(ClosedSandbox()), tmp_path))).is_allowed
 
 
 async def test_no_input_of_a_tool_makes_a_command_confined(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ class Answering(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def address() -> Iterator[str]:
+def hook_address() -> Iterator[str]:
     with HTTPServer(("127.0.0.1", 0), Answering) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -182,10 +182,10 @@ def address() -> Iterator[str]:
     ],
 )
 async def test_the_answer_of_an_address_decides(
-    address: str, status: int, body: bytes, decision: str, reason: str
+    hook_address: str, status: int, body: bytes, decision: str, reason: str
 ) -> None:
     Answering.answer, Answering.seen = (status, body), []
-    outcome = await Hooks([Hook("preToolUse", url=address)]).run("preToolUse", {"tool": "bash"})
+    outcome = await Hooks([Hook("preToolUse", url=hook_address)]).run("preToolUse", {"tool": "bash"})
     assert outcome.decision == decision
     assert reason in outcome.reason
     assert Answering.seen == [{"event": "preToolUse", "tool": "bash"}]

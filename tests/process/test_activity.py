@@ -41,25 +41,25 @@ def start_script(script: str) -> Iterator[psutil.Popen]:
 
 
 @pytest.fixture
-def spinning() -> Iterator[psutil.Popen]:
+def spinning_process() -> Iterator[psutil.Popen]:
     yield from start_script(SPINS)
 
 
 @pytest.fixture
-def waiting() -> Iterator[psutil.Popen]:
+def waiting_process() -> Iterator[psutil.Popen]:
     yield from start_script(WAITS)
 
 
-def test_a_process_that_uses_the_processor_is_not_stuck(spinning: psutil.Popen):
+def test_a_process_that_uses_the_processor_is_not_stuck(spinning_process: psutil.Popen):
     clock = Clock()
-    activity = ProcessActivity(lambda: [spinning.pid], 100, clock=clock)
+    activity = ProcessActivity(lambda: [spinning_process.pid], 100, clock=clock)
     for _ in range(3):
-        before = cpu_ticks(spinning.pid)
-        while cpu_ticks(spinning.pid) == before:
+        before = cpu_ticks(spinning_process.pid)
+        while cpu_ticks(spinning_process.pid) == before:
             pass
         clock.now += 1000
         assert not activity.is_stuck()
-    stop(spinning.pid)
+    stop(spinning_process.pid)
     assert not activity.is_stuck()
     clock.now += 99
     assert not activity.is_stuck()
@@ -69,9 +69,9 @@ def test_a_process_that_uses_the_processor_is_not_stuck(spinning: psutil.Popen):
     assert not activity.is_stuck()
 
 
-def test_a_process_without_work_is_not_stuck(waiting: psutil.Popen):
+def test_a_process_without_work_is_not_stuck(waiting_process: psutil.Popen):
     clock, idle = Clock(), True
-    activity = ProcessActivity(lambda: [waiting.pid], 100, lambda: idle, clock)
+    activity = ProcessActivity(lambda: [waiting_process.pid], 100, lambda: idle, clock)
     clock.now = 1000
     assert not activity.is_stuck()
     idle = False
@@ -80,8 +80,8 @@ def test_a_process_without_work_is_not_stuck(waiting: psutil.Popen):
     assert activity.is_stuck()
 
 
-def test_a_session_has_its_leader_and_the_started_processes(waiting: psutil.Popen):
-    assert session_pids(waiting.pid) == [waiting.pid]
+def test_a_session_has_its_leader_and_the_started_processes(waiting_process: psutil.Popen):
+    assert session_pids(waiting_process.pid) == [waiting_process.pid]
     assert cpu_ticks(2**22 + 1) == 0
 
 

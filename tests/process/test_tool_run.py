@@ -14,14 +14,14 @@ from lsp_harness.process import tool_run
 
 
 @pytest.fixture
-def pipe(tmp_path: Path) -> Path:
+def pid_pipe(tmp_path: Path) -> Path:
     path = tmp_path / "pids"
     os.mkfifo(path)
     return path
 
 
 @pytest.fixture
-def escaped() -> Iterator[list[psutil.Process]]:
+def escaped_processes() -> Iterator[list[psutil.Process]]:
     """Yield a list of processes that `run` could not end; they are ended after the test."""
     processes: list[psutil.Process] = []
     yield processes
@@ -83,17 +83,17 @@ async def test_a_missing_tool_raises_an_error():
         await tool_run.run_tool(["/no/such/tool"])
 
 
-async def test_a_slow_tool_is_killed_with_its_children(pipe: Path):
-    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe), limit_s=1))
-    processes = await find_family(pipe)
+async def test_a_slow_tool_is_killed_with_its_children(pid_pipe: Path):
+    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pid_pipe), limit_s=1))
+    processes = await find_family(pid_pipe)
 
     assert await running == (None, b"", b"")
     await wait_for_end(processes)
 
 
-async def test_a_cancelled_tool_is_killed_with_its_children(pipe: Path):
-    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe), limit_s=1000))
-    processes = await find_family(pipe)
+async def test_a_cancelled_tool_is_killed_with_its_children(pid_pipe: Path):
+    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pid_pipe), limit_s=1000))
+    processes = await find_family(pid_pipe)
     running.cancel()
     await asyncio.wait({running})
 
@@ -101,16 +101,16 @@ async def test_a_cancelled_tool_is_killed_with_its_children(pipe: Path):
     await wait_for_end(processes)
 
 
-async def test_a_child_that_outlives_its_tool_is_killed(pipe: Path):
-    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe, then="exit 0"), limit_s=1))
-    processes = await find_family(pipe)
+async def test_a_child_that_outlives_its_tool_is_killed(pid_pipe: Path):
+    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pid_pipe, then="exit 0"), limit_s=1))
+    processes = await find_family(pid_pipe)
 
     # it holds the pipes, so the tool has not ended before the time did
     assert (await running).exit_code is None
     await wait_for_end(processes)
 
 
-async def test_a_child_that_closed_the_pipes_is_killed(pipe: Path):
+async def test_a_child_that_closed_the_pipes_is_killed(pid_pipe: Path):
     quiet = "subprocess.Popen(['sleep', '1000'], stdin=-3, stdout=-3, stderr=-3)"
     script = f"import subprocess, sys; child = {quiet}; print(child.pid)"
 
@@ -121,10 +121,14 @@ async def test_a_child_that_closed_the_pipes_is_killed(pipe: Path):
         await wait_for_end([psutil.Process(int(result.stdout))])
 
 
-async def test_a_child_in_another_session_does_not_delay_the_result(pipe: Path, escaped: list[psutil.Process]):
-    running = asyncio.create_task(tool_run.run_tool(make_parent_command(pipe, start="setsid sleep 1000"), limit_s=1))
-    parent, child = await find_family(pipe)
-    escaped.append(child)
+async def test_a_child_in_another_session_does_not_delay_the_result(
+    pid_pipe: Path, escaped_processes: list[psutil.Process]
+):
+    running = asyncio.create_task(
+        tool_run.run_tool(make_parent_command(pid_pipe, start="setsid sleep 1000"), limit_s=1)
+    )
+    parent, child = await find_family(pid_pipe)
+    escaped_processes.append(child)
 
     assert (await running).exit_code is None
     await wait_for_end([parent])

@@ -16,7 +16,7 @@ Asked = dict[str, list[str]]
 
 
 @pytest.fixture(scope="module")
-def asked() -> Iterator[Asked]:
+def asked_questions() -> Iterator[Asked]:
     """The questions of all surfaces, each in the order of the calls."""
     # the path of a socket has at most 107 characters
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="lh-") as name:
@@ -47,14 +47,14 @@ def asked() -> Iterator[Asked]:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("number", range(len(CALLS)), ids=list(CALLS))
-def test_each_surface_shows_the_same_text_of_a_question(asked: Asked, number: int, door: str):
-    if door not in asked:
+def test_each_surface_shows_the_same_text_of_a_question(asked_questions: Asked, number: int, door: str):
+    if door not in asked_questions:
         pytest.skip(find_node_problem())
-    assert len(asked[door]) == len(CALLS) == 40
-    text, call = asked[door][number], list(CALLS.values())[number]
+    assert len(asked_questions[door]) == len(CALLS) == 40
+    text, call = asked_questions[door][number], list(CALLS.values())[number]
     assert read_question(text, call.shown) == call.shown
     assert all(sign.isprintable() or sign in "\n\t" for sign in text)
-    assert text == asked["terminal"][number]
+    assert text == asked_questions["terminal"][number]
 
 
 def test_each_escape_means_exactly_one_text():

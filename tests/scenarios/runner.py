@@ -72,14 +72,14 @@ async def play(scenario: Scenario, folder: Path) -> Scenario:
     config = make_settings(Config(), **tables)
     engine = Script(*[text.removesuffix("\n") for text in scenario.texts("engine")])
     harness = Harness(config, lambda config: engine, Workspace([folder]))
-    player = Player(harness, folder)
+    player = ScenarioPlayer(harness, folder)
     done = [Part(part.name, await player.do(part)) for part in scenario.parts]
     await harness.aclose()
     await engine.aclose()
     return Scenario(tuple(done))
 
 
-class Player:
+class ScenarioPlayer:
     """A player that executes one part after the other, on the file that has a cursor or a diagnostic."""
 
     def __init__(self, harness: Harness, folder: Path) -> None:

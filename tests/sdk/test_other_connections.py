@@ -147,11 +147,11 @@ async def serve_fake(incoming: in_process.FrameQueue, outgoing: in_process.Frame
 
 
 @pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> None:
+def fake_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_process, "load_host", lambda: serve_fake)
 
 
-@pytest.mark.usefixtures("host")
+@pytest.mark.usefixtures("fake_host")
 async def test_a_session_runs_in_this_process(tmp_path: Path):
     async with HarnessClient(in_process=True, cwd=tmp_path, model="m") as client:
         stop = await (await client.send("hi")).result()
@@ -160,7 +160,7 @@ async def test_a_session_runs_in_this_process(tmp_path: Path):
     assert len(asyncio.all_tasks()) == 1
 
 
-@pytest.mark.usefixtures("host")
+@pytest.mark.usefixtures("fake_host")
 async def test_a_session_in_this_process_that_fails_ends_the_turn(tmp_path: Path):
     async with asyncio.timeout(20), HarnessClient(in_process=True, cwd=tmp_path) as client:
         turn = await client.send("crash")

@@ -50,8 +50,8 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_waits")
 @pytest.mark.parametrize("way", ["cancel", "aclose", "close"])
-async def test_a_child_that_ignores_sigterm_is_killed_with_its_children(fake: FakeProgram, way: str):
-    fake(STUBBORN)
+async def test_a_child_that_ignores_sigterm_is_killed_with_its_children(write_fake_program: FakeProgram, way: str):
+    write_fake_program(STUBBORN)
     pids: list[int] = []
     has_text = asyncio.Event()
 
@@ -94,8 +94,8 @@ def test_the_documented_limits_are_five_seconds():
     assert child_connection.TERM_WAIT_S == 5.0
 
 
-async def test_a_second_cancellation_kills_at_once(fake: FakeProgram):
-    fake(STUBBORN)
+async def test_a_second_cancellation_kills_at_once(write_fake_program: FakeProgram):
+    write_fake_program(STUBBORN)
     client = HarnessClient()
     await client.__aenter__()
     turn = await client.send("hi")
@@ -113,8 +113,8 @@ async def test_a_second_cancellation_kills_at_once(fake: FakeProgram):
     await client.close()
 
 
-async def test_processes_that_a_session_leaves_end_with_the_session(fake: FakeProgram):
-    fake("""
+async def test_processes_that_a_session_leaves_end_with_the_session(write_fake_program: FakeProgram):
+    write_fake_program("""
         def leave(frame, number):
             child = subprocess.Popen(["/bin/sleep", "600"], process_group=0)
             start(frame, number)
@@ -128,9 +128,9 @@ async def test_processes_that_a_session_leaves_end_with_the_session(fake: FakePr
     await wait_until_ended(int(stop.text))
 
 
-async def test_a_process_that_left_the_session_stays(fake: FakeProgram):
+async def test_a_process_that_left_the_session_stays(write_fake_program: FakeProgram):
     # as the engine does, which other programs share
-    fake("""
+    write_fake_program("""
         def leave(frame, number):
             child = subprocess.Popen(["/bin/sleep", "600"], start_new_session=True)
             start(frame, number)
@@ -188,8 +188,8 @@ def test_a_reused_process_number_is_not_killed():
     session.kill()
 
 
-async def test_no_task_and_no_descriptor_is_left(fake: FakeProgram):
-    fake()
+async def test_no_task_and_no_descriptor_is_left(write_fake_program: FakeProgram):
+    write_fake_program()
     [event async for event in query("warm up")]
     tasks, descriptors = asyncio.all_tasks(), len(os.listdir("/proc/self/fd"))
     for _ in range(5):

@@ -104,8 +104,8 @@ def test_a_decorated_function_stays_a_function():
     assert asyncio.run(get_weather("a")) == "sunny in a"
 
 
-async def test_a_synchronous_tool_does_not_stall_the_events(fake: FakeProgram):
-    fake()
+async def test_a_synchronous_tool_does_not_stall_the_events(write_fake_program: FakeProgram):
+    write_fake_program()
     is_running, may_end = threading.Event(), threading.Event()
 
     def slow() -> str:
@@ -158,8 +158,8 @@ async def test_the_server_listens_only_on_this_machine_and_on_a_new_port():
         assert listening == {"127.0.0.1"}
 
 
-async def test_the_server_ends_with_the_client_and_leaves_no_file(fake: FakeProgram):
-    fake("""
+async def test_the_server_ends_with_the_client_and_leaves_no_file(write_fake_program: FakeProgram):
+    write_fake_program("""
         def show(frame, number):
             start(frame, number)
             path = option("mcp-config")
@@ -184,11 +184,11 @@ async def test_the_server_ends_with_the_client_and_leaves_no_file(fake: FakeProg
 
 
 async def test_a_session_that_does_not_start_leaves_no_server_and_no_file(
-    fake: FakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write_fake_program: FakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    fake("sys.exit(1)")
+    write_fake_program("sys.exit(1)")
     tasks = asyncio.all_tasks()
     with pytest.raises(HarnessError):
         async with HarnessClient(tools=[plain]):

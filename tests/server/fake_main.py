@@ -50,7 +50,7 @@ SESSION = "0123456789ABCDEFGHJKMNPQRS"
 CHECK_OUTCOMES = (Outcome("syntax", "passed", title="parse"), Outcome("lint", "skipped"))
 
 
-class Script:
+class FakeScript:
     """The script of all fakes: what the text of a document makes them do."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class Script:
 
 
 class FakeCompletions(CompletionVerbs):
-    def __init__(self, services: Services, script: Script) -> None:
+    def __init__(self, services: Services, script: FakeScript) -> None:
         super().__init__(services, VisitedFiles(services))
         self._script = script
         self._workspace = services.workspace
@@ -99,7 +99,7 @@ class FakeCompletions(CompletionVerbs):
 
 
 class FakeFixes(FixVerbs):
-    def __init__(self, services: Services, turns: Turns, script: Script) -> None:
+    def __init__(self, services: Services, turns: Turns, script: FakeScript) -> None:
         super().__init__(services, turns)
         self._script = script
 
@@ -150,7 +150,7 @@ class FakeTurns(Turns):
 class FakeHarness(Harness):
     def __init__(self, config: Config, workspace: Workspace) -> None:
         super().__init__(config, _refuse_engine, workspace, works_ahead=True)
-        self._script = Script()
+        self._script = FakeScript()
         turns = FakeTurns(self.services)
         # the attributes are final for everybody else
         vars(self).update(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.hostile import Hostile, hostile_cases, make_binary_text
+from tests.support.hostile import HostileText, hostile_cases, make_binary_text
 from tests.support.lsp import Editor, ResponseError
 
 CALM = "def area(radius):\n    return "
@@ -21,17 +21,17 @@ TABLE, EMOJI, PARAGRAPHS = "table of numbers, 208 kB", "one line and an emoji, 1
 CANCELLED = -32800
 
 
-def make_hostile_texts() -> list[Hostile]:
+def make_hostile_texts() -> list[HostileText]:
     """Return a text for each problem that once stopped the server: parser, nested code, long lines, many lines."""
     by_kind = {(text.kind, text.language): text for text in hostile_cases(1)}
-    yaml = Hostile("", "yaml", "".join(" " * n + "a:\n" for n in range(400)))
+    yaml = HostileText("", "yaml", "".join(" " * n + "a:\n" for n in range(400)))
     return [
         by_kind[TABLE, "c"],
         by_kind[EMOJI, "json"],
         by_kind[PARAGRAPHS, "markdown"],
-        Hostile("", "python", "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"),
+        HostileText("", "python", "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"),
         yaml,
-        Hostile("", "go", make_binary_text(random.Random(1), "go")),
+        HostileText("", "go", make_binary_text(random.Random(1), "go")),
     ]
 
 

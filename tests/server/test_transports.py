@@ -118,7 +118,7 @@ def test_an_address_is_parsed_or_refused(text: str, expected: Address | None):
         parse_address(text)
 
 
-class Socket:
+class ClientSocket:
     """The client's end of a WebSocket."""
 
     def __init__(self, editor: Editor, connection: ClientConnection) -> None:
@@ -139,7 +139,7 @@ async def test_the_server_speaks_over_a_websocket(start: Callable[..., Awaitable
     editor = await start("--ws", "127.0.0.1:0")
     url = f"ws://127.0.0.1:{await editor.listening('ws')}"
     async with connect(url, max_size=None, proxy=None) as connection:
-        socket = Socket(editor, connection)
+        socket = ClientSocket(editor, connection)
         await socket.ask(1, "initialize", {"processId": None, "capabilities": {}})
         assert (await socket.answer())["result"]["serverInfo"]["name"] == "lsp-harness"
         item = {"uri": "file:///a.py", "languageId": "python", "version": 1, "text": "x" * 5 * 2**20}

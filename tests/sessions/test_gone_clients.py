@@ -18,7 +18,7 @@ RUN = tool_call("bash", command="touch x", execution="inline")
 ANSWER = {"command": "permission", "decision": "allow"}
 
 
-class Client:
+class SessionClient:
     """A client whose session runs in this process."""
 
     def __init__(self, open_scripted: OpenScripted, *replies: dict[str, Any], **options: Any) -> None:
@@ -44,7 +44,7 @@ class Client:
 async def test_the_question_of_a_client_that_ends_is_denied(
     open_scripted: OpenScripted, tmp_path: Path, options: dict[str, Any]
 ):
-    client = Client(open_scripted, RUN, RUN, say("done"), **options)
+    client = SessionClient(open_scripted, RUN, RUN, say("done"), **options)
     *_, question = await client.frames("permission_request")
     client.incoming.put_nowait(None)
 
@@ -59,7 +59,7 @@ async def test_the_question_of_a_client_that_ends_is_denied(
 
 
 async def test_an_answer_before_the_end_of_the_client_is_used(open_scripted: OpenScripted, tmp_path: Path):
-    client = Client(open_scripted, RUN, say("done"), has_person=True)
+    client = SessionClient(open_scripted, RUN, say("done"), has_person=True)
     *_, question = await client.frames("permission_request")
     client.incoming.put_nowait(ANSWER | {"request_id": question["request_id"]})
     client.incoming.put_nowait(None)

@@ -26,7 +26,7 @@ FINDING: Any = {
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class GrammarCase:
     """A case of a grammar. `read` returns None for an invalid answer; an answer has at most `longest` tokens."""
 
     name: str
@@ -58,34 +58,34 @@ def read_object(text: str) -> object | None:
 
 
 CASES = (
-    Case(
+    GrammarCase(
         "choice",
         "Which of the items 0 to 11 is best? Answer with its number.",
         grammar.choice_grammar(12),
         lambda text: grammar.parse_choice(text, 12),
     ),
-    Case(
+    GrammarCase(
         "one_of",
         f"Where is the fault? Answer with one of {', '.join(WORDS)}.",
         grammar.one_of_grammar(WORDS),
         lambda text: grammar.parse_one_of(text, WORDS),
         32,
     ),
-    Case(
+    GrammarCase(
         "code_block",
         "Write a Python function that adds two numbers. Answer with one code block.",
         grammar.code_block_grammar(max_lines=3, max_chars=12),
         grammar.find_code_block,
         300,
     ),
-    Case(
+    GrammarCase(
         "json_schema",
         f"Describe the finding as JSON after this schema: {json.dumps(FINDING)}",
         from_json_schema(FINDING),
         read_finding,
         600,
     ),
-    Case(
+    GrammarCase(
         "json",
         "Describe a queue as a JSON object.",
         from_json_schema({"type": "object"}, max_chars=12, max_items=2),
@@ -104,7 +104,13 @@ class Tally:
 
 
 async def generate_at_random(
-    http: httpx2.AsyncClient, case: Case, count: int, *, at_once: int = 8, temperature: float = 2.0, top_k: int = 0
+    http: httpx2.AsyncClient,
+    case: GrammarCase,
+    count: int,
+    *,
+    at_once: int = 8,
+    temperature: float = 2.0,
+    top_k: int = 0,
 ) -> Tally:
     """Generate `count` answers by the engine, limited only by the temperature and the grammar."""
     messages = [{"role": "user", "content": case.ask}]
@@ -123,7 +129,7 @@ async def generate_at_random(
     return Tally(tokens, failed)
 
 
-def _can_read(case: Case, text: str) -> bool:
+def _can_read(case: GrammarCase, text: str) -> bool:
     try:
         return case.read(text) is not None
     except ValueError:

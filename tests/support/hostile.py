@@ -45,7 +45,7 @@ SIGNS = "()[]{}<>\"'`#/\\*%$&@!?;:,.|~^+-=_"
 
 
 @dataclass(frozen=True, slots=True)
-class Hostile:
+class HostileText:
     """A text that is hard to parse. `kind` is the row of the table that it counts for."""
 
     kind: str
@@ -140,17 +140,17 @@ KINDS: dict[str, Make] = {
 }
 
 
-def make_hostile_texts(count: int, seed: int) -> Iterator[Hostile]:
+def make_hostile_texts(count: int, seed: int) -> Iterator[HostileText]:
     """Yield `count` texts, of each kind and each language in turn."""
     languages = list(NESTS)
     for n in range(count):
         rng = random.Random(f"{seed} {n}")
         kind = list(KINDS)[n % len(KINDS)]
         language = languages[(n // len(KINDS) + n) % len(languages)]
-        yield Hostile(kind, language, KINDS[kind](rng, language))
+        yield HostileText(kind, language, KINDS[kind](rng, language))
 
 
-def hostile_cases(seed: int) -> Iterator[Hostile]:
+def hostile_cases(seed: int) -> Iterator[HostileText]:
     """Yield the texts that once stopped the server, or took seconds for each key."""
     rng = random.Random(seed)
 
@@ -159,19 +159,19 @@ def hostile_cases(seed: int) -> Iterator[Hostile]:
             "    " + ", ".join(f"0x{rng.getrandbits(32):08x}" for _ in range(4)) + ",\n" for _ in range(lines)
         )
 
-    yield Hostile("table of numbers, 208 kB", "c", "// table\n" + numbers(4_000))
-    yield Hostile("table of numbers, 832 kB", "c", "// table\n" + numbers(16_000))
-    yield Hostile("table in braces, 832 kB", "c", "unsigned t[] = {\n" + numbers(16_000) + "};\n")
-    yield Hostile("one line, 1.9 MB", "javascript", "var e=1;" + "f(x,1);" * (LARGE // 7))
-    yield Hostile("one line and an emoji, 1.9 MB", "javascript", 'var e="😀";' + "f(x,1);" * (LARGE // 7))
-    yield Hostile("one line and an emoji, 1.9 MB", "json", '["😀",' + '"abc",' * (LARGE // 6) + "1]")
-    yield Hostile("one line and an emoji, 1.9 MB", "plaintext", "😀" + "abc def " * (LARGE // 8))
-    yield Hostile("60,000 lines, 1.3 MB", "python", "".join(f'x{n} = "é{n}"  # 😀\n' for n in range(60_000)))
-    yield Hostile(
+    yield HostileText("table of numbers, 208 kB", "c", "// table\n" + numbers(4_000))
+    yield HostileText("table of numbers, 832 kB", "c", "// table\n" + numbers(16_000))
+    yield HostileText("table in braces, 832 kB", "c", "unsigned t[] = {\n" + numbers(16_000) + "};\n")
+    yield HostileText("one line, 1.9 MB", "javascript", "var e=1;" + "f(x,1);" * (LARGE // 7))
+    yield HostileText("one line and an emoji, 1.9 MB", "javascript", 'var e="😀";' + "f(x,1);" * (LARGE // 7))
+    yield HostileText("one line and an emoji, 1.9 MB", "json", '["😀",' + '"abc",' * (LARGE // 6) + "1]")
+    yield HostileText("one line and an emoji, 1.9 MB", "plaintext", "😀" + "abc def " * (LARGE // 8))
+    yield HostileText("60,000 lines, 1.3 MB", "python", "".join(f'x{n} = "é{n}"  # 😀\n' for n in range(60_000)))
+    yield HostileText(
         "wide paragraphs, 1.9 MB", "markdown", "# é\n" + "word " * 100 + "\n" + ("text 😀 " * 20 + "\n") * 9_000
     )
-    yield Hostile("3 MB", "python", "".join(f"x{n} = {n}\n" for n in range(220_000)))
-    yield Hostile("20 MB", "plaintext", "2024 info line\n" * 1_300_000)
+    yield HostileText("3 MB", "python", "".join(f"x{n} = {n}\n" for n in range(220_000)))
+    yield HostileText("20 MB", "plaintext", "2024 info line\n" * 1_300_000)
     for language, opens, closes, depth in (
         ("python", "x = " + "(", ")", 100_000), ("python", "x = " + "[", "]", 50_000), ("python", "x = (", "", 20_000),
         ("javascript", "function f() {", "}", 3_000), ("json", "[", "]", 50_000), ("c", "int x = (", ")", 50_000),
@@ -180,16 +180,16 @@ def hostile_cases(seed: int) -> Iterator[Hostile]:
         ("typescriptreact", "x = <div>", "</div>", 3_000),
     ):  # fmt: skip
         head, sign = opens[: -len(opens.split(" ")[-1])], opens.split(" ")[-1]
-        yield Hostile("deep nesting, named", language, head + sign * depth + closes * depth + "\n")
-    yield Hostile("deep nesting, named", "python", "x = " + " + ".join(["1"] * 50_000) + "\n")
-    yield Hostile("deep nesting, named", "python", "".join(" " * n + "if x:\n" for n in range(1_500)))
-    yield Hostile("deep nesting, named", "yaml", "".join(" " * n + "a:\n" for n in range(2_000)))
-    yield Hostile("deep nesting, named", "markdown", ">" * 5_000 + " x\n")
+        yield HostileText("deep nesting, named", language, head + sign * depth + closes * depth + "\n")
+    yield HostileText("deep nesting, named", "python", "x = " + " + ".join(["1"] * 50_000) + "\n")
+    yield HostileText("deep nesting, named", "python", "".join(" " * n + "if x:\n" for n in range(1_500)))
+    yield HostileText("deep nesting, named", "yaml", "".join(" " * n + "a:\n" for n in range(2_000)))
+    yield HostileText("deep nesting, named", "markdown", ">" * 5_000 + " x\n")
     for language in ("python", "javascript", "typescript", "rust", "csharp", "php", "ruby", "go", "css", "shellscript"):
-        yield Hostile("half written, named", language, half_written(random.Random(f"{seed} {language}"), language))
-        yield Hostile(
+        yield HostileText("half written, named", language, half_written(random.Random(f"{seed} {language}"), language))
+        yield HostileText(
             "another language, named", language, make_foreign_text(random.Random(f"{seed} {language}"), language)
         )
-        yield Hostile(
+        yield HostileText(
             "conflict markers, named", language, make_text_with_conflicts(random.Random(f"{seed} {language}"), language)
         )

@@ -31,7 +31,7 @@ CHARACTERS = 4
 """Of a token."""
 
 
-class Loop(asyncio.SelectorEventLoop):
+class SimulatedLoop(asyncio.SelectorEventLoop):
     """An event loop whose time passes at once, and only while no callback is ready."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Loop(asyncio.SelectorEventLoop):
         super()._run_once()  # pyright: ignore[reportAttributeAccessIssue]
 
 
-class Engine(ScriptedEngine):
+class SimulatedEngine(ScriptedEngine):
     """An engine that reads 250 tokens a second and writes 25. A known beginning of a prompt is not read again."""
 
     STEP, TOKEN, AT_ONCE = 0.064, 0.04, 16
@@ -119,15 +119,15 @@ def draw_gaps(text: str, median: float, seed: int) -> list[float]:
 
 def replay(head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
     """Type `text` behind `head`, asking after every key as an editor does."""
-    loop = Loop()
+    loop = SimulatedLoop()
     try:
         return loop.run_until_complete(_replay(loop, head, text, pauses, quiet))
     finally:
         loop.close()
 
 
-async def _replay(loop: Loop, head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
-    engine, result = Engine(head + text), Replay()
+async def _replay(loop: SimulatedLoop, head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
+    engine, result = SimulatedEngine(head + text), Replay()
     rhythm = TypingRhythm(loop.time)
     settings = Completion(outline_tokens=0, warm=False, speculate=False)
     completer = Desk(Completer(engine, settings, TriggerPolicy(quiet)), rhythm)

@@ -68,7 +68,7 @@ def draw_edit(source: str, document: Document, rng: random.Random) -> tuple[Edit
     return edit, document.apply_edit(edit, document.version + 1)
 
 
-class Run:
+class EditRun:
     """A text that is edited and sometimes undone, and that begins again when it has grown."""
 
     def __init__(self, name: str, source: str, seed: int) -> None:
@@ -120,7 +120,7 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1)
     args = options.parse_args()
     for name, source in list_sources():
-        run, checked, wrong = Run(name, source, args.seed), 0, 0
+        run, checked, wrong = EditRun(name, source, args.seed), 0, 0
         for _ in range(args.edits):
             run.step()
             if run.asked():

@@ -30,7 +30,7 @@ def tree_of(name: str, text: str) -> SyntaxTree:
     return tree
 
 
-class Clock:
+class TickingClock:
     """A clock on which a second passes at each look."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Clock:
 
 
 def test_a_parse_ends_soon_after_its_allowance_is_spent():
-    clock = Clock()
+    clock = TickingClock()
     with pytest.raises(ParseBudgetExceeded, match="parsing takes more than 20000 ms"):
         parse_bytes(find_language("python"), MANY_LINES, Allowance(20.0, clock))
     # a slow parser gets 64 bytes at a time, so this text would need thousands of looks
@@ -50,7 +50,7 @@ def test_a_parse_ends_soon_after_its_allowance_is_spent():
 
 
 def test_an_allowance_is_shared_and_can_be_withdrawn():
-    clock = Clock()
+    clock = TickingClock()
     shared = Allowance(1e9, clock)
     assert parse_bytes(find_language("python"), b"x = 1\n", shared).root_node.child_count == 1
     shared.cancel()
@@ -103,7 +103,7 @@ def test_an_edit_is_parsed_within_the_allowance_too():
     tree = tree_of("python", "x = 1\n")
     edit = Edit(0, 0, MANY_LINES)
     with pytest.raises(ParseBudgetExceeded):
-        tree.apply_edit(edit, Allowance(20.0, Clock()))
+        tree.apply_edit(edit, Allowance(20.0, TickingClock()))
     assert tree.apply_edit(edit, Allowance(BUDGET.text_s)) is not None
 
 
@@ -111,7 +111,7 @@ def test_the_search_for_broken_lines_ends_with_its_allowance():
     lines = [b"x = 1"] * 100 + [b"return )"]
     going = [False] * len(lines)
     assert BrokenLineSearch(find_language("python"), lines, going).find_lines(0, len(lines)) == [100]
-    clock = Clock()
+    clock = TickingClock()
     assert (
         BrokenLineSearch(find_language("python"), lines, going, Allowance(20.0, clock)).find_lines(0, len(lines)) == []
     )

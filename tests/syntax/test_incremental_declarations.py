@@ -14,14 +14,14 @@ from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.syntax.markup import tree_of
-from tests.syntax.random_edits import Run, list_sources
+from tests.syntax.random_edits import EditRun, list_sources
 
 EDITS = 100
 
 
 @pytest.mark.parametrize(("name", "source"), list(list_sources()))
 def test_declarations_after_random_edits_are_those_of_the_whole_text(name: str, source: str):
-    run = Run(name, source, seed=1)
+    run = EditRun(name, source, seed=1)
     for _ in range(EDITS):
         edit = run.step()
         if run.asked():

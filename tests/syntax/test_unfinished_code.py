@@ -204,7 +204,7 @@ def test_data_has_unfinished_ends_too():
     assert check("a.toml", "a = 1\n<|>\n", "b = = 1")
 
 
-class Cut(str):
+class CountingText(str):
     """A text that counts how much of it was read."""
 
     taken = 0
@@ -226,7 +226,7 @@ class Cut(str):
 def test_a_long_line_is_read_once_for_all_its_words(path: str, words: str):
     language = language_for("", path)
     assert language
-    text = Cut(words * (800 // len(words)))
+    text = CountingText(words * (800 // len(words)))
     assert list(generate_tails(text, language))
     # the line itself is taken a few times, and the same for each word
     assert text.taken < 5 * len(text) + 200 * len(re.findall(r"\w+", text))

@@ -21,7 +21,7 @@ BEFORE = Document.from_text("file:///calc.py", "x = 1\n")
 CHANGES = ChangeSet.of(Change.from_documents(BEFORE, Document.from_text(BEFORE.uri, "x = 2\n"), FILE))
 
 
-class Suites:
+class FixedSuites:
     """Tests with a known outcome."""
 
     def __init__(self, outcome: Outcome) -> None:
@@ -35,7 +35,7 @@ class Suites:
 
 
 def make_suites(outcome: Outcome) -> SuiteComparison:
-    return cast("SuiteComparison", Suites(outcome))
+    return cast("SuiteComparison", FixedSuites(outcome))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ TASK = "return the area"
 ONLY_REVIEW = Verification(parse_check=False, kept=False, lint=False, test=False)
 
 
-class Judge(ScriptedEngine):
+class JudgingModel(ScriptedEngine):
     """A model with one answer and its probability of YES."""
 
     def __init__(self, answer: str, yes: float | None = None) -> None:
@@ -54,13 +54,15 @@ def change(after: str = "def area(r):\n    return 3 * r ** 2\n", name: str = "a.
     return ChangeSet.of(Change.from_documents(before, Document.from_text(before.uri, after), file))
 
 
-async def judge(engine: Judge, *, can_veto: bool = False, changes: ChangeSet | None = None, **options: Any) -> Outcome:
+async def judge(
+    engine: JudgingModel, *, can_veto: bool = False, changes: ChangeSet | None = None, **options: Any
+) -> Outcome:
     check = ReviewCheck(Reviewer(lambda: engine, **options), TASK, can_veto=can_veto)
     return await run_check(check, changes or change())
 
 
 async def test_the_question_is_short_and_has_two_answers() -> None:
-    engine = Judge("YES", 0.75)
+    engine = JudgingModel("YES", 0.75)
     outcome = await judge(engine)
     assert (outcome.status, outcome.reason) == ("passed", "YES, probability 0.75")
     [request] = engine.requests
@@ -73,19 +75,19 @@ async def test_the_question_is_short_and_has_two_answers() -> None:
 
 
 async def test_a_no_is_recorded_and_fails_only_with_a_veto() -> None:
-    report = await judge(Judge("NO", 0.25))
+    report = await judge(JudgingModel("NO", 0.25))
     assert (report.status, report.reason, report.lines) == ("skipped", "NO, probability 0.75; it has no veto", ())
-    veto = await judge(Judge("NO", 0.25), can_veto=True)
+    veto = await judge(JudgingModel("NO", 0.25), can_veto=True)
     assert (veto.status, veto.reason, veto.lines) == ("failed", "NO, probability 0.75", ("REVIEW: NO",))
 
 
 async def test_a_server_without_probabilities_still_answers() -> None:
-    assert (await judge(Judge("YES"))).reason == "YES"
-    assert (await judge(Judge("maybe"))).reason == "the model answered neither YES nor NO"
+    assert (await judge(JudgingModel("YES"))).reason == "YES"
+    assert (await judge(JudgingModel("maybe"))).reason == "the model answered neither YES nor NO"
 
 
 async def test_a_yes_of_the_model_is_no_pass() -> None:
-    tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: Judge("YES", 0.9)))
+    tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: JudgingModel("YES", 0.9)))
     settings = replace(ONLY_REVIEW, diff_review="report")
     verdict = await run_checks(change(), create_checks(settings, CheckContext(tools, task=TASK)))
     assert [outcome.status for outcome in verdict.outcomes] == ["passed"]
@@ -100,7 +102,7 @@ async def test_a_yes_of_the_model_is_no_pass() -> None:
     [("off", "NO", True, 0), ("report", "NO", True, 1), ("veto", "NO", False, 1), ("veto", "YES", True, 1)],
 )
 async def test_the_setting_decides(word: str, answer: str, passes: bool, asked: int) -> None:
-    engine = Judge(answer)
+    engine = JudgingModel(answer)
     settings = replace(ONLY_REVIEW, parse_check=True, diff_review=word)
     context = CheckContext(CheckTools(Ruff(), reviewer=Reviewer(lambda: engine)), task=TASK)
     verdict = await run_checks(change(), create_checks(settings, context))
@@ -108,7 +110,7 @@ async def test_the_setting_decides(word: str, answer: str, passes: bool, asked: 
 
 
 async def test_private_code_is_not_sent_for_a_review() -> None:
-    engine = Judge("YES")
+    engine = JudgingModel("YES")
     private = await judge(engine, private_reason=lambda uri: "ignored by .gitignore")
     assert private.reason == "a.py is ignored by .gitignore, so it is not sent to the model"
     secret = change("def area(r):\n    key = 'AKIAIOSFODNN7EXAMPLA'\n    return key\n")
@@ -119,6 +121,6 @@ async def test_private_code_is_not_sent_for_a_review() -> None:
 
 
 async def test_without_a_task_the_review_does_not_run() -> None:
-    tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: Judge("NO")))
+    tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: JudgingModel("NO")))
     settings = replace(ONLY_REVIEW, diff_review="veto")
     assert create_checks(settings, CheckContext(tools)) == []

@@ -43,7 +43,7 @@ def test_a_verdict_is_passed_if_a_check_ran_and_none_failed(
     assert found.findings == (FINDING,) * statuses.count("failed")
 
 
-class Says(DocumentCheck):
+class FixedCheck(DocumentCheck):
     """A check with a known answer, which counts its runs."""
 
     title = ""
@@ -63,7 +63,7 @@ CHANGE = Change.from_documents(Document.from_text("file:///a", "a"), Document.fr
 
 @pytest.mark.parametrize(("second", "asked"), [("failed", [1, 1, 0]), ("skipped", [1, 1, 1])])
 async def test_the_first_failure_ends_the_checks(second: Status, asked: list[int]) -> None:
-    checks = [Says("a", "skipped"), Says("b", second), Says("c", "passed")]
+    checks = [FixedCheck("a", "skipped"), FixedCheck("b", second), FixedCheck("c", "passed")]
     found = await run_checks(ChangeSet.of(CHANGE), checks)
     assert [check.asked for check in checks] == asked
     assert [outcome.check for outcome in found.outcomes] == ["a", "b", "c"][: sum(asked)]

@@ -58,7 +58,7 @@ def fake_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def bench(
+def bench_shell(
     tmp_path: Path,
     home: Path,
     tiny_model: Path,

@@ -47,7 +47,7 @@ def text_of(result: Any) -> str:
 
 
 @pytest.fixture(autouse=True)
-def secret(monkeypatch: pytest.MonkeyPatch):
+def secret_variable(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MCP_TEST_SECRET", "s3cret")
 
 

@@ -110,7 +110,7 @@ class Editor:
         self.texts[path] = document
 
 
-class Desk:
+class ToolWorkspace:
     """A workspace folder with tools. `kept` are the paths of its checkpoints."""
 
     def __init__(self, root: Path, files: dict[str, str | bytes], index: IndexQuery | None = None, **more: Any) -> None:

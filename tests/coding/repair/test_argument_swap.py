@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.coding.repair.requests import make_request, repair_all
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 WRONG = "argument of type 'string' is not assignable"
 SWAPPED = [
@@ -125,7 +125,7 @@ async def test_without_evidence_arguments_are_not_swapped(path: str, marked: str
 
 async def test_the_parameters_may_be_those_of_another_file(tmp_path: Path):
     files = {"shop.py": "def order(item: str, quantity: int): ...\n", "b.py": ""}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         marked = 'from shop import order\n\norder(<|>3<|>, "tea")\n'
         repairs = await repair_all(
             make_request("b.py", marked, 'Argument of type "int"', "reportArgumentType", index=indexed.query)

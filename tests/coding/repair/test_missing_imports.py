@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.coding.repair.requests import make_request, repair_all
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 LIBRARY = [
     # a module of Python whose member is used: sorted into the group
@@ -273,6 +273,6 @@ OTHER_FILE_CASES = [
 async def test_a_name_is_imported_in_the_way_of_other_files(
     files: dict[str, str], path: str, marked: str, message: str, after: str, tmp_path: Path
 ):
-    with closing(Indexed(tmp_path, {**files, path: ""})) as indexed:
+    with closing(IndexedFolder(tmp_path, {**files, path: ""})) as indexed:
         repairs = await repair_all(make_request(path, marked, message, index=indexed.query))
     assert repairs[0][0] == after

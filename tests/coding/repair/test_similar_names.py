@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from tests.coding.repair.requests import make_request, repair_all
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 from tests.knowledge.packages import REQUESTS, install, make_venv
 
 NEAREST = [
@@ -249,7 +249,7 @@ async def test_an_unused_variable_is_the_more_likely_repair():
 
 async def test_the_index_knows_names_of_other_files_of_the_package(tmp_path: Path):
     files = {"p/a.go": "package p\n\nfunc Normalise(x int) int { return x }\n", "p/b.go": "package p\n"}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         marked = "package p\n\nfunc g() int { return <|>Normalsie<|>(1) }\n"
         repairs = await repair_all(make_request("p/b.go", marked, "undefined: Normalsie", index=indexed.query))
     assert repairs[0][0] == "package p\n\nfunc g() int { return Normalise(1) }\n"
@@ -257,7 +257,7 @@ async def test_the_index_knows_names_of_other_files_of_the_package(tmp_path: Pat
 
 async def test_the_index_knows_the_parameters_of_functions_of_other_files(tmp_path: Path):
     files = {"shop.py": "def order(item, *, quantity=1): ...\n", "b.py": ""}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         marked = "from shop import order\n\norder(1, <|>quantitiy<|>=2)\n"
         repairs = await repair_all(make_request("b.py", marked, 'No parameter named "quantitiy"', index=indexed.query))
     assert repairs[0][0] == "from shop import order\n\norder(1, quantity=2)\n"

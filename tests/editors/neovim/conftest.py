@@ -109,7 +109,7 @@ def editor(start: Start) -> Editor:
 
 
 @pytest.fixture
-def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
+def start_real_editor(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
     """Start an editor that is attached to `lsp-harness serve`, with the cursor on the third line.
 
     The engine has these replies and no others: one request too many is an error in the log. Without `repairs`, each fix
@@ -140,12 +140,12 @@ def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
 
 
 @pytest.fixture
-def undefined(real: Real) -> Editor:
+def editor_with_undefined_name(start_real_editor: Real) -> Editor:
     """An editor in which the accepted text has an undefined name, and the server has found it."""
     # without the errors that are shown before an edit is verified, and without checks that wait for a checker or the
     # index, a diagnostic says that the verdict is there
     settings = 'on_open = false\ntype_check = "off"\ntest = false\n'
-    editor = real({"text": "total / count", "expect": "def mean"}, settings=settings)
+    editor = start_real_editor({"text": "total / count", "expect": "def mean"}, settings=settings)
     editor.type("A ")
     editor.shows("total / count")
     editor.hush()

@@ -151,7 +151,7 @@ def test_only_the_requested_keys_are_mapped(start: Start):
 
 
 @pytest.fixture
-def manual(start: Start, tmp_path: Path) -> tuple[Editor, Path]:
+def help_manual(start: Start, tmp_path: Path) -> tuple[Editor, Path]:
     """A copy of the help with tags, which are not in the repository."""
     editor = start()
     folder = tmp_path / "manual"
@@ -160,16 +160,16 @@ def manual(start: Start, tmp_path: Path) -> tuple[Editor, Path]:
     return editor, folder / "doc/lsp_harness.txt"
 
 
-def test_the_help_can_be_found(manual: tuple[Editor, Path]):
-    editor, page = manual
+def test_the_help_can_be_found(help_manual: tuple[Editor, Path]):
+    editor, page = help_manual
     for subject in ("lsp_harness", ":LspHarness", "lsp_harness.setup()", "lsp_harness.accept()", "hl-LspHarnessGhost"):
         editor.nvim.command(f"help {subject}")
         assert editor.nvim.current.buffer.name == str(page)
         assert f"*{subject}*" in editor.nvim.current.line
 
 
-def test_the_help_describes_every_function_and_option(manual: tuple[Editor, Path]):
-    editor, page = manual
+def test_the_help_describes_every_function_and_option(help_manual: tuple[Editor, Path]):
+    editor, page = help_manual
     text = page.read_text()
     functions = editor.lua("return vim.tbl_keys(require('lsp_harness'))")
     internal = {"load", "map", "native"}
@@ -178,8 +178,8 @@ def test_the_help_describes_every_function_and_option(manual: tuple[Editor, Path
     assert [name for name in commands if f"LspHarness {name}" not in text] == []
 
 
-def test_the_defaults_the_help_shows_are_the_defaults(manual: tuple[Editor, Path]):
-    editor, page = manual
+def test_the_defaults_the_help_shows_are_the_defaults(help_manual: tuple[Editor, Path]):
+    editor, page = help_manual
     shown = page.read_text().partition("The defaults: >lua\n")[2].partition("\n<")[0]
     editor.lua("require('lsp_harness.config').set()")
 
@@ -189,8 +189,8 @@ def test_the_defaults_the_help_shows_are_the_defaults(manual: tuple[Editor, Path
     assert [name for name in options if name != "set" and f"      {name} = " not in shown] == []
 
 
-def test_every_link_of_the_help_leads_somewhere(manual: tuple[Editor, Path]):
-    editor, page = manual
+def test_every_link_of_the_help_leads_somewhere(help_manual: tuple[Editor, Path]):
+    editor, page = help_manual
     links = set(re.findall(r"\|([^|\s]+)\|", page.read_text())) - {"here", "edit"}
     lost = []
     for link in sorted(links):

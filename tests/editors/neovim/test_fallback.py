@@ -59,9 +59,9 @@ def find_servers(editor: Editor, method: str) -> list[str]:
 
 
 @pytest.fixture
-def indexed(real: Real) -> Editor:
+def indexed_editor(start_real_editor: Real) -> Editor:
     """An editor with the cursor on a name that another, indexed file declares."""
-    editor = real()
+    editor = start_real_editor()
     (editor.folder / "shapes.py").write_text(SHAPES)
     editor.open("use.py", USE)
     editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 1 })")
@@ -77,18 +77,18 @@ def indexed(real: Real) -> Editor:
     return editor
 
 
-def test_without_another_server_a_jump_goes_to_the_definition(indexed: Editor):
-    indexed.lua("vim.lsp.buf.definition()")
+def test_without_another_server_a_jump_goes_to_the_definition(indexed_editor: Editor):
+    indexed_editor.lua("vim.lsp.buf.definition()")
 
-    indexed.until("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'shapes.py'")
-    assert indexed.cursor == (1, 6)
+    indexed_editor.until("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'shapes.py'")
+    assert indexed_editor.cursor == (1, 6)
 
 
-def test_without_another_server_the_references_are_listed(indexed: Editor):
-    indexed.lua("vim.lsp.buf.references()")
+def test_without_another_server_the_references_are_listed(indexed_editor: Editor):
+    indexed_editor.lua("vim.lsp.buf.references()")
 
-    indexed.until("vim.bo.filetype == 'qf'")
-    places = indexed.lua("""
+    indexed_editor.until("vim.bo.filetype == 'qf'")
+    places = indexed_editor.lua("""
         return vim.iter(vim.fn.getqflist()):map(function(item)
           return { vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)), item.lnum, item.col }
         end):totable()
@@ -96,16 +96,16 @@ def test_without_another_server_the_references_are_listed(indexed: Editor):
     assert places == [["shapes.py", 1, 7], ["use.py", 1, 20], ["use.py", 3, 1]]
 
 
-def test_another_server_with_definitions_replaces_ours(indexed: Editor):
-    start_other_server(indexed)
+def test_another_server_with_definitions_replaces_ours(indexed_editor: Editor):
+    start_other_server(indexed_editor)
 
-    indexed.lua("vim.lsp.buf.definition()")
-    indexed.until("vim.api.nvim_win_get_cursor(0)[1] == 2")
-    assert indexed.buffer == USE.splitlines()
+    indexed_editor.lua("vim.lsp.buf.definition()")
+    indexed_editor.until("vim.api.nvim_win_get_cursor(0)[1] == 2")
+    assert indexed_editor.buffer == USE.splitlines()
 
-    indexed.lua("vim.lsp.buf.references()")
-    indexed.until("vim.bo.filetype == 'qf'")
-    assert [(place["lnum"], place["col"]) for place in indexed.lua("return vim.fn.getqflist()")] == [(2, 1)]
+    indexed_editor.lua("vim.lsp.buf.references()")
+    indexed_editor.until("vim.bo.filetype == 'qf'")
+    assert [(place["lnum"], place["col"]) for place in indexed_editor.lua("return vim.fn.getqflist()")] == [(2, 1)]
 
 
 def test_the_fallback_is_off_only_while_another_server_is_attached(editor: Editor):

@@ -149,8 +149,8 @@ def test_health_warns_about_a_server_without_commands(start: Start):
     assert any("WARNING this server has no lspHarness.commands" in line for line in editor.buffer)
 
 
-def test_the_real_server_lists_its_commands(real: Real):
-    editor = real()
+def test_the_real_server_lists_its_commands(start_real_editor: Real):
+    editor = start_real_editor()
     editor.until("#require('lsp_harness.forwarded_commands').names(vim.lsp.get_clients()[1]) > 0")
 
     assert list_offered_commands(editor) == [

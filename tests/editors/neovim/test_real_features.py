@@ -18,9 +18,9 @@ def wait_for_status_line(editor: Editor, begins: str) -> None:
     editor.until("vim.startswith(require('lsp_harness').statusline(), ...)", begins)
 
 
-def test_the_user_cycles_through_alternatives_and_accepts_the_shown_one(real: Real):
+def test_the_user_cycles_through_alternatives_and_accepts_the_shown_one(start_real_editor: Real):
     more = [{"text": "total / max(len(values), 1)"}, {"text": "total"}]
-    editor = real(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
+    editor = start_real_editor(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
     editor.type("A ")
     editor.shows(REST)
     editor.hush()
@@ -39,9 +39,9 @@ def test_the_user_cycles_through_alternatives_and_accepts_the_shown_one(real: Re
     assert editor.buffer[2] == f"    return {seen[2]}"
 
 
-def test_an_explicit_request_shows_one_suggestion_and_the_key_shows_others(real: Real):
+def test_an_explicit_request_shows_one_suggestion_and_the_key_shows_others(start_real_editor: Real):
     more = [{"text": "total / max(len(values), 1)"}, {"text": "total"}]
-    editor = real(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
+    editor = start_real_editor(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
     editor.hush()
 
     editor.type("A <M-s>")
@@ -52,9 +52,9 @@ def test_an_explicit_request_shows_one_suggestion_and_the_key_shows_others(real:
     assert editor.ghost in (["total"], ["total / max(len(values), 1)"])
 
 
-def test_a_slow_requested_suggestion_shows_progress_and_can_be_cancelled(real: Real):
+def test_a_slow_requested_suggestion_shows_progress_and_can_be_cancelled(start_real_editor: Real):
     title = "Completion by lsp-harness"
-    editor = real({"hang": True}, REPLY)
+    editor = start_real_editor({"hang": True}, REPLY)
     editor.hush()
 
     editor.type("A <M-s>")
@@ -72,8 +72,8 @@ def test_a_slow_requested_suggestion_shows_progress_and_can_be_cancelled(real: R
     editor.shows(REST)
 
 
-def test_why_opens_the_verdict_on_an_accepted_text(undefined: Editor):
-    editor = undefined
+def test_why_opens_the_verdict_on_an_accepted_text(editor_with_undefined_name: Editor):
+    editor = editor_with_undefined_name
 
     editor.nvim.command("LspHarness why")
 
@@ -85,8 +85,8 @@ def test_why_opens_the_verdict_on_an_accepted_text(undefined: Editor):
     assert editor.lua("return vim.bo.modifiable") is False
 
 
-def test_the_statusline_shows_the_state_of_the_engine_and_the_figures(real: Real):
-    editor = real(REPLY, settings="[completion]\nwarm = false\n")
+def test_the_statusline_shows_the_state_of_the_engine_and_the_figures(start_real_editor: Real):
+    editor = start_real_editor(REPLY, settings="[completion]\nwarm = false\n")
     wait_for_status_line(editor, f"{MODEL} off")
 
     editor.type("A ")
@@ -95,14 +95,14 @@ def test_the_statusline_shows_the_state_of_the_engine_and_the_figures(real: Real
     editor.until("require('lsp_harness').statusline():find('ready, %d+/%d+ reused') ~= nil")
 
 
-def test_the_statusline_says_that_the_workspace_is_not_trusted(real: Real):
-    editor = real(before="_G.options = { trusted = false }")
+def test_the_statusline_says_that_the_workspace_is_not_trusted(start_real_editor: Real):
+    editor = start_real_editor(before="_G.options = { trusted = false }")
 
     editor.until("require('lsp_harness').statusline():find('not trusted', 1, true) ~= nil")
 
 
-def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(real: Real):
-    editor = real(REPLY)
+def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(start_real_editor: Real):
+    editor = start_real_editor(REPLY)
     wait_for_status_line(editor, MODEL)
 
     editor.nvim.command("LspHarness pause everywhere")
@@ -118,8 +118,8 @@ def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(real: Real)
     editor.shows(REST)
 
 
-def test_a_dismissed_suggestion_is_counted_as_dismissed(real: Real):
-    editor = real(REPLY)
+def test_a_dismissed_suggestion_is_counted_as_dismissed(start_real_editor: Real):
+    editor = start_real_editor(REPLY)
     editor.type("A ")
     editor.shows(REST)
     editor.hush()
@@ -135,8 +135,8 @@ def test_a_dismissed_suggestion_is_counted_as_dismissed(real: Real):
     editor.says("shown: 1")
 
 
-def test_another_model_of_the_catalogue_is_sent_as_a_setting(real: Real):
-    editor = real()
+def test_another_model_of_the_catalogue_is_sent_as_a_setting(start_real_editor: Real):
+    editor = start_real_editor()
     wait_for_status_line(editor, MODEL)
     editor.choosing("none of these")
     editor.nvim.command("LspHarness model")

@@ -66,7 +66,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @dataclass
-class Web:
+class FakeWebServer:
     """A web server whose behaviour a test scripts."""
 
     base: str
@@ -80,7 +80,7 @@ class Web:
 
 
 @pytest.fixture
-def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
+def web_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeWebServer]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
     class Handler(BaseHTTPRequestHandler):
@@ -104,7 +104,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
         def log_message(self, format: str, *args: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    site = Web(f"http://127.0.0.1:{server.server_port}")
+    site = FakeWebServer(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield site

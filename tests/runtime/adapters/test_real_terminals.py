@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.fixture
-def fake() -> Iterator[FakeModelServer]:
+def fake_model_server() -> Iterator[FakeModelServer]:
     with FakeModelServer() as server:
         yield server
 
@@ -73,11 +73,16 @@ def list_statuses(pool: AgentPool, agent: Agent) -> list[str]:
     [*((name, "pty") for name in ("claude", "codex", "opencode")), ("claude", ""), ("codex", "")],
 )
 async def test_an_agent_of_a_pool_answers_and_asks_for_permission(
-    name: str, transport: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake: FakeModelServer
+    name: str,
+    transport: str,
+    pool: AgentPool,
+    answering_gate: AnsweringGate,
+    run: AgentRun,
+    fake_model_server: FakeModelServer,
 ) -> None:
     pool.registry.add(require_agent(name))
     seed_home(run)
-    agent = await pool.spawn(spec_for(name, run, fake.url, "pty" if transport else ""))
+    agent = await pool.spawn(spec_for(name, run, fake_model_server.url, "pty" if transport else ""))
     await wait_for_status(agent, "ready")
     made = run.workdir / "made.txt"
 
@@ -108,13 +113,13 @@ async def test_an_agent_of_a_pool_answers_and_asks_for_permission(
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode"])
 async def test_a_message_is_not_appended_to_an_unsent_text(
-    name: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake: FakeModelServer
+    name: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake_model_server: FakeModelServer
 ) -> None:
     pool.registry.add(require_agent(name))
     seed_home(run)
     # trust in the folder
     answering_gate.allows = True
-    agent = await pool.spawn(spec_for(name, run, fake.url, "pty"))
+    agent = await pool.spawn(spec_for(name, run, fake_model_server.url, "pty"))
     await wait_for_status(agent, "ready")
     assert agent.terminal
     changed = asyncio.Event()

@@ -47,7 +47,7 @@ LOG = "npm notice press enter to continue or esc to cancel: 12 packages are look
 
 
 @dataclass(frozen=True)
-class Case:
+class ScreenCase:
     """A screen and what a reader must find on it."""
 
     name: str
@@ -90,8 +90,8 @@ def with_log(drawing: Drawing) -> Drawing:
 
 CASES = [
     # claude
-    Case("claude starts", "claude", lambda w: Drawing(w, [""]), "starting"),
-    Case(
+    ScreenCase("claude starts", "claude", lambda w: Drawing(w, [""]), "starting"),
+    ScreenCase(
         "claude asks for trust, no first",
         "claude",
         lambda w: claude_trust(w, ("No, exit", "Yes, I trust this folder"), 0),
@@ -100,7 +100,7 @@ CASES = [
         "Is this a project you created or one you trust?",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude asks for trust, yes first",
         "claude",
         lambda w: claude_trust(w, ("1. Yes, I trust this folder", "2. No, exit"), 0),
@@ -109,7 +109,7 @@ CASES = [
         "Is this a project you created or one you trust?",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude asks for trust, second selected",
         "claude",
         lambda w: claude_trust(w, ("No, exit", "Yes, I trust this folder"), 1),
@@ -117,7 +117,7 @@ CASES = [
         "trust",
         selected=1,
     ),
-    Case(
+    ScreenCase(
         "claude asks for a theme",
         "claude",
         lambda w: claude_dialog(
@@ -128,7 +128,7 @@ CASES = [
         "Choose the text style that looks best",
         1,
     ),
-    Case(
+    ScreenCase(
         "claude asks for a login method",
         "claude",
         lambda w: claude_dialog(
@@ -139,7 +139,7 @@ CASES = [
         "Select login method:",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude shows the address of a login",
         "claude",
         lambda w: (
@@ -152,7 +152,7 @@ CASES = [
         "authenticating",
         "auth",
     ),
-    Case(
+    ScreenCase(
         "claude found a key",
         "claude",
         lambda w: claude_dialog(
@@ -167,27 +167,27 @@ CASES = [
         "Do you want to use this API key?",
         1,
     ),
-    Case("claude is ready", "claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE), "ready"),
-    Case(
+    ScreenCase("claude is ready", "claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE), "ready"),
+    ScreenCase(
         "claude is ready and suggests a message",
         "claude",
         lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, hint="Try to refactor the loader"),
         "ready",
     ),
-    Case(
+    ScreenCase(
         "claude has an unsent text",
         "claude",
         lambda w: claude_composer(claude_talk(w), "⏸ manual mode on", typed="delete it"),
         "starting",
     ),
-    Case(
+    ScreenCase(
         "claude is not logged in",
         "claude",
         lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, above="Not logged in · run /login".rjust(w)),
         "authenticating",
         "auth",
     ),
-    Case(
+    ScreenCase(
         "claude works",
         "claude",
         lambda w: claude_composer(
@@ -195,16 +195,16 @@ CASES = [
         ),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "claude works without a title",
         "claude",
         lambda w: claude_composer(claude_talk(w, title="Claude Code"), CLAUDE_BUSY),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "claude asks for a command", "claude", claude_permission, "blocked", "permission", "Do you want to proceed?", 0
     ),
-    Case(
+    ScreenCase(
         "claude asks for a new file",
         "claude",
         lambda w: claude_permission(w, "Do you want to create made.txt?", 2),
@@ -213,7 +213,7 @@ CASES = [
         "Do you want to create made.txt?",
         2,
     ),
-    Case(
+    ScreenCase(
         "claude shows a dialog that no rule knows",
         "claude",
         lambda w: claude_dialog(
@@ -224,26 +224,26 @@ CASES = [
         "Resume a session",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude shows a form that no rule knows",
         "claude",
         lambda w: claude_talk(w).add("─" * w, " Name of the profile", "", f" {CONFIRM}"),
         "blocked",
         "dialog",
     ),
-    Case(
+    ScreenCase(
         "claude quoted a dialog",
         "claude",
         lambda w: claude_composer(with_quote(claude_talk(w)), CLAUDE_IDLE),
         "ready",
     ),
-    Case(
+    ScreenCase(
         "claude quotes a dialog and works",
         "claude",
         lambda w: claude_composer(with_quote(claude_talk(w, title="◑ Claude Code")), CLAUDE_BUSY),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "claude quoted its own footers and asks",
         "claude",
         lambda w: claude_dialog(
@@ -257,14 +257,14 @@ CASES = [
         "Do you want to proceed?",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude streams a log",
         "claude",
         lambda w: claude_composer(with_log(claude_talk(w, title="◐ Claude Code")), CLAUDE_BUSY),
         "busy",
     ),
     # codex
-    Case(
+    ScreenCase(
         "codex asks for a login method",
         "codex",
         lambda w: codex_dialog(
@@ -275,7 +275,7 @@ CASES = [
         "Choose how you want to use Codex.",
         0,
     ),
-    Case(
+    ScreenCase(
         "codex shows the address of a login",
         "codex",
         lambda w: Drawing(w, ["  Finish signing in via your browser", ""]).add(
@@ -284,7 +284,7 @@ CASES = [
         "authenticating",
         "auth",
     ),
-    Case(
+    ScreenCase(
         "codex asks for trust",
         "codex",
         lambda w: codex_dialog(
@@ -298,15 +298,15 @@ CASES = [
         "Trust this folder? Codex can read, edit, and run files here",
         0,
     ),
-    Case("codex shows only a composer", "codex", lambda w: codex_composer(codex_talk(w)), "starting"),
-    Case(
+    ScreenCase("codex shows only a composer", "codex", lambda w: codex_composer(codex_talk(w)), "starting"),
+    ScreenCase(
         "codex works",
         "codex",
         lambda w: codex_composer(codex_talk(w, title="⠋ w"), status="• Working (1s • esc to interrupt)"),
         "busy",
     ),
-    Case("codex streams", "codex", lambda w: codex_composer(codex_talk(w, title="⠹ w")), "busy"),
-    Case(
+    ScreenCase("codex streams", "codex", lambda w: codex_composer(codex_talk(w, title="⠹ w")), "busy"),
+    ScreenCase(
         "codex asks for a command",
         "codex",
         codex_permission,
@@ -315,16 +315,18 @@ CASES = [
         "Would you like to run the following command?",
         0,
     ),
-    Case("codex asks, third selected", "codex", lambda w: codex_permission(w, 2), "blocked", "permission", selected=2),
-    Case("codex quoted a dialog", "codex", lambda w: codex_composer(with_quote(codex_talk(w))), "starting"),
-    Case(
+    ScreenCase(
+        "codex asks, third selected", "codex", lambda w: codex_permission(w, 2), "blocked", "permission", selected=2
+    ),
+    ScreenCase("codex quoted a dialog", "codex", lambda w: codex_composer(with_quote(codex_talk(w))), "starting"),
+    ScreenCase(
         "codex quotes a dialog and works",
         "codex",
         lambda w: codex_composer(with_quote(codex_talk(w, title="⠹ w"))),
         "busy",
     ),
     # gemini
-    Case(
+    ScreenCase(
         "gemini asks for trust under a title that says ready",
         "gemini",
         lambda w: gemini_dialog(
@@ -337,7 +339,7 @@ CASES = [
         "Do you trust the files in this folder?",
         0,
     ),
-    Case(
+    ScreenCase(
         "gemini asks for a login",
         "gemini",
         lambda w: gemini_dialog(
@@ -351,7 +353,7 @@ CASES = [
         "How would you like to authenticate for this project?",
         1,
     ),
-    Case(
+    ScreenCase(
         "gemini shows the address of a login",
         "gemini",
         lambda w: (
@@ -362,21 +364,23 @@ CASES = [
         "authenticating",
         "auth",
     ),
-    Case("gemini is ready", "gemini", lambda w: gemini_composer(gemini_talk(w)), "ready"),
-    Case("gemini has an unsent text", "gemini", lambda w: gemini_composer(gemini_talk(w), typed="rm"), "starting"),
-    Case(
+    ScreenCase("gemini is ready", "gemini", lambda w: gemini_composer(gemini_talk(w)), "ready"),
+    ScreenCase(
+        "gemini has an unsent text", "gemini", lambda w: gemini_composer(gemini_talk(w), typed="rm"), "starting"
+    ),
+    ScreenCase(
         "gemini works",
         "gemini",
         lambda w: gemini_composer(gemini_talk(w, title="✦  Working… (w)"), status="⠏ Thinking... (esc to cancel, 2s)"),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "gemini works without a title",
         "gemini",
         lambda w: gemini_composer(gemini_talk(w, title=""), status="⠏ Thinking... (esc to cancel, 2s)"),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "gemini asks for a command",
         "gemini",
         lambda w: gemini_dialog(
@@ -389,20 +393,20 @@ CASES = [
         "Allow execution of [Shell]?",
         0,
     ),
-    Case("gemini quoted a dialog", "gemini", lambda w: gemini_composer(with_quote(gemini_talk(w))), "ready"),
+    ScreenCase("gemini quoted a dialog", "gemini", lambda w: gemini_composer(with_quote(gemini_talk(w))), "ready"),
     # opencode
-    Case("opencode is blank", "opencode", lambda w: Drawing(w), "starting"),
-    Case("opencode is ready", "opencode", lambda w: opencode_composer(opencode_talk(w)), "ready"),
-    Case(
+    ScreenCase("opencode is blank", "opencode", lambda w: Drawing(w), "starting"),
+    ScreenCase("opencode is ready", "opencode", lambda w: opencode_composer(opencode_talk(w)), "ready"),
+    ScreenCase(
         "opencode has an unsent text", "opencode", lambda w: opencode_composer(opencode_talk(w), typed="rm"), "starting"
     ),
-    Case(
+    ScreenCase(
         "opencode works",
         "opencode",
         lambda w: opencode_composer(opencode_talk(w), footer="■■⬝⬝  esc interrupt"),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "opencode asks for a command",
         "opencode",
         lambda w: opencode_dialog(opencode_talk(w), ("  # Shell command", "", "$ touch made.txt")),
@@ -410,5 +414,7 @@ CASES = [
         "permission",
         selected=-1,
     ),
-    Case("opencode quoted a dialog", "opencode", lambda w: opencode_composer(with_quote(opencode_talk(w))), "ready"),
+    ScreenCase(
+        "opencode quoted a dialog", "opencode", lambda w: opencode_composer(with_quote(opencode_talk(w))), "ready"
+    ),
 ]

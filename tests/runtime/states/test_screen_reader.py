@@ -17,7 +17,7 @@ from tests.runtime.states.screen_cases import (
     QUOTED,
     VERSIONS,
     WIDTHS,
-    Case,
+    ScreenCase,
     claude_permission,
 )
 from tests.support.agent_screens import (
@@ -36,7 +36,7 @@ from tests.support.agent_screens import (
 )
 
 
-class Watch:
+class ScreenWatch:
     """A reader and a ladder that look at one screen."""
 
     def __init__(self, agent: str, columns: int, version: str = "") -> None:
@@ -61,8 +61,8 @@ class Watch:
 
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_screen_is_read(case: Case, columns: int):
-    watch = Watch(case.agent, columns)
+def test_a_screen_is_read(case: ScreenCase, columns: int):
+    watch = ScreenWatch(case.agent, columns)
     reading = watch.show(case.draw(columns))
     state = watch.ladder.state
     assert (state.status, state.kind) == (case.status, case.kind), watch.reader.explain()
@@ -96,19 +96,19 @@ UNSENT_TEXTS: list[tuple[str, Callable[[int], Drawing], str]] = [
 def test_an_unsent_text_is_distinguished_from_a_hint(
     agent: str, draw: Callable[[int], Drawing], unsent: str, columns: int
 ):
-    assert Watch(agent, columns).show(draw(columns)).unsent_text == unsent
+    assert ScreenWatch(agent, columns).show(draw(columns)).unsent_text == unsent
 
 
 def test_the_sign_of_another_mode_is_an_unsent_text():
     drawing = claude_composer(claude_talk(80), CLAUDE_IDLE)
     drawing.rows[-3] = "! "
-    assert Watch("claude", 80).show(drawing).unsent_text == "!"
+    assert ScreenWatch("claude", 80).show(drawing).unsent_text == "!"
 
 
 def test_an_unsent_text_of_several_rows_is_whole():
     drawing = claude_composer(claude_talk(80), CLAUDE_IDLE, typed="first")
     drawing.rows[-2:-2] = ["  second"]
-    assert Watch("claude", 80).show(drawing.put_cursor(-3, 8)).unsent_text == "first\nsecond"
+    assert ScreenWatch("claude", 80).show(drawing.put_cursor(-3, 8)).unsent_text == "first\nsecond"
 
 
 def test_the_table_has_enough_screens():
@@ -117,7 +117,7 @@ def test_the_table_has_enough_screens():
 
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_a_dialog_can_be_answered_by_moving_the_selection(columns: int):
-    reading = Watch("claude", columns).show(claude_permission(columns, selected=1))
+    reading = ScreenWatch("claude", columns).show(claude_permission(columns, selected=1))
     dialog, rule = reading.dialog, reading.rule
     assert dialog
     assert rule
@@ -129,13 +129,13 @@ def test_a_dialog_can_be_answered_by_moving_the_selection(columns: int):
 
 
 def test_the_wrapped_options_are_whole_on_a_narrow_screen():
-    reading = Watch("claude", 80).show(claude_permission(80))
+    reading = ScreenWatch("claude", 80).show(claude_permission(80))
     assert reading.dialog
     assert reading.dialog.options[1] == CLAUDE_OPTIONS[1][3:]
 
 
 def test_an_option_cannot_be_chosen_while_the_selection_is_unknown():
-    reading = Watch("opencode", 80).show(opencode_dialog(opencode_talk(80), ("$ ls",)))
+    reading = ScreenWatch("opencode", 80).show(opencode_dialog(opencode_talk(80), ("$ ls",)))
     assert reading.dialog
     assert reading.dialog.options == ("Allow once", "Allow always", "Reject")
     with pytest.raises(ValueError, match="no way"):
@@ -148,7 +148,7 @@ def test_a_dialog_with_a_coloured_selection_is_allowed_by_keys_and_denied_by_esc
     columns: int, selected: int, keys: tuple[bytes, ...]
 ):
     drawing = opencode_dialog(opencode_talk(columns), ("$ ls",), selected)
-    reading = Watch("opencode", columns).show(drawing)
+    reading = ScreenWatch("opencode", columns).show(drawing)
     assert reading.dialog
     assert reading.dialog.options == ("Allow once", "Allow always", "Reject")
     assert reading.dialog.selected == selected
@@ -158,14 +158,14 @@ def test_a_dialog_with_a_coloured_selection_is_allowed_by_keys_and_denied_by_esc
 
 
 def test_a_selection_without_a_known_colour_allows_no_answer():
-    reading = Watch("opencode", 80).show(opencode_dialog(opencode_talk(80), ("$ ls",)))
+    reading = ScreenWatch("opencode", 80).show(opencode_dialog(opencode_talk(80), ("$ ls",)))
     question = AgentQuestion("q1", "permission", "may I?")
     assert choose_answer(question, reading, QuestionAnswer(is_allowed=True)) == ()
 
 
 @pytest.mark.parametrize("version", ["2.1.100", "2.2.0", "3.0.0", "0.1", ""])
 def test_the_screen_of_a_version_that_was_not_recorded_is_unknown(version: str):
-    watch = Watch("claude", 120)
+    watch = ScreenWatch("claude", 120)
     watch.reader = ScreenReader("claude", version, lambda: watch.now)
     assert not watch.reader.is_recorded
     watch.show(claude_composer(claude_talk(120), CLAUDE_IDLE))
@@ -194,7 +194,7 @@ def test_the_recorded_range_has_both_ends(agent: str, version: str, is_recorded:
 
 
 def test_an_agent_without_its_own_rules_uses_the_general_rules():
-    watch = Watch("some-agent", 80)
+    watch = ScreenWatch("some-agent", 80)
     watch.show(Drawing(80, ["working on it", "Do you want to proceed?"]))
     assert watch.ladder.state.status == "starting"
     watch.show(Drawing(80, ["Delete everything?", "", "Enter to confirm · Esc to cancel"]))
@@ -202,7 +202,7 @@ def test_an_agent_without_its_own_rules_uses_the_general_rules():
 
 
 def test_the_explanation_lists_each_rule_with_its_reason():
-    watch = Watch("claude", 80)
+    watch = ScreenWatch("claude", 80)
     watch.show(claude_composer(claude_talk(80, title="◐ Claude Code"), CLAUDE_IDLE))
     rows = watch.reader.explain()
     matched = [row["rule"] for row in rows if row["matched"]]
@@ -218,7 +218,7 @@ def test_the_explanation_lists_each_rule_with_its_reason():
 
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_a_turn_of_gemini_is_followed(columns: int):
-    watch = Watch("gemini", columns)
+    watch = ScreenWatch("gemini", columns)
     seen: list[str] = []
 
     def show(drawing: Drawing, settle_s: float = 3.0):
@@ -249,7 +249,7 @@ def test_a_log_that_streams_is_neither_a_question_nor_the_end(agent: str, column
         "opencode": lambda d: opencode_composer(d, footer="■■⬝⬝  esc interrupt"),
     }
     titles = {"claude": "◐ Claude Code", "codex": "⠹ w", "gemini": "✦  Working… (w)", "opencode": "OC"}
-    watch = Watch(agent, columns)
+    watch = ScreenWatch(agent, columns)
     lines = [*QUOTED, LOG, "? for shortcuts", "Type your message or @path/to/file", "Ask anything…", "Continue? [y/N]"]
     for count in range(60):
         log = [lines[(count + number) % len(lines)] for number in range(20)]
@@ -263,6 +263,6 @@ def test_a_screen_that_is_only_half_drawn_is_not_ready(columns: int):
     """Every part of the output that draws a question: none of them makes the agent ready."""
     drawn = claude_permission(columns).render()
     for end in range(0, len(drawn), 7):
-        watch = Watch("claude", columns)
+        watch = ScreenWatch("claude", columns)
         watch.show(drawn[:end], settle_s=5.0)
         assert watch.ladder.state.status in ("starting", "blocked")

@@ -26,7 +26,7 @@ NAMES = ("claude", "codex", "gemini", "opencode")
 
 
 @pytest.fixture
-def fake() -> Iterator[FakeModelServer]:
+def fake_model_server() -> Iterator[FakeModelServer]:
     with FakeModelServer() as server:
         yield server
 
@@ -62,8 +62,10 @@ async def answer_of(run: AgentRun) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_turn_without_a_terminal_is_answered(name: str, run: AgentRun, fake: FakeModelServer) -> None:
-    connection = await start(name, run, fake.url)
+async def test_a_turn_without_a_terminal_is_answered(
+    name: str, run: AgentRun, fake_model_server: FakeModelServer
+) -> None:
+    connection = await start(name, run, fake_model_server.url)
     assert (
         await ask(connection, run, "SAY the exact answer, ünïcode — and all") == "the exact answer, ünïcode — and all"
     )
@@ -75,8 +77,10 @@ async def test_a_turn_without_a_terminal_is_answered(name: str, run: AgentRun, f
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_permission_is_denied_and_then_allowed(name: str, run: AgentRun, fake: FakeModelServer) -> None:
-    connection = await start(name, run, fake.url)
+async def test_a_permission_is_denied_and_then_allowed(
+    name: str, run: AgentRun, fake_model_server: FakeModelServer
+) -> None:
+    connection = await start(name, run, fake_model_server.url)
     made = run.workdir / "made.txt"
 
     assert await connection.submit(f"RUN touch {made.name} && echo done")
@@ -110,10 +114,12 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-async def test_a_question_to_the_person_gets_the_answer(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+async def test_a_question_to_the_person_gets_the_answer(
+    name: str, run: AgentRun, fake_model_server: FakeModelServer
+) -> None:
     # codex asks in its plan mode only, or with this setting
     more = ("-c", "features.default_mode_request_user_input=true") if name == "codex" else ()
-    connection = await start(name, run, fake.url, *more)
+    connection = await start(name, run, fake_model_server.url, *more)
     tool, questions = QUESTIONS[name]
     assert await connection.submit(f"USE {tool} {json.dumps({'questions': questions})}")
     question = await run.wait_for(AgentQuestion)
@@ -128,9 +134,9 @@ async def test_a_question_to_the_person_gets_the_answer(name: str, run: AgentRun
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_an_interrupted_turn_ends_and_the_next_one_is_answered(
-    name: str, run: AgentRun, fake: FakeModelServer
+    name: str, run: AgentRun, fake_model_server: FakeModelServer
 ) -> None:
-    connection = await start(name, run, fake.url)
+    connection = await start(name, run, fake_model_server.url)
     assert await connection.submit("WAIT")
     await run.wait_for(AnswerReceived)
     await connection.interrupt()
@@ -153,9 +159,9 @@ async def test_an_agent_without_credentials_does_not_start(name: str, run: Agent
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_an_invalid_key_is_reported(name: str, run: AgentRun, fake: FakeModelServer) -> None:
-    connection = await start(name, run, fake.url)
-    fake.status = 401
+async def test_an_invalid_key_is_reported(name: str, run: AgentRun, fake_model_server: FakeModelServer) -> None:
+    connection = await start(name, run, fake_model_server.url)
+    fake_model_server.status = 401
     assert await connection.submit("SAY something")
     state = await run.wait_for(StateClaimed, lambda observed: observed.claim.activity in ("blocked", "error"))
     assert state.claim.message

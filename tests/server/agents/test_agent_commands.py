@@ -22,7 +22,7 @@ Started = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
-def settings(root: Path) -> None:
+def agent_settings(root: Path) -> None:
     """Let the settings of the user describe the agent of these tests."""
     Path(os.environ["LSP_HARNESS_HOME"], "config.toml").write_text(
         f"""

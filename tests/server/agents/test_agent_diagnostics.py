@@ -17,7 +17,7 @@ FIXED = "print(1)\n"
 
 
 @pytest.fixture(autouse=True)
-def rules(root: Path) -> None:
+def lint_rules(root: Path) -> None:
     """Let the linter report undefined names."""
     (root / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
 

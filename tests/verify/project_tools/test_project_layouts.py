@@ -28,7 +28,7 @@ def no_active_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def ty(monkeypatch: pytest.MonkeyPatch) -> None:
+def real_ty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TY_VARIABLE, REAL_TY)
 
 
@@ -51,7 +51,7 @@ def write(root: Path, files: dict[str, str]) -> None:
 # -- the environment and the settings of the nearest project
 @pytest.mark.process
 @needs_ty
-async def test_ty_knows_the_environment_of_a_project_in_a_subfolder(workbench: Workbench, ty: None) -> None:
+async def test_ty_knows_the_environment_of_a_project_in_a_subfolder(workbench: Workbench, real_ty: None) -> None:
     site = f"backend/.venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
     workbench.write(
         {
@@ -275,7 +275,7 @@ def test_files_that_pyright_leaves_out(tmp_path: Path, settings: str, path: str,
 
 @pytest.mark.process
 @needs_ty
-async def test_a_file_that_ty_leaves_out_is_not_called_checked(workbench: Workbench, ty: None) -> None:
+async def test_a_file_that_ty_leaves_out_is_not_called_checked(workbench: Workbench, real_ty: None) -> None:
     workbench.write(
         {
             "pyproject.toml": "[tool.ty.src]\nexclude = ['gen']\n",
@@ -293,7 +293,7 @@ async def test_a_file_that_ty_leaves_out_is_not_called_checked(workbench: Workbe
 
 @needs_ty
 async def test_the_next_checker_gets_files_that_the_first_excludes(
-    workbench: Workbench, ty: None, monkeypatch: pytest.MonkeyPatch
+    workbench: Workbench, real_ty: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need_program("mypy", monkeypatch)
     settings = "[tool.mypy]\n[[tool.ty.overrides]]\ninclude = ['src']\nrules.all = 'ignore'\n"
@@ -331,7 +331,7 @@ USE = "from price import total\n\nx: int = total(1, 2)\n"
 
 @pytest.mark.process
 @needs_ty
-async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workbench, ty: None) -> None:
+async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workbench, real_ty: None) -> None:
     workbench.write({"price.py": PRICE, "use.py": USE, "other.py": "y: int = ''\n"})
     assert await workbench.find_types({"price.py": AS_TEXT}, "python") == []
     use_files(workbench, "use.py", "other.py", "gone.py")
@@ -346,7 +346,7 @@ async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workben
 
 @pytest.mark.process
 @needs_ty
-async def test_a_stub_has_the_same_users_as_its_module(workbench: Workbench, ty: None) -> None:
+async def test_a_stub_has_the_same_users_as_its_module(workbench: Workbench, real_ty: None) -> None:
     stub = "def total(a: int, b: int) -> int: ...\n"
     workbench.write({"price.py": "def total(a, b):\n    return a + b\n", "price.pyi": stub, "use.py": USE})
     use_files(workbench, "use.py", of="price.py")
