@@ -29,7 +29,7 @@ from tests.support.desk import Desk
 THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)
 
 
-def first_line(text: str) -> str:
+def find_first_line(text: str) -> str:
     return " ".join(next((line for line in text.splitlines() if line.strip()), "").split())
 
 
@@ -45,7 +45,11 @@ async def measure(rows: list[Case], out: Path, *, small: bool) -> None:
         for number, row in enumerate(rows):
             text = await answer(completer, row)
             sure = completer.last_figures.get("probability") if text else None
-            found = {"id": row["id"], "p": sure, "right": bool(text) and first_line(text) == first_line(row["gold"])}
+            found = {
+                "id": row["id"],
+                "p": sure,
+                "right": bool(text) and find_first_line(text) == find_first_line(row["gold"]),
+            }
             kept.write(json.dumps(found | {"text": text}) + "\n")
             kept.flush()
             print_progress(number, rows)

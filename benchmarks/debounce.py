@@ -43,7 +43,7 @@ def replay_with_pauses(median: float, quiet: Quiet) -> Replay:
     return replay(HEAD, TEXT, draw_gaps(TEXT, median, SEED), quiet)
 
 
-def median_delay(without: Replay, waited: Replay) -> float:
+def compute_median_delay(without: Replay, waited: Replay) -> float:
     """Return the median of the delays in milliseconds."""
     both = without.written & waited.written
     return 1000 * statistics.median(waited.shown[key] - without.shown[key] for key in both)
@@ -57,7 +57,7 @@ def main() -> None:
             one = replay_with_pauses(median, quiet)
             print(
                 f"{typist} ({median * 1000:.0f} ms) | {name} | {one.requests} | {one.read} | {one.wrote}"
-                f" | {len(one.shown)} | {median_delay(without, one):.0f}"
+                f" | {len(one.shown)} | {compute_median_delay(without, one):.0f}"
             )
 
 

@@ -108,7 +108,7 @@ async def ask_once(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> li
     return [await ask(ours, prompt, tokens) for prompt in prompts]
 
 
-async def drafted(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_with_drafts(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     return [await ask(ours, prompt, tokens, lookup=True) for prompt in prompts]
 
 
@@ -155,7 +155,7 @@ TRIALS = (
     Trial("reused prefix", ask_twice, lambda usage: usage.reused >= SOME),
     Trial("restored from disk", ask_after_restore, lambda usage: usage.reused >= SOME),
     Trial("batched beside three others", ask_together, lambda usage: True),
-    Trial("with drafting", drafted, lambda usage: usage.drafted > 0),
+    Trial("with drafting", ask_with_drafts, lambda usage: usage.drafted > 0),
 )
 
 
@@ -184,7 +184,7 @@ def ask_reference(
     return [Answer(**answer) for answer in said["answers"]], max(said["noise"])
 
 
-def prompts_from(repo: Path | None, count: int) -> list[str]:
+def read_prompts_from(repo: Path | None, count: int) -> list[str]:
     """Return beginnings of real files, each with a different first line, so that none continues another."""
     edits = load_real_edits(repo)
     texts = [(edit.before + edit.text + edit.after)[:CHARACTERS].rstrip() for edit in edits]
@@ -192,20 +192,20 @@ def prompts_from(repo: Path | None, count: int) -> list[str]:
 
 
 @asynccontextmanager
-async def new_engine() -> AsyncGenerator[tuple[BenchEngine, dict[str, Any]]]:
+async def start_new_engine() -> AsyncGenerator[tuple[BenchEngine, dict[str, Any]]]:
     async with start_engine(load()[0]) as ours:
         yield ours, await ours.start()
 
 
 async def measure(prompts: Sequence[str], tokens: int, say: Callable[[str], None]) -> list[Outcome]:
     """Measure each path on its own empty engine."""
-    async with new_engine() as (ours, props):
+    async with start_new_engine() as (ours, props):
         say("reference")
         expected, noise = await asyncio.to_thread(ask_reference, ours, props, prompts, tokens)
     outcomes: list[Outcome] = []
     for trial in TRIALS:
         say(trial.path)
-        async with new_engine() as (ours, _):
+        async with start_new_engine() as (ours, _):
             answers = await trial.answers(ours, prompts, tokens)
             outcome = Outcome(
                 trial.path, len(prompts), taken=sum(trial.took(answer.usage) for answer in answers), noise=noise
@@ -228,7 +228,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     try:
-        prompts = prompts_from(args.repo, args.prompts)
+        prompts = read_prompts_from(args.repo, args.prompts)
         outcomes = asyncio.run(measure(prompts, args.tokens, lambda text: print(text, file=sys.stderr)))
     except HarnessError as error:
         sys.exit(error.message)

@@ -110,7 +110,7 @@ async def run(kills: int, seed: int) -> None:
                         "SELECT path, why FROM left_out UNION ALL SELECT path, skipped FROM files WHERE skipped != ''"
                     ),
                 )
-            same = told == in_peace(root, Path(folder) / "fresh.db")
+            same = told == read_undisturbed_index(root, Path(folder) / "fresh.db")
         (root / "hidden").chmod(0o700)
     print(
         f"{kills} kills, the database overwritten once: {len(answers)} requests answered, longest "
@@ -121,7 +121,7 @@ async def run(kills: int, seed: int) -> None:
         print(f"left out: {path}: {why}")
 
 
-def in_peace(root: Path, database: Path) -> list[tuple[object, ...]]:
+def read_undisturbed_index(root: Path, database: Path) -> list[tuple[object, ...]]:
     with (
         closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,

@@ -51,7 +51,7 @@ def read_cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
     return rows[:limit] if limit else rows
 
 
-async def through_server(rows: list[Case], keep: Keep) -> None:
+async def ask_through_server(rows: list[Case], keep: Keep) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         async with LspClient.start(root) as client:
@@ -69,7 +69,7 @@ async def through_server(rows: list[Case], keep: Keep) -> None:
                 print_progress(number, rows)
 
 
-async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -> None:
+async def ask_at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -> None:
     """Ask about cases `AT_ONCE` at a time, because only the answers count and not their times.
 
     Cases that begin alike follow each other, so that the engine evaluates what they share once.
@@ -99,13 +99,13 @@ async def ask_engine(rows: list[Case], order: str, keep: Keep) -> None:
 
         async def answer(row: Case) -> None:
             began = perf_counter()
-            line = await first_line(http, row, order)
+            line = await ask_for_first_line(http, row, order)
             keep({"id": row["id"], "answer": line, "ms": round((perf_counter() - began) * 1000)})
 
-        await at_once(rows, answer)
+        await ask_at_once(rows, answer)
 
 
-async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
+async def ask_for_first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
     """Return the first line of the answer that is not empty; no text is generated after it."""
     prefix, suffix = row["input"]["prefix"], row["input"]["suffix"]
     body = {
@@ -164,7 +164,7 @@ def main() -> None:
             out.write(json.dumps(answer) + "\n")
             out.flush()
 
-        asyncio.run(ask_engine(left, args.order, keep) if args.raw else through_server(left, keep))
+        asyncio.run(ask_engine(left, args.order, keep) if args.raw else ask_through_server(left, keep))
     answers = [known[row["id"]] for row in rows]
     save(args.out, answers)
     times = sorted(answer["ms"] for answer in answers)

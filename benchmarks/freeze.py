@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tests.support.hostile import HostileText, hostile_cases, make_hostile_texts
+from tests.support.hostile import HostileText, make_hostile_cases, make_hostile_texts
 from tests.support.lsp import Editor, ResponseError
 
 PAUSE_S = 0.004
@@ -177,7 +177,7 @@ async def measure(texts: Sequence[HostileText], keys: int) -> AsyncIterator[Answ
                     yield await watched.measure(left.pop(0), keys)
 
 
-def quantile(part: float, times: Sequence[float]) -> float:
+def compute_quantile(part: float, times: Sequence[float]) -> float:
     return sorted(times)[min(int(part * len(times)), len(times) - 1)] if times else 0.0
 
 
@@ -185,9 +185,8 @@ def format_row(name: str, measured: Sequence[AnswerTimes]) -> str:
     said = f"{name:<30}{len(measured):>5}"
     for what in (STATUS, COMPLETION):
         times = [time for one in measured for time in one.times[what]]
-        said += (
-            f" | {quantile(0.5, times):7.1f} {quantile(0.99, times):7.1f} {max(times, default=0):7.1f} {len(times):>6}"
-        )
+        half, most = compute_quantile(0.5, times), compute_quantile(0.99, times)
+        said += f" | {half:7.1f} {most:7.1f} {max(times, default=0):7.1f} {len(times):>6}"
     unanswered, ended = sum(one.unanswered for one in measured), sum(one.ended for one in measured)
     return f"{said} | {unanswered:>10} {ended:>5} {sum(bool(one.why) for one in measured):>7}"
 
@@ -223,7 +222,7 @@ def main() -> None:
     options.add_argument("--kind", default="", help="only the kinds that have this word in their name")
     options.add_argument("--worst", type=int, default=10, help="texts that are listed, the worst first")
     args = options.parse_args()
-    texts = [*hostile_cases(args.seed), *(() if args.named else make_hostile_texts(args.count, args.seed))]
+    texts = [*make_hostile_cases(args.seed), *(() if args.named else make_hostile_texts(args.count, args.seed))]
     texts = sorted((text for text in texts if args.kind in text.kind), key=lambda one: one.kind)
     asyncio.run(run(texts, args.keys, args.worst))
 

@@ -39,7 +39,7 @@ class Growth:
         return f"{path} ({by:+.1f} % from the second quarter on; most {self.most:.1f}; {self.samples} samples)"
 
 
-def growth_by_quarters(what: str, values: Sequence[float]) -> Growth | None:
+def compute_growth_by_quarters(what: str, values: Sequence[float]) -> Growth | None:
     """Return the growth between quarters, or None with fewer than four samples."""
     if len(values) < 4:
         return None
@@ -56,5 +56,5 @@ def find_growth(rows: Sequence[dict[str, Any]]) -> Iterator[Growth]:
     """Return the growth of each process in `rows` (`who`, `rss`, `fds`), in the order of the rows."""
     for who in dict.fromkeys(row["who"] for row in rows):
         for field, unit in (("rss", "memory, MiB"), ("fds", "descriptors")):
-            if growth := growth_by_quarters(f"{who} {unit}", [row[field] for row in rows if row["who"] == who]):
+            if growth := compute_growth_by_quarters(f"{who} {unit}", [row[field] for row in rows if row["who"] == who]):
                 yield growth

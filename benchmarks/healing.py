@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fim import LANGUAGES, Case, at_once, read_cases, save
+from benchmarks.fim import LANGUAGES, Case, ask_at_once, read_cases, save
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.load import load
 from lsp_harness.inference.client import EngineClient
@@ -105,7 +105,7 @@ async def run(rows: list[Case]) -> dict[str, list[dict[str, Any]]]:
         for mode, completer in completers.items():
             answers[mode][row["id"]] = await answer(completer, row)
 
-    await at_once(rows, both)
+    await ask_at_once(rows, both)
     for engine in engines.values():
         await engine.aclose()
     return {mode: [{"id": row["id"], "answer": given[row["id"]]} for row in rows] for mode, given in answers.items()}

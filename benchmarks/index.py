@@ -158,7 +158,7 @@ def measure_parse(root: Path, processes: int) -> Cost:
     return run_together(*([sys.executable, "-c", PARSE, str(root), str(n), str(processes)] for n in range(processes)))
 
 
-def median_cost(costs: Sequence[Cost]) -> Cost:
+def compute_median_cost(costs: Sequence[Cost]) -> Cost:
     return Cost(*(statistics.median(values) for values in zip(*(asdict(cost).values() for cost in costs), strict=True)))
 
 
@@ -203,7 +203,7 @@ def main() -> None:
         seconds, change = measure_change(
             root, database, next(path for path in sorted(root.rglob("*")) if path.is_file())
         )
-        report = {name: asdict(median_cost(costs)) for name, costs in rows.items() if costs}
+        report = {name: asdict(compute_median_cost(costs)) for name, costs in rows.items() if costs}
         total = {
             "files": files,
             "bytes": size,

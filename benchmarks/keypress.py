@@ -37,7 +37,7 @@ class Keypress:
     waited_ms: float = 0.0
 
 
-def keypress(
+def make_keypress(
     key: int, pressed: float, asked: float | None, answered: float | None, shown: float, figures: Mapping[str, Any]
 ) -> Keypress:
     """Return the record for times in milliseconds on one clock. `figures` are the server's (`last`) for this

@@ -21,8 +21,8 @@ from typing import Any
 
 from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit, load_real_edits
-from benchmarks.keypress import WRITTEN, Keypress, format_row, format_table, keypress
-from benchmarks.taking import name_keys
+from benchmarks.keypress import WRITTEN, Keypress, format_row, format_table, make_keypress
+from benchmarks.taking import list_key_names
 from benchmarks.writing import ScreenLook, Writing, open_workspace
 
 GAP = 0.125
@@ -77,7 +77,7 @@ class KeyObservation:
             return NOT_TOLD
         at = {name: drawn[name] * MS for name in ("at", "sent", "answered", "drawn") if drawn.get(name)}
         figures = self.figures.get(id, {})
-        return keypress(drawn["number"], at["at"], at.get("sent"), at.get("answered"), at["drawn"], figures)
+        return make_keypress(drawn["number"], at["at"], at.get("sent"), at.get("answered"), at["drawn"], figures)
 
     def _within(self, get_figures: Callable[[], object]) -> bool:
         """Return whether the server reports its figures in time."""
@@ -112,7 +112,7 @@ def press_keys(workspace: Writing, edit: RealEdit) -> Iterator[Keypress | str]:
     """Return the records of the keys of one edit, from its beginning."""
     written = ""
     for state in make_trace(edit, 0, MOST).states:
-        for key in name_keys(written, state):
+        for key in list_key_names(written, state):
             observation = KeyObservation(workspace)
             workspace.press(key)
             yield observation.wait()

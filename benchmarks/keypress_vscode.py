@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit, load_real_edits
-from benchmarks.keypress import WRITTEN, Keypress, format_row, format_table, keypress
+from benchmarks.keypress import WRITTEN, Keypress, format_row, format_table, make_keypress
 from benchmarks.keypress_neovim import FIGURES_WAIT_S, GAP, LONGEST, MOST
 from benchmarks.taking import split_keys
 
@@ -40,7 +40,7 @@ def edit_for_typist(edit: RealEdit) -> str:
 
 
 def make_row(said: dict[str, Any]) -> Keypress:
-    return keypress(
+    return make_keypress(
         said["key"], said["pressed"], said.get("asked"), said.get("answered"), said["shown"], said["figures"]
     )
 

@@ -24,7 +24,7 @@ from time import perf_counter
 
 from benchmarks.fim import read_cases
 from benchmarks.locate_tasks import TASKS
-from benchmarks.retrieval import Place, confidence_interval, data_folder, find_nearest, read_documents
+from benchmarks.retrieval import Place, compute_confidence_interval, find_data_folder, find_nearest, read_documents
 from lsp_harness.coding.location.task_location import TaskPlace, choose_place, find_task_places
 from lsp_harness.config.load import load
 from lsp_harness.index.index_executor import DirectExecutor
@@ -40,7 +40,7 @@ Right = Callable[[TaskPlace], bool]
 
 def read_repositories() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    with lzma.open(data_folder() / "repos_fim.jsonl.xz", "rt", encoding="utf-8") as lines:
+    with lzma.open(find_data_folder() / "repos_fim.jsonl.xz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             found[row["repo"]][row["path"]] = row["text"]
     return found
@@ -51,7 +51,7 @@ def read_tasks(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple
     if not queries:
         for name, texts in read_repositories().items():
             mine = [(task, path, names) for repo, task, path, names in TASKS if repo == name]
-            yield texts, [(task, expected_places(path, names)) for task, path, names in mine]
+            yield texts, [(task, match_expected_places(path, names)) for task, path, names in mine]
         return
     rows = read_cases("search_repodoc", smoke=False, limit=0)
     files = read_documents(rows[0]["input"]["corpus"])
@@ -70,7 +70,7 @@ def read_tasks(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple
     )
 
 
-def expected_places(path: str, names: str) -> Right:
+def match_expected_places(path: str, names: str) -> Right:
     return lambda one: one.path in path.split("|") and one.symbol in names.split("|")
 
 
@@ -118,7 +118,7 @@ async def measure_locations(engine: Engine, *, queries: bool, words: bool, model
     print(f"{len(ranks)} tasks: {top:.3f} first by the index, {among:.3f} among the candidates")
     if not model:
         return
-    low, high = confidence_interval([float(a) - float(b) for a, b in zip(chosen, first, strict=True)])
+    low, high = compute_confidence_interval([float(a) - float(b) for a, b in zip(chosen, first, strict=True)])
     print(
         f"{statistics.fmean(chosen):.3f} first by the model ({low:+.3f} … {high:+.3f}), which takes "
         f"{statistics.median(times):.2f} s"

@@ -115,7 +115,7 @@ def schedule(cases: Sequence[Case]) -> Iterator[tuple[Case, Arm]]:
             yield case, arms[(number + turn) % 2]
 
 
-def thought_s(case: Case, seed: int) -> float:
+def draw_thinking_time_s(case: Case, seed: int) -> float:
     """Return the time that the user looks at the diagnostic."""
     dice = random.Random(f"{seed}/{case.id}")
     return math.exp(dice.uniform(math.log(SHORTEST_THOUGHT_S), math.log(LONGEST_THOUGHT_S)))
@@ -193,7 +193,11 @@ class Session:
         uri = editor.open(self._file, writing.before + writing.after)
         try:
             await self._write(uri, writing)
-            row: Row = {"case": case.id, "rule": case.rule, "thought_s": round(thought_s(case, self._seed), 1)}
+            row: Row = {
+                "case": case.id,
+                "rule": case.rule,
+                "thought_s": round(draw_thinking_time_s(case, self._seed), 1),
+            }
             row |= await self._fix(uri)
             after = await editor.read_statistics()
         finally:
@@ -229,7 +233,7 @@ class Session:
             return {"kind": "no diagnostic", "ready": False}
         target = min(alike, key=lambda diagnostic: abs(diagnostic["range"]["start"]["line"] - case.first))
         await editor.request_actions(uri, [target], ON_CURSOR)
-        await asyncio.sleep(thought_s(case, self._seed))
+        await asyncio.sleep(draw_thinking_time_s(case, self._seed))
         start_s = perf_counter()
         actions = await editor.request_actions(uri, [target], CHOSEN)
         answer_ms = round(1000 * (perf_counter() - start_s), 1)
@@ -277,7 +281,7 @@ def summarize(rows: Sequence[Row]) -> str:
     add("a verified fix was ready", lambda found: _format_share(found, lambda row: row["ready"]))
     for shortest_s, longest_s in zip((0.0, *THOUGHT_LIMITS_S), THOUGHT_LIMITS_S, strict=False):
         title = f"– light bulb after {max(shortest_s, SHORTEST_THOUGHT_S):g} to {longest_s:g} s"
-        add(title, lambda found, limits=(shortest_s, longest_s): _ready_share(found, *limits))
+        add(title, lambda found, limits=(shortest_s, longest_s): _format_ready_share(found, *limits))
     for kind, title in (("repair", "repaired without a model"), ("model", "by the model"), ("none", "no fix")):
         add(title, lambda found, kind=kind: _format_share(found, lambda row: row["kind"] == kind))
         if kind != "none":
@@ -316,7 +320,7 @@ def _format_share(rows: Sequence[Row], accept: Callable[[Row], bool]) -> str:
     return f"{count} ({count / len(rows):.2f})" if rows else "–"
 
 
-def _ready_share(rows: Sequence[Row], shortest_s: float, longest_s: float) -> str:
+def _format_ready_share(rows: Sequence[Row], shortest_s: float, longest_s: float) -> str:
     return _format_share([row for row in rows if shortest_s < row["thought_s"] <= longest_s], lambda row: row["ready"])
 
 

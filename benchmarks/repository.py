@@ -83,7 +83,7 @@ class Ring(RepositoryContext):
         return tuple(fragments)
 
 
-def brought_along(cross: str) -> dict[str, str]:
+def split_cross_files(cross: str) -> dict[str, str]:
     """Return the pieces of other files that a case has, joined by file."""
     found: dict[str, list[str]] = defaultdict(list)
     for piece in cross.split(f"{FOUND_IN}\n")[1:]:
@@ -92,13 +92,13 @@ def brought_along(cross: str) -> dict[str, str]:
     return {path: "\n".join(lines) for path, lines in found.items()}
 
 
-def folders_by_name(rows: list[Case]) -> dict[str, dict[str, str]]:
+def group_folders_by_name(rows: list[Case]) -> dict[str, dict[str, str]]:
     """Return the name of a folder → the path and the text of each of its files."""
     if not any("cross" in row["input"] for row in rows):
         return read_repositories()
     for row in rows:
         row["input"]["repo"] = row["id"].replace("/", "-")
-    return {row["input"]["repo"]: brought_along(row["input"]["cross"]) for row in rows}
+    return {row["input"]["repo"]: split_cross_files(row["input"]["cross"]) for row in rows}
 
 
 def read_repositories() -> dict[str, dict[str, str]]:
@@ -111,7 +111,7 @@ def read_repositories() -> dict[str, dict[str, str]]:
     return found
 
 
-def checked_out(root: Path, files: Mapping[str, str]) -> None:
+def write_checkout(root: Path, files: Mapping[str, str]) -> None:
     """Write the files of a repository into a folder."""
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -151,12 +151,12 @@ async def answer_case(
 async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[str, dict[str, Any]], None]) -> None:
     config, _ = load()
     engine = make_engine(config)
-    texts = folders_by_name(rows)
+    texts = group_folders_by_name(rows)
     done = 0
     for repo in sorted({row["input"]["repo"] for row in rows}):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve() / repo
-            checked_out(root, texts[repo])
+            write_checkout(root, texts[repo])
             database = root.parent / "index.db"
             with (
                 closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,

@@ -49,7 +49,7 @@ Ranked = Callable[[str, Sequence[bytes]], list[str]]
 SAMPLES = 10_000
 
 
-def data_folder() -> Path:
+def find_data_folder() -> Path:
     return Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev"))
 
 
@@ -86,7 +86,7 @@ class File:
 def read_documents(corpus: str) -> dict[str, File]:
     """Return path → document of the set."""
     found: dict[str, File] = defaultdict(File)
-    with gzip.open(data_folder() / corpus, "rt", encoding="utf-8") as lines:
+    with gzip.open(find_data_folder() / corpus, "rt", encoding="utf-8") as lines:
         for n, row in enumerate(map(json.loads, lines)):
             project, path, name, *_ = [*row["id"].split(":"), "", ""]
             if name:
@@ -136,11 +136,11 @@ async def find_nearest(
     return found
 
 
-def reciprocal_rank(answer: Sequence[str], gold: Sequence[str]) -> float:
+def compute_reciprocal_rank(answer: Sequence[str], gold: Sequence[str]) -> float:
     return next((1 / rank for rank, one in enumerate(answer[:10], 1) if one in gold), 0.0)
 
 
-def confidence_interval(differences: Sequence[float]) -> tuple[float, float]:
+def compute_confidence_interval(differences: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % interval of the mean."""
     chance = random.Random(1)
     means = sorted(statistics.fmean(chance.choices(differences, k=len(differences))) for _ in range(SAMPLES))
@@ -157,7 +157,7 @@ def measure_ranking(
         began = perf_counter()
         answer = rank(query, close.get(query, []))
         times.append((perf_counter() - began) * 1000)
-        scores.append(reciprocal_rank(answer, row["gold"]))
+        scores.append(compute_reciprocal_rank(answer, row["gold"]))
     return scores, times
 
 
@@ -199,7 +199,7 @@ async def measure_search(name: str, *, words: bool) -> None:
         for way, (rank, close) in ways.items():
             scores, times = measure_ranking(rows, rank, close)
             floor = floor or scores
-            low, high = confidence_interval([a - b for a, b in zip(scores, floor, strict=True)])
+            low, high = compute_confidence_interval([a - b for a, b in zip(scores, floor, strict=True)])
             times.sort()
             p50, p95 = times[len(times) // 2], times[int(0.95 * len(times))]
             print(f"| {way} | {statistics.fmean(scores):.3f} | {low:+.3f} … {high:+.3f} | {p50:.1f}, {p95:.1f} |")
@@ -207,14 +207,14 @@ async def measure_search(name: str, *, words: bool) -> None:
 
 
 def read_blobs() -> Iterator[tuple[str, str]]:
-    with lzma.open(data_folder() / "blobs_swelite.jsonl.xz", "rt", encoding="utf-8") as lines:
+    with lzma.open(find_data_folder() / "blobs_swelite.jsonl.xz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             yield row["id"], row["text"]
 
 
 def measure_location(name: str) -> None:
     rows, texts = read_cases(name, smoke=False, limit=0), dict(read_blobs())
-    with gzip.open(data_folder() / "trees_swelite.json.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(find_data_folder() / "trees_swelite.json.gz", "rt", encoding="utf-8") as file:
         trees = json.load(file)
     scores, found, times = list[float](), list[bool](), list[float]()
     for row in rows:
@@ -225,7 +225,7 @@ def measure_location(name: str) -> None:
             answer = [hit.path for hit in place.search.rank_files(SearchRequest(row["input"]["issue"], 10))]
             times.append((perf_counter() - began) * 1000)
             place.close()
-        scores.append(reciprocal_rank(answer, row["gold"]))
+        scores.append(compute_reciprocal_rank(answer, row["gold"]))
         found.append(bool(set(answer[:5]) & set(row["gold"])))
         print(f"{'✓' if found[-1] else '✗'} {row['id']} {row['gold']} {answer[:5]}")
     print(

@@ -11,7 +11,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks.fim import Case, at_once, read_cases, save
+from benchmarks.fim import Case, ask_at_once, read_cases, save
 from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
 from lsp_harness.coding.candidates.sampling import CandidatePlan
 from lsp_harness.coding.finding_location import locate_finding
@@ -63,7 +63,7 @@ async def run(rows: list[Case]) -> list[dict[str, str]]:
             print(f"{row['id']}: {error}")
             answers[row["id"]] = row["input"]["code"]
 
-    await at_once(rows, answer)
+    await ask_at_once(rows, answer)
     await engine.aclose()
     return [{"id": row["id"], "answer": answers[row["id"]]} for row in rows]
 

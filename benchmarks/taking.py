@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from benchmarks.engine.simulated_editor import common_prefix_bytes
+from benchmarks.engine.simulated_editor import count_common_prefix_bytes
 from lsp_harness.text.position import decode, encode
 
 Deed = Literal["whole", "line", "word", "type"]
@@ -62,7 +62,7 @@ def fit(ghost: str, ahead: str) -> Fit:
     return "word" if word and ahead.startswith(word.group()) else "none"
 
 
-def remaining_states(states: Sequence[str], written: str) -> list[str]:
+def list_remaining_states(states: Sequence[str], written: str) -> list[str]:
     """Return the states of a trace that come after the text `written`."""
     ahead = next((n for n, state in enumerate(states) if len(state) > len(written)), len(states))
     return list(states[ahead:])
@@ -71,11 +71,11 @@ def remaining_states(states: Sequence[str], written: str) -> list[str]:
 def split_keys(written: str, state: str) -> list[str]:
     """Return the keys that turn one state into the other: characters, `BACK`, and line breaks with indentation."""
     old, new = encode(written), encode(state)
-    same = common_prefix_bytes(old, new)
+    same = count_common_prefix_bytes(old, new)
     typed = re.finditer(r"\n[ \t]*|.", decode(new[same:]), re.DOTALL)
     return [BACK] * len(decode(old[same:])) + [piece.group() for piece in typed]
 
 
-def name_keys(written: str, state: str) -> list[str]:
+def list_key_names(written: str, state: str) -> list[str]:
     """Return the keys by Neovim's names."""
     return ["".join(NAMED.get(character, character) for character in part) for part in split_keys(written, state)]

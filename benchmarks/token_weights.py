@@ -65,7 +65,7 @@ def remove_blanks(text: str, language: str) -> str:
 
 
 def make_choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
-    start = first_fault(tree)
+    start = find_first_fault(tree)
     scene = BrokenText(tree, start, start)
     judge, observed, right = EvidenceCollector(scene), list[Evidence](), -1
     truth = remove_blanks(row["truth"], row["language"])
@@ -82,7 +82,7 @@ def make_choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
     return Choice([*observed, no_edit_evidence(len(observed))], right if right >= 0 else len(observed))
 
 
-def first_fault(tree: SyntaxTree) -> int:
+def find_first_fault(tree: SyntaxTree) -> int:
     faults = find_faults(tree)
     fault = find_python_fault(tree.data) if tree.language.id == "python" else None
     return faults[0].start if faults else fault.start if fault else 0
@@ -125,7 +125,7 @@ def measure(files: Sequence[Path]) -> None:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     times: list[float] = []
     for row, tree in read_texts(files):
-        start = first_fault(tree)
+        start = find_first_fault(tree)
         find_python_fault.cache_clear()
         begun = time.process_time()
         recoveries = find_recoveries(tree, start, start, TrialLimits(time_s=5.0))

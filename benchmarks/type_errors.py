@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.cold import group_by_workspace
 from benchmarks.fim import LANGUAGES, Case, read_cases
-from benchmarks.repository import checked_out, read_repositories
+from benchmarks.repository import read_repositories, write_checkout
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -40,7 +40,7 @@ async def check_answers(rows: Iterable[Case], answers: Mapping[str, Mapping[str,
     for name, some in group_by_workspace(list(rows)).items():
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve() / name
-            checked_out(root, texts[name])
+            write_checkout(root, texts[name])
             pool = CheckerPool()
             gate = TypeGate(Workspace([root]), lambda: config, pool)
             for case in some:

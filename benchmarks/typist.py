@@ -29,8 +29,8 @@ from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit, load_real_edits
 from benchmarks.rhythm import Rhythm
 from benchmarks.stale import Offer, View, find_fault, find_ghost_text, find_source
-from benchmarks.taking import Deed, Taker, name_keys, remaining_states
-from benchmarks.typist_report import Row, format_table, rows_of
+from benchmarks.taking import Deed, Taker, list_key_names, list_remaining_states
+from benchmarks.typist_report import Row, format_table, select_rows
 from benchmarks.writing import ENGINE, SERVER, ScreenLook, Writing, open_workspace
 
 KEYS: dict[Deed, str] = {"whole": "<Tab>", "line": "<C-Down>", "word": "<C-Right>"}
@@ -119,7 +119,7 @@ class Typist:
             deed = self._taker.decide(written, shown, edit.text)
             if deed == "type":
                 wanted = states[0]
-                for number, key in enumerate(name_keys(written, wanted)):
+                for number, key in enumerate(list_key_names(written, wanted)):
                     if number:
                         self._clock.between()
                     self._press(key)
@@ -136,7 +136,7 @@ class Typist:
             elif deed != "type":
                 self._done[deed] += 1
                 self._done["saved"] += len(now) - len(written) - 1
-            states = states[1:] if now == states[0] else remaining_states(states, now)
+            states = states[1:] if now == states[0] else list_remaining_states(states, now)
             written = now
 
     def _press(self, key: str) -> None:
@@ -210,7 +210,7 @@ def run(keep: Callable[[Row], None], minutes: float, rhythm: Rhythm, seed: int) 
             print("interrupted", file=sys.stderr)
 
 
-def rows_into(out: TextIO, rows: list[Row]) -> Callable[[Row], None]:
+def write_rows_into(out: TextIO, rows: list[Row]) -> Callable[[Row], None]:
     def keep(row: Row) -> None:
         rows.append(row)
         print(json.dumps(row), file=out, flush=True)
@@ -237,12 +237,12 @@ def main() -> None:
         rhythm = Rhythm(args.keys_per_second, args.seed, pauses=not args.no_pauses)
         try:
             with args.out.open("w") as out:
-                run(rows_into(out, rows), args.minutes, rhythm, args.seed)
+                run(write_rows_into(out, rows), args.minutes, rhythm, args.seed)
         except BaseException:
             print(format_table(rows))
             raise
     print(format_table(rows))
-    if rows_of(rows, "stale") or rows_of(rows, "text"):
+    if select_rows(rows, "stale") or select_rows(rows, "text"):
         sys.exit("NOT as it should be")
 
 

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from benchmarks.places import list_imports, read_modules
-from tests.test_tidy import MODULES, PROJECT, ROOT, relative_name
+from tests.test_tidy import MODULES, PROJECT, ROOT, make_relative_name
 from tools import glossary
 
 MAX_PARAMETERS = 7
@@ -77,7 +77,7 @@ def find_definitions(tree: ast.AST) -> Iterator[Documented]:
             yield node
 
 
-def parameter_count(function: Function) -> int:
+def count_parameters(function: Function) -> int:
     arguments = function.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     return len(names) - (names[:1] in (["self"], ["cls"]))
@@ -95,22 +95,25 @@ def trees() -> dict[Path, ast.Module]:
 def test_each_docstring_begins_with_its_subject(trees: dict[Path, ast.Module]):
     nodes = [(file, node) for file, tree in trees.items() for node in (tree, *find_definitions(tree))]
     texts = [
-        (f"{relative_name(file)}: {getattr(node, 'name', 'module')}", ast.get_docstring(node)) for file, node in nodes
+        (f"{make_relative_name(file)}: {getattr(node, 'name', 'module')}", ast.get_docstring(node))
+        for file, node in nodes
     ]
     assert [name for name, text in texts if text and RIDDLE_OPENINGS.match(text)] == []
 
 
 def test_functions_have_few_parameters(trees: dict[Path, ast.Module]):
     nodes = [
-        (f"{relative_name(file)}: {node.name}", node) for file, tree in trees.items() for node in find_definitions(tree)
+        (f"{make_relative_name(file)}: {node.name}", node)
+        for file, tree in trees.items()
+        for node in find_definitions(tree)
     ]
     functions = [(name, node) for name, node in nodes if isinstance(node, Function) and not is_test(node)]
-    assert [name for name, node in functions if parameter_count(node) > MAX_PARAMETERS] == []
+    assert [name for name, node in functions if count_parameters(node) > MAX_PARAMETERS] == []
 
 
 def test_sql_is_written_in_two_packages_only(trees: dict[Path, ast.Module]):
     statements = [
-        relative_name(module)
+        make_relative_name(module)
         for module in MODULES
         if module.relative_to(ROOT / "lsp_harness").parts[0] not in SQL_PACKAGES
         for node in ast.walk(trees[module])
@@ -124,7 +127,7 @@ def test_a_public_class_name_exists_once_in_the_package(trees: dict[Path, ast.Mo
     for module in MODULES:
         for node in trees[module].body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(relative_name(module))
+                places[node.name].append(make_relative_name(module))
     shared = {name: files for name, files in places.items() if len(files) > 1}
     assert {name: files for name, files in shared.items() if name not in SHARED_CLASS_NAMES} == {}
     assert shared.keys() == SHARED_CLASS_NAMES

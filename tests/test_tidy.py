@@ -55,12 +55,12 @@ def list_tracked_files() -> list[Path]:
     return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
 
 
-def relative_name(path: Path) -> str:
+def make_relative_name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
 def test_each_module_has_a_docstring_and_few_lines():
-    sources = {relative_name(module): module.read_text(encoding="utf-8") for module in MODULES}
+    sources = {make_relative_name(module): module.read_text(encoding="utf-8") for module in MODULES}
     assert [name for name, source in sources.items() if not ast.get_docstring(ast.parse(source))] == []
     assert [name for name, source in sources.items() if len(source.splitlines()) > MAX_MODULE_LINES] == []
 
@@ -71,7 +71,7 @@ PUBLIC_INTERFACE = PACKAGE / "sdk" / "__init__.py"
 
 def test_each_init_file_is_one_docstring():
     files = [module for module in MODULES if module.name == "__init__.py" and module != PUBLIC_INTERFACE]
-    bodies = {relative_name(file): ast.parse(file.read_text(encoding="utf-8")).body for file in files}
+    bodies = {make_relative_name(file): ast.parse(file.read_text(encoding="utf-8")).body for file in files}
     assert [name for name, body in bodies.items() if len(body) != 1 or not isinstance(body[0], ast.Expr)] == []
 
 
@@ -81,12 +81,14 @@ def test_the_top_level_has_only_the_agreed_entries():
 
 
 def test_no_large_file_and_no_weights_are_tracked():
-    assert [relative_name(p) for p in list_tracked_files() if p.suffix == ".gguf" or p.stat().st_size > 600_000] == []
+    assert [
+        make_relative_name(p) for p in list_tracked_files() if p.suffix == ".gguf" or p.stat().st_size > 600_000
+    ] == []
 
 
 def test_no_page_is_empty():
     pages = [p for p in list_tracked_files() if p.suffix == ".md" and p.parent.name != "changelog.d"]
-    assert [relative_name(p) for p in pages if len(p.read_text().splitlines()) < 5] == []
+    assert [make_relative_name(p) for p in pages if len(p.read_text().splitlines()) < 5] == []
 
 
 def test_no_machine_path_is_written_down():
@@ -96,7 +98,7 @@ def test_no_machine_path_is_written_down():
         for p in list_tracked_files()
         if p.suffix in {".py", ".md", ".toml", ".lua", ".txt", ".json", ""} and p != Path(__file__)
     ]
-    assert [relative_name(p) for p in texts if home.search(p.read_text(errors="ignore"))] == []
+    assert [make_relative_name(p) for p in texts if home.search(p.read_text(errors="ignore"))] == []
 
 
 def test_every_feature_is_a_method_of_the_protocol_or_documented():
@@ -141,7 +143,7 @@ def test_the_vscode_extension_has_no_command_of_the_servers_names():
 def test_no_lock_file_names_a_host():
     locks = [path for path in list_tracked_files() if path.name == "package-lock.json"]
     assert locks
-    assert [relative_name(lock) for lock in locks if '"resolved"' in lock.read_text(encoding="utf-8")] == []
+    assert [make_relative_name(lock) for lock in locks if '"resolved"' in lock.read_text(encoding="utf-8")] == []
 
 
 def test_the_notice_names_the_packages_from_npm():
@@ -213,7 +215,7 @@ FORMAT_IDS = {"json", "toml", "html", "markdown", "plaintext", "less", "r", "c"}
 """Ids that are ordinary words or formats. They count only where a language is compared."""
 
 
-def compared_texts(tree: ast.AST) -> Iterator[tuple[int, str, bool]]:
+def find_compared_texts(tree: ast.AST) -> Iterator[tuple[int, str, bool]]:
     """Yield the line and the text of each string that decides something: it is compared, matched, or in a container.
 
     The last value says whether it is compared with something that is named for a language.
@@ -250,18 +252,18 @@ def find_language_literals(source: str) -> Iterator[tuple[int, str]]:
     from lsp_harness.languages.language_table import language_table
 
     ids = language_table().by_lsp_id.keys()
-    for line, text, is_language in compared_texts(ast.parse(source)):
+    for line, text, is_language in find_compared_texts(ast.parse(source)):
         if text in ids and (is_language or text not in FORMAT_IDS):
             yield line, text
 
 
 def test_only_the_package_of_languages_knows_their_ids():
     literals = [
-        (relative_name(module), line, text)
+        (make_relative_name(module), line, text)
         for module in MODULES
         if "languages" not in module.relative_to(PACKAGE).parts
         for line, text in find_language_literals(module.read_text(encoding="utf-8"))
-        if text not in LANGUAGE_WORDS.get(relative_name(module), set[str]())
+        if text not in LANGUAGE_WORDS.get(make_relative_name(module), set[str]())
     ]
     assert literals == [], "ask for a trait of the language, and add it to lsp_harness/languages"
 

@@ -41,7 +41,7 @@ def main() -> None:
     ruff = commands.add_parser("fix_ruff", help="the development set fix_ruff by the same count")
     ruff.add_argument("cases", type=Path)
     _add_common_arguments(ruff)
-    ruff.set_defaults(run=_fix_ruff, lsp=False, stale=False)
+    ruff.set_defaults(run=_run_fix_ruff, lsp=False, stale=False)
     again = commands.add_parser("report", help="the figures of rows that a run has written")
     again.add_argument("rows", type=Path)
     again.set_defaults(run=lambda given: print(report(list(map(json.loads, given.rows.read_text().splitlines())))))
@@ -83,7 +83,7 @@ def _measure(given: argparse.Namespace) -> None:
     _run_cases(_select_cases(cases, given.limit), given, Options(given.model, given.lsp, given.stale, given.out, score))
 
 
-def _fix_ruff(given: argparse.Namespace) -> None:
+def _run_fix_ruff(given: argparse.Namespace) -> None:
     rows = fix_ruff.read(given.cases)
     options = Options(given.model, out=given.out, score=fix_ruff.load_scorer(given.cases, rows))
     _run_cases(_select_cases([one for one, _ in rows], given.limit), given, options)

@@ -51,7 +51,7 @@ class CountingEngine:
             yield chunk
 
 
-def without_model(folder: Path) -> None:
+def remove_model(folder: Path) -> None:
     """Let every engine from now on be a script of no replies: it tells its features, and fails when asked for text."""
     script = folder / "no_replies.json"
     script.write_text("[]")

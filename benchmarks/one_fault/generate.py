@@ -36,7 +36,7 @@ class Language:
 
     def fresh(self) -> Iterator[tuple[Source, Code]]:
         """Yield the files, the least used first."""
-        order = sorted(self.files, key=lambda one: self.used[_source_key(one[0])])
+        order = sorted(self.files, key=lambda one: self.used[_make_source_key(one[0])])
         return iter(order[:FILES])
 
 
@@ -90,7 +90,7 @@ def _make(language: Language, kind: str, number: int) -> int:
     for source, code in language.fresh():
         if len(language.cases) - before >= number:
             break
-        rng = Random(f"{kind}/{language.used[_source_key(source)]}/{_source_key(source)}")
+        rng = Random(f"{kind}/{language.used[_make_source_key(source)]}/{_make_source_key(source)}")
         for _, candidate in zip(range(TRIES), mutate(code, rng), strict=False):
             trial = Trial(code, candidate)
             if candidate.judge == "pyright":
@@ -124,11 +124,11 @@ def _is_ambiguous(trial: Trial, rng: Random) -> bool:
 
 
 def _make_case(language: Language, kind: str, source: Source, trial: Trial, verdict: Diagnostic | bool) -> Case:
-    language.used[_source_key(source)] += 1
+    language.used[_make_source_key(source)] += 1
     candidate: Candidate = trial.candidate
     diagnostic = verdict if isinstance(verdict, Diagnostic) else candidate.diagnostic
     number = sum(case.kind == kind for case in language.cases)
-    digest = hashlib.sha256(_source_key(source).encode()).digest()
+    digest = hashlib.sha256(_make_source_key(source).encode()).digest()
     return Case(
         id=f"{language.name}/{kind}/{number}",
         part=("dev", "heldout")[digest[0] % 2],
@@ -143,5 +143,5 @@ def _make_case(language: Language, kind: str, source: Source, trial: Trial, verd
     )
 
 
-def _source_key(source: Source) -> str:
+def _make_source_key(source: Source) -> str:
     return f"{source.project}/{source.path}"

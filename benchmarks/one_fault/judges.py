@@ -55,8 +55,10 @@ def ask_pyright(trials: Sequence[Trial]) -> list[Diagnostic | None]:
             rows.setdefault(Path(row["file"]).stem, []).append(row)
         found: list[Diagnostic | None] = []
         for at, trial in enumerate(trials):
-            before = [_of_pyright(trial.code.data, row) for row in rows.get(f"before_{at}", [])]
-            after = [_of_pyright(trial.candidate.text(trial.code), row) for row in rows.get(f"after_{at}", [])]
+            before = [_read_pyright_diagnostic(trial.code.data, row) for row in rows.get(f"before_{at}", [])]
+            after = [
+                _read_pyright_diagnostic(trial.candidate.text(trial.code), row) for row in rows.get(f"after_{at}", [])
+            ]
             found.append(_find_new_diagnostic(before, after, trial.candidate.expected))
         return found
 
@@ -90,8 +92,8 @@ def _run_ruff(data: bytes) -> list[Diagnostic]:
     rows = json.loads(ran.stdout or b"[]")
     return [
         Diagnostic(
-            _offset_of(document, row["location"]),
-            _offset_of(document, row["end_location"]),
+            _find_offset(document, row["location"]),
+            _find_offset(document, row["end_location"]),
             row["message"],
             "Ruff",
             row["code"] or "invalid-syntax",
@@ -101,11 +103,11 @@ def _run_ruff(data: bytes) -> list[Diagnostic]:
     ]
 
 
-def _offset_of(document: Document, place: Json) -> int:
+def _find_offset(document: Document, place: Json) -> int:
     return document.offset(Position(place["row"] - 1, place["column"] - 1), "utf-32")
 
 
-def _of_pyright(data: bytes, row: Json) -> Diagnostic:
+def _read_pyright_diagnostic(data: bytes, row: Json) -> Diagnostic:
     document = Document.from_text("file:///text.py", data)
     start, end = (
         document.offset(Position(row["range"][side]["line"], row["range"][side]["character"]), "utf-16")

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.one_fault.attempts import Attempt, attempt, without_model
+from benchmarks.one_fault.attempts import Attempt, attempt, remove_model
 from benchmarks.one_fault.case import Case
 from benchmarks.one_fault.client import Session
 from benchmarks.one_fault.scorer import score
@@ -45,7 +45,7 @@ async def _run(cases: Sequence[Case], options: Options) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="one-fault-") as name:
         folder = Path(name).resolve()
         if not options.model:
-            without_model(folder)
+            remove_model(folder)
         async with _open_attempts(folder, options) as ask:
             for number, case in enumerate(cases, 1):
                 rows.append(_make_row(case, await ask(case), options))

@@ -34,7 +34,11 @@ def score(case: Case, proposed: str | None) -> Result:
         return "none"
     if _trim_lines(proposed) == _trim_lines(case.truth):
         return "right"
-    return "equivalent" if _normal_form(case.language, proposed) == _normal_form(case.language, case.truth) else "wrong"
+    return (
+        "equivalent"
+        if _normalize_text(case.language, proposed) == _normalize_text(case.language, case.truth)
+        else "wrong"
+    )
 
 
 def _trim_lines(text: str) -> list[str]:
@@ -42,7 +46,7 @@ def _trim_lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().split("\n")]
 
 
-def _normal_form(language: str, text: str) -> object:
+def _normalize_text(language: str, text: str) -> object:
     """Return a form that is the same for equivalent texts."""
     code = Code(language, text.encode())
     if code.broken:

@@ -8,7 +8,7 @@ SHORTEST = 4
 """Characters of a name that is misspelt."""
 
 
-def _neighbour_key(letter: str, rng: Random) -> str:
+def _choose_neighbour_key(letter: str, rng: Random) -> str:
     for row in ROWS:
         if (at := row.find(letter.lower())) >= 0:
             near = row[max(at - 1, 0) : at] + row[at + 1 : at + 2]
@@ -26,7 +26,7 @@ def misspell(name: str, rng: Random) -> str:
     if slip == "double":
         return name[: at + 1] + name[at:]
     if slip == "key":
-        return name[:at] + _neighbour_key(name[at], rng) + name[at + 1 :]
+        return name[:at] + _choose_neighbour_key(name[at], rng) + name[at + 1 :]
     if slip == "plural":
         return name[:-1] if name.endswith("s") else name + "s"
     if slip == "underscore" and "_" in name.strip("_"):

@@ -80,21 +80,21 @@ def _say_in_rust(code: str, message: str) -> Say:
     return say
 
 
-def _rust_member(name: Name, rng: Random) -> Wording:
+def _say_rust_member(name: Name, rng: Random) -> Wording:
     if name.called:
         said = f"no method named `{name.text}` found for {name.owner} in the current scope"
         return Wording("rustc", "E0599", said)
     return Wording("rustc", "E0609", f"no field `{name.text}` on type `{name.owner.partition('`')[2].rstrip('`')}`")
 
 
-def _java_member(name: Name, rng: Random) -> Wording:
+def _say_java_member(name: Name, rng: Random) -> Wording:
     if name.called:
         said = f"The method {name.text}({name.arguments}) is undefined for the type {name.owner}"
         return Wording("Java", "67108964", said)
     return Wording("Java", "33554502", f"{name.text} cannot be resolved or is not a field")
 
 
-def _php_member(name: Name, rng: Random) -> Wording:
+def _say_php_member(name: Name, rng: Random) -> Wording:
     if name.called:
         return Wording("intelephense", "P1013", f"Undefined method '{name.text}'.")
     return Wording("intelephense", "P1014", f"Undefined property '${name.text}'.")
@@ -109,13 +109,13 @@ def _say_in_ruby(name: Name, rng: Random) -> Wording:
     return Wording("ruby", "NameError", f"undefined local variable or method '{name.text}' for {where}")
 
 
-def _ruby_member(name: Name, rng: Random) -> Wording:
+def _say_ruby_member(name: Name, rng: Random) -> Wording:
     if rng.random() < 0.5:
         return Wording("steep", "Ruby::NoMethod", f"Type `::{name.owner}` does not have method `{name.text}`")
     return Wording("ruby", "NoMethodError", f"undefined method '{name.text}' for an instance of {name.owner}")
 
 
-def _ruby_type(name: Name, rng: Random) -> Wording:
+def _say_ruby_type(name: Name, rng: Random) -> Wording:
     if rng.random() < 0.5:
         return Wording(
             "steep", "Ruby::UnknownConstant", f"Cannot find the declaration of constant: `{name.text}`", "warning"
@@ -137,7 +137,7 @@ VARIABLE: dict[str, Say] = {
 }
 FUNCTION: dict[str, Say] = VARIABLE | {
     "rust": _say_in_rust("E0425", "cannot find function `{x}` in this scope"),
-    "java": _java_member,
+    "java": _say_java_member,
     "php": _say_in_one_form("intelephense", "P1010", "Undefined function '{x}'."),
 }
 TYPE: dict[str, Say] = {
@@ -155,22 +155,22 @@ TYPE: dict[str, Say] = {
         ),
     ),
     "php": _say_in_one_form("intelephense", "P1009", "Undefined type '{owner}{x}'."),
-    "ruby": _ruby_type,
+    "ruby": _say_ruby_type,
 }
 MEMBER: dict[str, Say] = {
     "javascript": _TS_MEMBER,
     "typescript": _TS_MEMBER,
     "go": _go_member,
-    "rust": _rust_member,
-    "java": _java_member,
+    "rust": _say_rust_member,
+    "java": _say_java_member,
     "csharp": _say_in_one_form(
         "csharp",
         "CS1061",
         "'{owner}' does not contain a definition for '{x}' and no accessible extension method '{x}' accepting a first "
         "argument of type '{owner}' could be found (are you missing a using directive or an assembly reference?)",
     ),
-    "php": _php_member,
-    "ruby": _ruby_member,
+    "php": _say_php_member,
+    "ruby": _say_ruby_member,
 }
 PACKAGE: dict[str, Say] = {"go": _go_package}
 JAVA_QUALIFIER = _say_in_one_form("Java", "570425394", "{x} cannot be resolved")

@@ -18,20 +18,20 @@ from tests.agents.test_agent_worktrees import BETTER, GOOD, UNDEFINED, AgentWork
 from tests.harness.bench import QUICK
 from tests.harness.tools import make_settings
 from tests.support.fake_model_server import FakeModelServer
-from tests.support.real_agents import LIMIT_S, AgentRun, require_agent, spec_for
+from tests.support.real_agents import LIMIT_S, AgentRun, make_spec, require_agent
 
 pytestmark = pytest.mark.timeout(180)
 EDITS_ALLOWED = make_settings(QUICK, permissions={"allow": ("Edit(shape.py)",)})
 
 
-def claude_messages(folder: Path, before: str, after: str) -> list[str]:
+def write_claude_messages(folder: Path, before: str, after: str) -> list[str]:
     """Return the messages that make claude change a file: it must have read the file first."""
     file = str(folder / "shape.py")
     edit = {"file_path": file, "old_string": before, "new_string": after}
     return [f"USE Read {json.dumps({'file_path': file})}", f"USE Edit {json.dumps(edit)}"]
 
 
-def codex_messages(folder: Path, before: str, after: str) -> list[str]:
+def write_codex_messages(folder: Path, before: str, after: str) -> list[str]:
     """Return the message that makes codex change a file by a patch."""
     lines = [*(f"-{line}" for line in before.splitlines()), *(f"+{line}" for line in after.splitlines())]
     patch = "\n".join(["*** Begin Patch", "*** Update File: shape.py", "@@", *lines, "*** End Patch", ""])
@@ -40,7 +40,7 @@ def codex_messages(folder: Path, before: str, after: str) -> list[str]:
     return [f"USE exec_command {json.dumps({'cmd': command})}"]
 
 
-MESSAGES = {"claude": claude_messages, "codex": codex_messages}
+MESSAGES = {"claude": write_claude_messages, "codex": write_codex_messages}
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ async def test_the_bug_of_a_real_agent_is_named_and_its_fix_is_applied_and_undon
 ) -> None:
     agents = agent_workspace.agents
     agents.pool.registry.add(require_agent(name))
-    spec = replace(spec_for(name, run, fake_model_server.url), workdir=agent_workspace.folder, isolation="worktree")
+    spec = replace(make_spec(name, run, fake_model_server.url), workdir=agent_workspace.folder, isolation="worktree")
     agent = await agents.spawn(spec)
     assert not agent.spec.workdir.is_relative_to(agent_workspace.folder)
 
@@ -125,7 +125,7 @@ async def test_an_edit_that_no_rule_allows_is_denied(
     bed = AgentWorkspace(run.folder / "project", ruff)
     agents = bed.agents
     agents.pool.registry.add(require_agent(name))
-    spec = replace(spec_for(name, run, fake_model_server.url), workdir=bed.folder, isolation="worktree")
+    spec = replace(make_spec(name, run, fake_model_server.url), workdir=bed.folder, isolation="worktree")
     try:
         agent = await agents.spawn(spec)
         *reading, editing = MESSAGES[name](agent.spec.workdir, GOOD, UNDEFINED)

@@ -10,7 +10,7 @@ import pytest
 from tests.api.conftest import ApiProcess, StartApi, spawn, wait_for_status
 
 
-def code_of(answer: httpx2.Response) -> str:
+def read_error_code(answer: httpx2.Response) -> str:
     return answer.json()["error"]["code"]
 
 
@@ -19,12 +19,12 @@ async def test_the_limits_of_the_environment_and_of_flags_act(start_api: StartAp
     async with api.client() as client:
         agent = await spawn(client, "fake")
         second = await client.post("/agents", json={"type": "echo"})
-        assert (second.status_code, code_of(second)) == (429, "MAX_AGENTS")
+        assert (second.status_code, read_error_code(second)) == (429, "MAX_AGENTS")
         place = f"/agents/{agent['id']}"
         slow = await client.post(f"{place}/send", json={"message": "/slow 3"})
-        assert (slow.status_code, code_of(slow)) == (504, "TIMEOUT")
+        assert (slow.status_code, read_error_code(slow)) == (504, "TIMEOUT")
         busy = await client.post(f"{place}/send", json={"message": "and now?"})
-        assert (busy.status_code, code_of(busy)) == (409, "BUSY")
+        assert (busy.status_code, read_error_code(busy)) == (409, "BUSY")
         await wait_for_status(client, agent["id"], "ready")
         reply = await client.post(f"{place}/send", json={"message": "hello", "timeout": 20_000})
         assert "You said: hello" in reply.json()["response"], "the agent stays usable"
@@ -46,10 +46,10 @@ async def test_each_of_four_errors_has_its_code_and_a_remedy(api: ApiProcess):
         broken = await client.post("/agents", json={"type": "broken"})
         unknown = await client.post("/agents", json={"type": "nothing"})
         gone = await client.get("/agents/01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    assert (missing.status_code, code_of(missing)) == (424, "CLI_NOT_FOUND")
-    assert (broken.status_code, code_of(broken)) == (500, "SPAWN_FAILED")
-    assert (unknown.status_code, code_of(unknown)) == (400, "INVALID")
-    assert (gone.status_code, code_of(gone)) == (404, "NOT_FOUND")
+    assert (missing.status_code, read_error_code(missing)) == (424, "CLI_NOT_FOUND")
+    assert (broken.status_code, read_error_code(broken)) == (500, "SPAWN_FAILED")
+    assert (unknown.status_code, read_error_code(unknown)) == (400, "INVALID")
+    assert (gone.status_code, read_error_code(gone)) == (404, "NOT_FOUND")
     for answer in (missing, broken, unknown, gone):
         assert answer.json()["error"]["message"]
         assert "Traceback" not in answer.text
@@ -127,7 +127,7 @@ async def test_a_question_is_answered_and_a_permission_goes_through_the_gate(sta
                 question = next(iter(questions), {})
         assert (question["kind"], question["agentId"]) == ("permission", agent["id"])
         blocked = await client.post(f"{place}/send", json={"message": "yes"})
-        assert (blocked.status_code, code_of(blocked)) == (409, "BLOCKED")
+        assert (blocked.status_code, read_error_code(blocked)) == (409, "BLOCKED")
         answer = await client.post(f"{place}/questions/{question['questionId']}", json={"decision": "deny"})
         assert answer.json() == {"answered": True}, answer.text
         await wait_for_status(client, agent["id"], "ready")

@@ -19,7 +19,7 @@ from lsp_harness.api.api_route import read_body
 HEAD = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n"
 
 
-async def echo(scope: Any, receive: Any, send: Any) -> None:
+async def answer_with_members(scope: Any, receive: Any, send: Any) -> None:
     """Answer with the names of the members of the body."""
     try:
         text = ",".join(await read_body(Request(scope, receive), {"type": "object"}))
@@ -31,7 +31,9 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture
 async def server_port() -> AsyncIterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(echo, http=BoundedProtocol, lifespan="off", log_config=None, timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        answer_with_members, http=BoundedProtocol, lifespan="off", log_config=None, timeout_graceful_shutdown=1
+    )
     server = uvicorn.Server(config)
     serving = asyncio.ensure_future(server._serve([listener]))  # pyright: ignore[reportPrivateUsage] - without signals
     yield listener.getsockname()[1]

@@ -23,7 +23,7 @@ async def attach_client(api: ApiProcess, agent_id: str, query: str = "") -> Asyn
         yield socket
 
 
-def as_text(message: str | bytes) -> str:
+def decode_message(message: str | bytes) -> str:
     """Return a message as a terminal shows it: without NUL."""
     return (message if isinstance(message, str) else message.decode("utf-8", "replace")).replace("\0", "")
 
@@ -32,7 +32,7 @@ async def read_until(socket: ClientConnection, text: str) -> list[Any]:
     """Read messages until the output has a text."""
     messages: list[Any] = []
     async with asyncio.timeout(20):
-        while text not in "".join(map(as_text, messages)):
+        while text not in "".join(map(decode_message, messages)):
             messages.append(await socket.recv())
     return messages
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.conftest import ApiProcess, StartApi, spawn
-from tests.api.test_agent_changes import BEFORE, BETTER, review, run_git, write
+from tests.api.test_agent_changes import BEFORE, BETTER, request_review, run_git, write
 from tests.api.test_agents_cli import run_agents_command
 
 
@@ -81,7 +81,7 @@ async def test_a_worktree_without_a_record_is_found_by_git(first_server: ApiProc
     async with second.client() as client:
         (row,) = (await client.get("/worktrees")).json()["worktrees"]
         assert (row["agentId"], row["changedFiles"], row["type"]) == (record.stem.upper(), 1, "")
-        found = await review(client, {"id": row["agentId"]})
+        found = await request_review(client, {"id": row["agentId"]})
         assert (found["passed"], found["files"]) == (True, [{"path": "geo.py", "kind": "changed"}])
 
 

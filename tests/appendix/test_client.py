@@ -9,24 +9,24 @@ from typing import Any
 import pytest
 
 from lsp_harness.sdk import HarnessClient, HarnessError, TextDelta, TurnStop, query
-from tests.appendix.bench import Bench, of_type
+from tests.appendix.bench import Bench, select_events
 from tests.appendix.names import require_complete_table
 
 ClientTest = Callable[[Bench], Awaitable[None]]
 
 
-def client_of(bench: Bench, *replies: Any, **options: Any) -> HarnessClient:
+def make_client(bench: Bench, *replies: Any, **options: Any) -> HarnessClient:
     return HarnessClient(provider=bench.script(*replies), cwd=bench.folder, in_process=True, **options)
 
 
 async def check_send(bench: Bench) -> None:
-    async with client_of(bench, "one", {"text": "two", "expect": "one"}) as client:
+    async with make_client(bench, "one", {"text": "two", "expect": "one"}) as client:
         texts = [(await (await client.send(prompt)).result()).text for prompt in ("first", "second")]
     assert texts == ["one", "two"]
 
 
 async def check_close(bench: Bench) -> None:
-    async with client_of(bench, "one") as client:
+    async with make_client(bench, "one") as client:
         await (await client.send("hi")).result()
         await client.close()
         with pytest.raises(HarnessError) as failure:
@@ -36,12 +36,12 @@ async def check_close(bench: Bench) -> None:
 
 
 async def check_session_id(bench: Bench) -> None:
-    async with client_of(bench) as client:
+    async with make_client(bench) as client:
         assert client.session_id == bench.log()[0].session_id
 
 
 async def check_context_manager(bench: Bench) -> None:
-    client = client_of(bench)
+    client = make_client(bench)
     with pytest.raises(HarnessError, match="async with"):
         await client.send("hi")
     async with client as entered:
@@ -52,20 +52,20 @@ async def check_context_manager(bench: Bench) -> None:
 
 
 async def check_serialised_send(bench: Bench) -> None:
-    async with client_of(bench, "one", "two", "three") as client:
+    async with make_client(bench, "one", "two", "three") as client:
 
         async def ask(prompt: str) -> list[Any]:
             return [event async for event in await client.send(prompt)]
 
         turns = await asyncio.gather(*map(ask, "abc"))
-    assert [of_type(TurnStop, events)[0].text for events in turns] == ["one", "two", "three"]
-    assert [of_type(TurnStop, events)[0].turn_number for events in turns] == [0, 1, 2]
+    assert [select_events(TurnStop, events)[0].text for events in turns] == ["one", "two", "three"]
+    assert [select_events(TurnStop, events)[0].turn_number for events in turns] == [0, 1, 2]
     for events in turns:
         assert len({event.prompt_id for event in events}) == 1
 
 
 async def check_interrupt(bench: Bench) -> None:
-    async with client_of(bench, {"text": "half", "hang": True}, "whole") as client:
+    async with make_client(bench, {"text": "half", "hang": True}, "whole") as client:
         turn = await client.send("wait")
         async for event in turn:
             if isinstance(event, TextDelta):

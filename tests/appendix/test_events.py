@@ -32,7 +32,7 @@ from lsp_harness.sdk import (
     to_wire,
 )
 from lsp_harness.wire.event import Event
-from tests.appendix.bench import READ, Bench, of_type
+from tests.appendix.bench import READ, Bench, select_events
 from tests.appendix.names import require_complete_table
 from tests.support.scripted_session import call_text
 
@@ -40,7 +40,7 @@ EventSource = Callable[[Bench], Awaitable[ClientEvent]]
 
 
 async def ask_for_first_event(bench: Bench, kind: type[ClientEvent], *replies: Any) -> ClientEvent:
-    return of_type(kind, await bench.ask(*replies))[0]
+    return select_events(kind, await bench.ask(*replies))[0]
 
 
 async def find_text(bench: Bench) -> ClientEvent:
@@ -59,7 +59,7 @@ async def find_tool_start(bench: Bench) -> ClientEvent:
 
 async def find_tool_end(bench: Bench) -> ClientEvent:
     events = await bench.ask(READ, call_text("read", path="nothing.txt"), "done")
-    ends, starts = of_type(ToolEnd, events), of_type(ToolStart, events)
+    ends, starts = select_events(ToolEnd, events), select_events(ToolStart, events)
     assert [end.call_id for end in ends] == [start.call_id for start in starts]
     assert [end.error for end in ends] == [False, True]
     assert "the text of a" in ends[0].output
@@ -68,7 +68,7 @@ async def find_tool_end(bench: Bench) -> ClientEvent:
 
 async def find_error(bench: Bench) -> ClientEvent:
     events = await bench.ask({"error": "the model is away"})
-    errors = of_type(ErrorEvent, events)
+    errors = select_events(ErrorEvent, events)
     assert "the model is away" in errors[0].message
     assert errors[-1].recoverable is False
     assert isinstance(events[-1], TurnStop)
@@ -111,7 +111,7 @@ async def find_turn_stop(bench: Bench) -> ClientEvent:
 
 async def find_decision(bench: Bench) -> ClientEvent:
     events = await bench.ask(READ, "done", permission_mode="deny")
-    event = of_type(HookDecision, events)[0]
+    event = select_events(HookDecision, events)[0]
     assert (event.event, event.tool, event.decision, event.by) == ("permission", "read", "allow", "mode")
     return event
 
@@ -169,7 +169,7 @@ WIRE = {
 """Name of a frame there → here. Those with capitals are read, too."""
 
 
-async def frames_of(bench: Bench) -> list[dict[str, Any]]:
+async def read_frames(bench: Bench) -> list[dict[str, Any]]:
     """Return the lines of a session in a child process."""
     provider = bench.script(READ, "a word", {"error": "away"})
     argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}", f"--cwd={bench.folder}"]
@@ -182,7 +182,7 @@ async def frames_of(bench: Bench) -> list[dict[str, Any]]:
 
 
 async def test_the_frames_of_a_session_have_these_types(session_bench: Bench):
-    frames = await frames_of(session_bench)
+    frames = await read_frames(session_bench)
     seen = {frame["type"] for frame in frames}
     assert set(WIRE.values()) - seen == {"turn_complete"}
     assert [frame["id"] for frame in frames if frame["type"] == "turn_stop"] == ["1", "2"]

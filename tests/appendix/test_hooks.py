@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.permission.hooks import HOOK_EVENTS
 from lsp_harness.sdk import HarnessClient, HarnessError, SessionStart, ToolEnd, TurnStop
-from tests.appendix.bench import CREATE, READ, Bench, of_type, read_facts
+from tests.appendix.bench import CREATE, READ, Bench, read_facts, select_events
 from tests.appendix.names import require_complete_table
 from tests.support.scripted_session import call_text
 
@@ -35,8 +35,8 @@ async def edit(bench: Bench) -> None:
     await bench.ask(CREATE, "done")
 
 
-async def continue_elsewhere(bench: Bench) -> None:
-    [start] = of_type(SessionStart, await bench.ask("hi"))[:1]
+async def continue_in_another_client(bench: Bench) -> None:
+    [start] = select_events(SessionStart, await bench.ask("hi"))[:1]
     other = bench.folder / "other"
     other.mkdir()
     await bench.ask("hi", resume=start.session_id, cwd=other)
@@ -84,7 +84,7 @@ TRIGGERS: Mapping[str, tuple[Trigger, Mapping[str, Any]]] = {
     "userPromptSubmit": (answer, {"prompt": "do it"}),
     "permissionRequest": (ask_permission, {"tool": "create"}),
     "fileChanged": (edit, {"paths": ["new.txt"]}),
-    "cwdChanged": (continue_elsewhere, {}),
+    "cwdChanged": (continue_in_another_client, {}),
     "subagentStart": (start_agent, {}),
     "subagentStop": (start_agent, {}),
     "preCompact": (fill_the_window, {}),
@@ -120,22 +120,22 @@ async def stop_detail(bench: Bench) -> str:
     return (await bench.stop()).detail
 
 
-async def tool_output(bench: Bench) -> str:
-    [end] = of_type(ToolEnd, await bench.ask(CREATE, "done", permission_mode="ask"))
+async def read_tool_output(bench: Bench) -> str:
+    [end] = select_events(ToolEnd, await bench.ask(CREATE, "done", permission_mode="ask"))
     return end.output
 
 
-async def mode_error(bench: Bench) -> str:
+async def read_mode_error(bench: Bench) -> str:
     with pytest.raises(HarnessError) as failure:
         await change_the_mode(bench)
     return str(failure.value)
 
 
 FORBIDDEN: Mapping[str, Callable[[Bench], Awaitable[str]]] = {
-    "preToolUse": tool_output,
+    "preToolUse": read_tool_output,
     "userPromptSubmit": stop_detail,
-    "permissionRequest": tool_output,
-    "configChange": mode_error,
+    "permissionRequest": read_tool_output,
+    "configChange": read_mode_error,
     "turnStart": stop_detail,
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.sdk import ErrorEvent, ToolEnd, TurnStop
-from tests.appendix.bench import READ, Bench, of_type
+from tests.appendix.bench import READ, Bench, select_events
 from tests.appendix.names import require_complete_table
 from tests.support.provider_replies import MODEL, ScriptedAnswer, serve_answers
 from tests.support.server import FakeServer, Reply, open_server
@@ -64,8 +64,8 @@ async def test_a_provider_runs_a_turn_with_a_tool(name: str, session_bench: Benc
         else:
             _move(name, server.url, monkeypatch)
         events = await session_bench.ask(allowed_tools=["read"], **options)
-    [end], [stop] = of_type(ToolEnd, events), of_type(TurnStop, events)
-    assert (end.tool, end.error) == ("read", False), [event.message for event in of_type(ErrorEvent, events)]
+    [end], [stop] = select_events(ToolEnd, events), select_events(TurnStop, events)
+    assert (end.tool, end.error) == ("read", False), [event.message for event in select_events(ErrorEvent, events)]
     assert "the text of a" in end.output
     assert (stop.reason, stop.text) == ("completed", ANSWERS[1])
     if key:
@@ -80,7 +80,7 @@ async def test_a_request_to_a_server_that_fails_once_is_repeated(session_bench: 
     async with open_server(server):
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         events = await session_bench.ask(provider="openai", model=MODEL)
-    [error], [stop] = of_type(ErrorEvent, events), of_type(TurnStop, events)
+    [error], [stop] = select_events(ErrorEvent, events), select_events(TurnStop, events)
     assert (error.recoverable, "500" in error.message) == (True, True)
     assert (stop.reason, stop.text) == ("completed", "fine")
 

@@ -23,7 +23,7 @@ from lsp_harness.kernel.log.log_reader import read_history
 from lsp_harness.kernel.projections.message_history import project_conversation, project_task_notifications
 from lsp_harness.kernel.projections.session_state import project_session
 from lsp_harness.sdk import HarnessClient, SessionStart, TaskEvent, TextDelta, ToolEnd
-from tests.appendix.bench import READ, Bench, of_type
+from tests.appendix.bench import READ, Bench, select_events
 from tests.appendix.names import require_complete_table
 from tests.appendix.test_hooks import end_a_task, fill_the_window
 from tests.support.scripted_session import call_text
@@ -364,9 +364,9 @@ async def test_a_task_runs_in_a_mode(execution: str, session_bench: Bench):
     wait = "until [ -e go ]; do :; done" if execution == "background" else "true"
     call = call_text("bash", command=wait, execution=execution)
     events = await session_bench.ask(call, call_text("bash", command="touch go"), "done", "again")
-    [task, *_] = of_type(TaskEvent, events)
+    [task, *_] = select_events(TaskEvent, events)
     assert (task.status, task.execution) == ("started", execution)
-    [end, _] = of_type(ToolEnd, events)
+    [end, _] = select_events(ToolEnd, events)
     assert ("runs in the background" in end.output) is (EXECUTIONS[execution] == "started")
 
 
@@ -376,4 +376,4 @@ async def test_the_frames_on_a_pipe_are_json(session_bench: Bench):
     )
     frames = [json.loads(line) for line in ran.out.splitlines()]
     assert (frames[0]["type"], frames[-1]["type"]) == ("session_start", "session")
-    assert of_type(SessionStart, await session_bench.ask("x"))[0].session_id != frames[0]["session_id"]
+    assert select_events(SessionStart, await session_bench.ask("x"))[0].session_id != frames[0]["session_id"]

@@ -7,7 +7,7 @@ from benchmarks.accept_latency import choose_line, insert_line, pair_keys, plan_
 from benchmarks.evaluation.suites.eval_task import EvalTask, ReportedFinding
 from benchmarks.evaluation.suites.hidden_check import DiagnosticCheck
 from benchmarks.linted_editor import Fix, describe_fix, order_fixes, read_marks
-from benchmarks.ready_fixes import Case, Row, find_cases, plan_writing, schedule, thought_s
+from benchmarks.ready_fixes import Case, Row, draw_thinking_time_s, find_cases, plan_writing, schedule
 
 TEXT = "import os\n\n\ndef area(r):\n    width = 3 * widht\n    height = 2\n    return width * height\n"
 CASE = Case("a", TEXT, "F821", "undefined-name", 4, 4)
@@ -52,10 +52,10 @@ def test_cases_alternate_between_both_arms():
 
 
 def test_the_simulated_user_waits_2_to_20_seconds_and_equally_long_for_equal_cases():
-    times = [thought_s(Case(str(number), TEXT, "F821", "", 4, 4), 1) for number in range(200)]
+    times = [draw_thinking_time_s(Case(str(number), TEXT, "F821", "", 4, 4), 1) for number in range(200)]
     assert 2 <= min(times) < 3
     assert 15 < max(times) <= 20
-    assert thought_s(CASE, 1) == thought_s(CASE, 1)
+    assert draw_thinking_time_s(CASE, 1) == draw_thinking_time_s(CASE, 1)
 
 
 def test_a_case_has_the_rule_of_its_set_or_else_the_first_counting_rule():

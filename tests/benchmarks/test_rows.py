@@ -3,7 +3,7 @@
 import json
 
 from benchmarks.engine.real_edits import RealEdit
-from benchmarks.growth import count_processes, find_growth, growth_by_quarters
+from benchmarks.growth import compute_growth_by_quarters, count_processes, find_growth
 from benchmarks.keypress import (
     CACHED,
     TYPED_ALONG,
@@ -12,23 +12,23 @@ from benchmarks.keypress import (
     count_missing_suggestions,
     format_row,
     format_table,
-    keypress,
+    make_keypress,
     read,
 )
 from benchmarks.keypress_vscode import edit_for_typist, make_row
-from benchmarks.typist_report import count_lines, reuse
+from benchmarks.typist_report import count_lines, sum_reuse
 
 
 def test_the_parts_of_a_keypress_add_up_to_its_duration():
-    row = keypress(3, 100.0, 130.0, 530.0, 540.0, {"engine_ms": 300.0, "waited_ms": 60.0})
+    row = make_keypress(3, 100.0, 130.0, 530.0, 540.0, {"engine_ms": 300.0, "waited_ms": 60.0})
     assert row == Keypress(3, 440.0, 40.0, 100.0, 300.0, WRITTEN, 60.0)
     assert row.shown_ms == row.editor_ms + row.server_ms + row.engine_ms
 
 
 def test_a_keypress_without_a_request_to_the_model_has_its_own_kind():
-    assert keypress(1, 0.0, None, None, 4.0, {}) == Keypress(1, 4.0, 4.0, 0.0, 0.0, TYPED_ALONG)
-    assert keypress(1, 0.0, 1.0, 3.0, 4.0, {"typed_along": True}).kind == TYPED_ALONG
-    assert keypress(1, 0.0, 1.0, 3.0, 4.0, {"cached": True}) == Keypress(1, 4.0, 2.0, 2.0, 0.0, CACHED)
+    assert make_keypress(1, 0.0, None, None, 4.0, {}) == Keypress(1, 4.0, 4.0, 0.0, 0.0, TYPED_ALONG)
+    assert make_keypress(1, 0.0, 1.0, 3.0, 4.0, {"typed_along": True}).kind == TYPED_ALONG
+    assert make_keypress(1, 0.0, 1.0, 3.0, 4.0, {"cached": True}) == Keypress(1, 4.0, 2.0, 2.0, 0.0, CACHED)
 
 
 def test_a_record_of_the_typist_in_vscode_becomes_a_keypress():
@@ -66,7 +66,7 @@ def test_written_rows_can_be_read_again_and_become_a_table():
 
 
 def test_an_answer_after_the_screen_was_drawn_is_not_counted():
-    assert keypress(1, 0.0, 30.0, 300.0, 2.0, {"engine_ms": 200.0}) == Keypress(1, 2.0, 2.0, 0.0, 0.0, TYPED_ALONG)
+    assert make_keypress(1, 0.0, 30.0, 300.0, 2.0, {"engine_ms": 200.0}) == Keypress(1, 2.0, 2.0, 0.0, 0.0, TYPED_ALONG)
 
 
 def test_keys_without_a_suggestion_are_counted_by_reason():
@@ -80,10 +80,10 @@ def test_keys_without_a_suggestion_are_counted_by_reason():
 
 
 def test_growth_is_from_the_second_quarter_to_the_last():
-    growth = growth_by_quarters("memory", [10.0, 10.0, 40.0, 40.0, 50.0, 50.0, 44.0, 44.0])
+    growth = compute_growth_by_quarters("memory", [10.0, 10.0, 40.0, 40.0, 50.0, 50.0, 44.0, 44.0])
     assert growth
     assert growth.message == "10.0 → 40.0 → 50.0 → 44.0 (+10.0 % from the second quarter on; most 50.0; 8 samples)"
-    assert growth_by_quarters("memory", [1.0, 2.0, 3.0]) is None
+    assert compute_growth_by_quarters("memory", [1.0, 2.0, 3.0]) is None
     rows = [{"who": who, "rss": 5.0, "fds": 9} for who in ("server", "engine")] * 4
     assert [each.what for each in find_growth(rows)] == [
         f"{who} {what}" for who in ("server", "engine") for what in ("memory, MiB", "descriptors")
@@ -92,7 +92,7 @@ def test_growth_is_from_the_second_quarter_to_the_last():
 
 def test_reuse_is_a_share_of_the_tokens_that_the_model_read():
     asked = {"prompt_tokens": 40, "reused": 30}
-    assert reuse([asked, asked | {"reused": 40}, asked | {"cached": True}, {"prompt_tokens": 0}]) == (70, 80)
+    assert sum_reuse([asked, asked | {"reused": 40}, asked | {"cached": True}, {"prompt_tokens": 0}]) == (70, 80)
 
 
 def test_an_hour_of_typing_is_the_sum_of_its_parts_after_the_start():

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit
-from benchmarks.taking import Taker, name_keys, remaining_states
+from benchmarks.taking import Taker, list_key_names, list_remaining_states
 
 TEXT = "return total / len(values)\n"
 
@@ -63,7 +63,7 @@ def test_the_keys_of_a_trace_write_the_edit():
     edit = RealEdit("a.py", "python", "", "", "if a < b:\n    return é\n" * 9)
     written = ""
     for state in make_trace(edit, 3, 10**6).states:
-        for key in name_keys(written, state):
+        for key in list_key_names(written, state):
             if key == "<BS>":
                 written = written[:-1]
             else:
@@ -73,9 +73,9 @@ def test_the_keys_of_a_trace_write_the_edit():
 
 
 def test_a_line_break_and_its_indentation_are_one_key():
-    assert name_keys("a:", "a:\n    b") == ["<CR>    ", "b"]
+    assert list_key_names("a:", "a:\n    b") == ["<CR>    ", "b"]
 
 
 def test_states_that_the_text_already_has_are_left_out():
-    assert remaining_states(["a", "ab", "abx", "ab", "abc"], "ab") == ["abx", "ab", "abc"]
-    assert remaining_states(["a", "ab"], "abc") == []
+    assert list_remaining_states(["a", "ab", "abx", "ab", "abc"], "ab") == ["abx", "ab", "abc"]
+    assert list_remaining_states(["a", "ab"], "abc") == []

@@ -14,7 +14,7 @@ from benchmarks.rhythm import Rhythm
 from benchmarks.stale import find_fault
 from benchmarks.taking import Deed, Taker
 from benchmarks.typist import Clock, Typist
-from benchmarks.typist_report import Row, count_lines, rows_of
+from benchmarks.typist_report import Row, count_lines, select_rows
 from benchmarks.writing import Writing, open_workspace
 
 HEAD = "def mean(values):"
@@ -63,8 +63,8 @@ def make_taker_that_decides(deed: Deed, offered: str, text: str) -> Taker:
     return Taker(seed)
 
 
-def sum_of_parts(rows: list[Row], name: str) -> int:
-    return sum(row.get(name, 0) for row in rows_of(rows, "part"))
+def sum_parts(rows: list[Row], name: str) -> int:
+    return sum(row.get(name, 0) for row in select_rows(rows, "part"))
 
 
 @pytest.mark.parametrize(
@@ -96,11 +96,11 @@ def test_an_accepted_suggestion_is_counted_by_the_typist_and_the_server(
         """
         assert here.nvim.exec_lua(told, counted), "the server has not counted it"
 
-    assert rows_of(rows, "stale") + rows_of(rows, "text") == []
-    taken = {name: sum_of_parts(rows, name) for name in ("whole", "line", "word")}
+    assert select_rows(rows, "stale") + select_rows(rows, "text") == []
+    taken = {name: sum_parts(rows, name) for name in ("whole", "line", "word")}
     assert taken == {"whole": 0, "line": 0, "word": 0} | {deed: 1}
-    assert (sum_of_parts(rows, "drawn"), sum_of_parts(rows, f"fit_{deed}"), sum_of_parts(rows, "edits")) == (1, 1, 1)
-    assert sum_of_parts(rows, "saved") == saved
+    assert (sum_parts(rows, "drawn"), sum_parts(rows, f"fit_{deed}"), sum_parts(rows, "edits")) == (1, 1, 1)
+    assert sum_parts(rows, "saved") == saved
 
 
 def test_a_suggestion_that_is_typed_through_is_seen_at_every_key(neovim_workspace: Writing):
@@ -113,11 +113,11 @@ def test_a_suggestion_that_is_typed_through_is_seen_at_every_key(neovim_workspac
         minutes=10,
     ).edit(edit(OFFERED), 0)
 
-    assert rows_of(rows, "stale") + rows_of(rows, "text") == []
-    assert sum_of_parts(rows, "whole") == 0
+    assert select_rows(rows, "stale") + select_rows(rows, "text") == []
+    assert sum_parts(rows, "whole") == 0
     # before each key, and after all but the last
-    assert sum_of_parts(rows, "ghosts") >= len(OFFERED)
-    assert sum_of_parts(rows, "frames") >= len(OFFERED) / 2
+    assert sum_parts(rows, "ghosts") >= len(OFFERED)
+    assert sum_parts(rows, "frames") >= len(OFFERED) / 2
 
 
 def test_ghost_text_that_a_plugin_does_not_remove_is_detected(neovim_workspace: Writing):
@@ -127,7 +127,7 @@ def test_ghost_text_that_a_plugin_does_not_remove_is_detected(neovim_workspace: 
 
     Typist(neovim_workspace, rows.append, PatientRhythm(neovim_workspace), Taker(0), minutes=10).edit(edit(text), 0)
 
-    found = rows_of(rows, "stale")
+    found = select_rows(rows, "stale")
     assert {row["by"] for row in found} == {"look", "redraw"}
     assert {row["why"] for row in found} == {"no answer for this text says so"}
     assert found[0]["before"] == TOTAL + "c"
@@ -183,9 +183,9 @@ def test_figures_are_written_while_the_typist_works(neovim_workspace: Writing, m
     with pytest.raises(KeyboardInterrupt):
         writer.edit(edit(OFFERED), 0)
 
-    pressed = sum_of_parts(rows, "keys")
+    pressed = sum_parts(rows, "keys")
     assert 7 <= pressed < 20
-    assert len(rows_of(rows, "part")) > 7
+    assert len(select_rows(rows, "part")) > 7
     said: dict[str, Any] = dict(count_lines(rows))
     assert said["keys / a second between pauses"].startswith(f"{pressed} / ")
-    assert sum_of_parts(rows, "edits") == 0
+    assert sum_parts(rows, "edits") == 0

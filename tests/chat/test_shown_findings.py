@@ -37,7 +37,7 @@ def make_desk(tmp_path: Path) -> ToolWorkspace:
     return ToolWorkspace(tmp_path / "w", {"area.py": "def area(r):\n    return r * 2\n"})
 
 
-def answered_by(desk: ToolWorkspace, choice: str) -> tuple[PermissionGate, ScriptedPerson]:
+def make_answering_person(desk: ToolWorkspace, choice: str) -> tuple[PermissionGate, ScriptedPerson]:
     person = ScriptedPerson([Answer("once" if choice == "yes" else "reject")])
     return PermissionGate(policy(desk.root), Recorder(), person=person), person
 
@@ -53,7 +53,7 @@ async def test_an_edit_that_a_rule_allows_is_refused_with_its_findings(tmp_path:
 
 async def test_a_person_sees_the_findings_and_applies_the_edit_nevertheless(tmp_path: Path):
     desk = make_desk(tmp_path)
-    gate, person = answered_by(desk, "yes")
+    gate, person = make_answering_person(desk, "yes")
     result = await run(desk, gate, "r * k")
     assert f"the checks have new findings about this edit; yes accepts them:\n  {FINDING}" in person.questions[0].text
     assert not result.is_error
@@ -73,7 +73,7 @@ async def test_a_finding_that_a_person_has_not_seen_is_not_accepted(tmp_path: Pa
 
 async def test_an_edit_that_the_person_rejects_leaves_the_file(tmp_path: Path):
     desk = make_desk(tmp_path)
-    gate, _ = answered_by(desk, "no")
+    gate, _ = make_answering_person(desk, "no")
     result = await run(desk, gate, "r * k")
     assert result.ends_turn
     assert desk.read("area.py").endswith("r * 2\n")
@@ -81,14 +81,14 @@ async def test_an_edit_that_the_person_rejects_leaves_the_file(tmp_path: Path):
 
 async def test_a_question_about_a_right_edit_names_no_findings(tmp_path: Path):
     desk = make_desk(tmp_path)
-    gate, person = answered_by(desk, "yes")
+    gate, person = make_answering_person(desk, "yes")
     assert not (await run(desk, gate, "r * 3")).is_error
     assert "findings" not in person.questions[0].text
 
 
 async def test_an_edit_with_a_syntax_error_is_refused_without_a_question(tmp_path: Path):
     desk = make_desk(tmp_path)
-    gate, person = answered_by(desk, "yes")
+    gate, person = make_answering_person(desk, "yes")
     result = await run(desk, gate, "r * (3")
     assert "adds a syntax error" in result.output
     assert person.questions == []

@@ -86,13 +86,13 @@ def test_code_is_printed_as_it_is(shell: Shell) -> None:
 
 
 # -- fix
-def model_only(shell: Shell) -> None:
+def switch_off_repairs(shell: Shell) -> None:
     """Switch off the repairs without a model, although the right name is similar."""
     shell.file("lsp-harness.toml", "[generation]\ncandidates = 1\nrepairs = false\n")
 
 
 def test_fix_shows_the_diff_and_the_result_of_each_check_and_writes_no_file(shell: Shell) -> None:
-    model_only(shell)
+    switch_off_repairs(shell)
     file = shell.file("a.py", BROKEN)
     shell.replies("return width * width")
     result = shell.run("fix", "a.py")
@@ -104,7 +104,7 @@ def test_fix_shows_the_diff_and_the_result_of_each_check_and_writes_no_file(shel
 
 
 def test_the_summary_names_the_missing_index_as_the_reason_why_no_test_ran(shell: Shell) -> None:
-    model_only(shell)
+    switch_off_repairs(shell)
     shell.file("a.py", BROKEN)
     shell.file("test_a.py", "import pytest\nfrom a import area\n\n\ndef test_area():\n    assert area(2) == 4\n")
     shell.file("conftest.py", "")
@@ -114,7 +114,7 @@ def test_the_summary_names_the_missing_index_as_the_reason_why_no_test_ran(shell
 
 
 def test_fix_prints_json_for_programs(shell: Shell) -> None:
-    model_only(shell)
+    switch_off_repairs(shell)
     shell.file("a.py", BROKEN)
     shell.replies("return width * width")
     output = shell.run("fix", "a.py:3", "--json").json
@@ -133,7 +133,7 @@ def test_fix_prints_json_for_programs(shell: Shell) -> None:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_apply_writes_the_file_and_keeps_its_terminators(shell: Shell, newline: str) -> None:
-    model_only(shell)
+    switch_off_repairs(shell)
     file = shell.file("a.py", BROKEN.replace("\n", newline))
     shell.replies("return width * width")
     result = shell.run("fix", "a.py", "--apply")
@@ -289,7 +289,7 @@ def test_the_failing_test_of_the_chosen_function_is_selected(shell: Shell) -> No
 
 
 def test_a_finding_of_a_compiler_is_fixed_before_those_of_our_own_checks(shell: Shell) -> None:
-    model_only(shell)
+    switch_off_repairs(shell)
     shell.file("a.py", BROKEN)
     shell.file(
         "out.txt", 'a.py:2: error: Need type annotation for "width"  [var-annotated]\nother.py:1: error: Bad  [bad]\n'
@@ -333,7 +333,7 @@ def test_fix_reports_that_a_sound_file_has_no_findings(shell: Shell) -> None:
 
 
 def test_when_every_candidate_fails_the_file_stays_and_the_status_is_5(shell: Shell) -> None:
-    model_only(shell)
+    switch_off_repairs(shell)
     file = shell.file("a.py", BROKEN)
     shell.replies("return widhth * width")
     result = shell.run("fix", "a.py", "--apply")
@@ -350,10 +350,10 @@ def test_doctor_reports_what_works(shell: Shell) -> None:
     with TemporaryDirectory() as home:
         # a path that is too long for a socket is something that doctor tells
         shell.set("LSP_HARNESS_HOME", home)
-        _doctor_says_what_works(shell)
+        _check_doctor_output(shell)
 
 
-def _doctor_says_what_works(shell: Shell) -> None:
+def _check_doctor_output(shell: Shell) -> None:
     result = shell.run("doctor", "--json")
     rows = {row["what"]: row for row in result.json}
     assert result.code == 0

@@ -86,7 +86,7 @@ def llama_server_url() -> Iterator[str]:
         yield url
 
 
-def rows_about(shell: Shell, what: str) -> list[tuple[str, str]]:
+def find_rows_about(shell: Shell, what: str) -> list[tuple[str, str]]:
     rows = shell.run("doctor", "--json").json
     assert "sk-secret" not in str(rows)
     return [(row["state"], row["says"]) for row in rows if row["what"] == what]
@@ -96,18 +96,18 @@ def test_doctor_lists_a_server_with_its_missing_abilities(shell: Shell, llama_se
     shell.set("LSP_HARNESS_ENGINE__URL", llama_server_url)
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
 
-    assert rows_about(shell, "server") == [
+    assert find_rows_about(shell, "server") == [
         ("ok", f"{llama_server_url}: llama-server, some, key from LSP_HARNESS_API_KEY")
     ]
-    [(state, missing)] = rows_about(shell, "missing")
+    [(state, missing)] = find_rows_about(shell, "missing")
     assert (state, missing) == (
         "note",
         "shorter, tools, greedy_first, expected, cancel, persist, priority (docs/team.md says what is done instead)",
     )
-    [(_, limited)] = rows_about(shell, "limited")
+    [(_, limited)] = find_rows_about(shell, "limited")
     assert "n: up to 2, its slots (--parallel)" in limited
-    assert rows_about(shell, "engine") == [("ok", "not used: the settings name a remote server")]
-    assert rows_about(shell, "model") == rows_about(shell, "key") == []
+    assert find_rows_about(shell, "engine") == [("ok", "not used: the settings name a remote server")]
+    assert find_rows_about(shell, "model") == find_rows_about(shell, "key") == []
 
 
 def test_doctor_reports_a_server_that_refuses_and_a_server_that_is_down(shell: Shell, llama_server_url: str) -> None:
@@ -117,7 +117,7 @@ def test_doctor_reports_a_server_that_refuses_and_a_server_that_is_down(shell: S
     shell.set("LSP_HARNESS_ENGINE__URL", f"{llama_server_url},{nobody}")
     shell.set("LSP_HARNESS_API_KEY", "wrong")
 
-    assert rows_about(shell, "server") == [
+    assert find_rows_about(shell, "server") == [
         (
             "bad",
             (
@@ -134,7 +134,7 @@ def test_servers_that_are_no_replicas(shell: Shell, llama_server_url: str) -> No
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
     with serve_in_thread(Other) as second:
         shell.set("LSP_HARNESS_ENGINE__URL", f"{llama_server_url},{second}")
-        assert rows_about(shell, "servers") == [
+        assert find_rows_about(shell, "servers") == [
             ("note", "they serve different models (other, some), but several servers must serve the same one")
         ]
 
@@ -162,7 +162,7 @@ def test_a_missing_key_is_one_line_and_no_request_is_sent(shell: Shell, monkeypa
     shell.file("a.py", "def area(r):\n    return \n")
     line = "https://api.openai.com needs a key; set OPENAI_API_KEY or LSP_HARNESS_API_KEY in the environment"
 
-    assert rows_about(shell, "server") == [("bad", line)]
+    assert find_rows_about(shell, "server") == [("bad", line)]
     assert shell.run("complete", "a.py:2:12") == (1, "", f"lsp-harness: {line}\n")
 
 

@@ -10,7 +10,7 @@ from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.running_engines import list_engines
 from tests.cli.conftest import Shell
-from tests.support.encoder import tiny_encoder
+from tests.support.encoder import make_tiny_encoder
 
 SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    return price // 5\n"
 ALONE = "lsp-harness: searched by names and words only: "
@@ -21,7 +21,7 @@ NOWHERE = "zebra"
 @pytest.fixture
 def project(shell: Shell, tmp_path: Path) -> Shell:
     """Return a project with an embedding model and without a language model."""
-    convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
+    convert(make_tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
     shell.set("LSP_HARNESS_INDEX__EMBEDDING_MODEL", str(tmp_path / "encoder.gguf"))
     shell.file("shop.py", SHOP)
     return shell

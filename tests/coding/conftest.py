@@ -18,7 +18,7 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.wire.event import Event
 from tests.harness import tools
-from tests.harness.tools import Script, of_type, read_checked_log
+from tests.harness.tools import Script, read_checked_log, select_event_data
 from tests.support import markup
 
 AREA = """
@@ -92,7 +92,7 @@ def check(tmp_path: Path, ruff: Ruff):
             result.error = error
         log.close()
         result.events = read_checked_log(log.path)
-        assert (result.proposal is None) is (of_type(result.events, "edit.proposed") == [])
+        assert (result.proposal is None) is (select_event_data(result.events, "edit.proposed") == [])
         return result
 
     return check

@@ -16,7 +16,13 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.coding.conftest import AREA, BROKEN, FIXED, GOOD, STILL, make_edit_settings
 from tests.files.test_secrets import TOKEN
-from tests.harness.tools import Script, entered_states, of_type, proposed_candidate, read_checked_log
+from tests.harness.tools import (
+    Script,
+    find_proposed_candidate,
+    list_entered_states,
+    read_checked_log,
+    select_event_data,
+)
 from tests.support import markup
 
 pytestmark = pytest.mark.process
@@ -28,7 +34,7 @@ async def test_seeds_and_temperatures_differ_between_candidates(check) -> None:
     sampled = [(request.sampling.temperature, request.sampling.seed) for request in result.engine.foreground_requests]
     assert len(set(sampled)) == 4
     assert [temperature for temperature, _ in sampled] == [0.0, 0.0, 0.7 + 0.1, 0.7 + 0.1]
-    generated = of_type(result.events, "candidate.generated")
+    generated = select_event_data(result.events, "candidate.generated")
     assert [(data["temperature"], data["seed"]) for data in generated] == sampled
 
 
@@ -44,8 +50,8 @@ async def test_an_unknown_name_may_be_imported(check) -> None:
     source = '"""Areas."""\nimport os\n\n\ndef area(r):\n    return pi, os\n    #      ^^ F821 Undefined name `pi`\n'
     result = await check(source, "return pi + 1, os", "math import pi", config=make_edit_settings(2))
     assert result.text == '"""Areas."""\nimport os\nfrom math import pi\n\n\ndef area(r):\n    return pi, os\n'
-    assert [data["kind"] for data in of_type(result.events, "candidate.generated")] == ["fill", "import"]
-    assert proposed_candidate(result.events) == 2
+    assert [data["kind"] for data in select_event_data(result.events, "candidate.generated")] == ["fill", "import"]
+    assert find_proposed_candidate(result.events) == 2
 
 
 # -- told what was wrong
@@ -53,14 +59,14 @@ async def test_a_rewrite_gets_the_messages_about_earlier_candidates(check) -> No
     rewritten = "```python\ndef area(r):\n    width = r\n    return {}\n```"
     answers = (STILL, rewritten.format("nobody(width) is None"), rewritten.format("width is None"))
     result = await check(AREA, *answers, config=make_edit_settings(3, 2))
-    assert proposed_candidate(result.events) == 3
+    assert find_proposed_candidate(result.events) == 3
     assert "Earlier attempts failed" not in result.engine.prompt(1), "the first rewrite is no second attempt"
     prompt = result.engine.prompt(2)
     assert "Problem at line 3, `None`: what is this\nEarlier attempts failed:\n" in prompt
     assert "STILL THERE: E711 Comparison to `None` should be `cond is None`\n" in prompt
     assert "LINT: F821 Undefined name `nobody`\n" in prompt
     assert result.text == "def area(r):\n    width = r\n    return width is None\n"
-    assert entered_states(result.events) == ["UNDERSTAND", "LOCATE", *["GENERATE", "VERIFY"] * 3, "COMPLETE"]
+    assert list_entered_states(result.events) == ["UNDERSTAND", "LOCATE", *["GENERATE", "VERIFY"] * 3, "COMPLETE"]
 
 
 async def test_text_that_changes_from_one_rewrite_to_the_next_comes_last(check) -> None:
@@ -96,7 +102,7 @@ async def test_after_three_failed_retries_the_error_names_the_closest_candidate(
         "No candidate passed the checks; the closest is candidate 1 (`+ return (width) == None`): "
         "STILL THERE: E711 Comparison to `None` should be `cond is None`; nothing was changed"
     )
-    assert entered_states(result.events)[-1] == "FAILED"
+    assert list_entered_states(result.events)[-1] == "FAILED"
     assert result.events[-1].data["reason"].startswith("no candidate passed the checks; the closest is candidate 1 (`+")
     assert len({request.sampling.seed for request in result.engine.foreground_requests}) == 4
 
@@ -128,7 +134,9 @@ async def test_a_rewrite_keeps_the_terminators_and_the_indentation_of_the_text(c
 async def test_a_function_too_long_for_the_budget_is_not_rewritten(check) -> None:
     result = await check(AREA, STILL, config=make_edit_settings(2, 1, context={"code_budget": 5}))
     assert len(result.engine.foreground_requests) == 1
-    assert [d["reason"] for d in of_type(result.events, "candidate.rejected")][1] == "nothing usable was generated"
+    assert [d["reason"] for d in select_event_data(result.events, "candidate.rejected")][
+        1
+    ] == "nothing usable was generated"
 
 
 async def test_feedback_too_long_for_the_task_budget_is_left_out(check) -> None:
@@ -155,7 +163,7 @@ async def test_a_model_without_fill_in_the_middle_rewrites_the_function(check) -
     for retries in (0, 2):
         result = await check(AREA, rewritten, config=make_edit_settings(3, retries), facts=NO_HOLES)
         assert result.text == "def area(r):\n    width = r\n    return width is None\n"
-        assert [data["kind"] for data in of_type(result.events, "candidate.generated")] == ["rewrite"]
+        assert [data["kind"] for data in select_event_data(result.events, "candidate.generated")] == ["rewrite"]
 
 
 async def test_without_fill_in_the_middle_the_settings_limit_the_rewrites(check) -> None:
@@ -179,7 +187,7 @@ async def test_a_long_statement_is_not_repaired_without_fill_in_the_middle(check
     source = f"cases = [\n{rows}    int == None,\n    #      ^^^^ E711 what is this\n]\n"
     result = await check(source, config=make_edit_settings(3, 2), facts=NO_HOLES)
     assert "cannot fill in single statements, and no code here is short enough" in str(result.error)
-    assert entered_states(result.events)[-1] == "FAILED"
+    assert list_entered_states(result.events)[-1] == "FAILED"
 
 
 async def test_a_model_without_a_template_for_instructions_is_asked_for_fills_only(check, monkeypatch) -> None:
@@ -191,7 +199,7 @@ async def test_a_model_without_a_template_for_instructions_is_asked_for_fills_on
     assert "No candidate passed the checks; the closest is candidate 1" in str(result.error)
     result = await check(AREA, config=make_edit_settings(3, 2), facts=NO_HOLES)
     assert "No candidate passed the checks; llama.cpp does not know this model's chat template" in str(result.error)
-    assert [data["reason"] for data in of_type(result.events, "candidate.rejected")][
+    assert [data["reason"] for data in select_event_data(result.events, "candidate.rejected")][
         -1
     ] == "nothing usable was generated"
 
@@ -209,7 +217,7 @@ async def test_after_a_refused_infill_the_function_is_rewritten(check, monkeypat
     rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
     result = await check(AREA, rewritten, config=make_edit_settings(3, 1))
     assert result.text == "def area(r):\n    width = r\n    return width is None\n"
-    kinds = [data["kind"] for data in of_type(result.events, "candidate.generated")]
+    kinds = [data["kind"] for data in select_event_data(result.events, "candidate.generated")]
     assert (len(kinds), kinds[-1]) == (3, "rewrite")
     result = await check(AREA, config=make_edit_settings(2))
     assert "No candidate passed the checks; Infill is not supported by this model" in str(result.error)
@@ -232,7 +240,7 @@ async def test_fills_of_one_prompt_are_requested_together(check) -> None:
     result = await check(AREA, *texts, config=make_edit_settings(8))
     asked = [(request.sampling.n, request.sampling.temperature) for request in result.engine.foreground_requests]
     assert asked == [(1, 0.0), (1, 0.0), (3, 0.7), (3, 0.7)]
-    generated = of_type(result.events, "candidate.generated")
+    generated = select_event_data(result.events, "candidate.generated")
     assert [data["candidate"] for data in generated] == list(range(1, 9))
     assert len({data["seed"] for data in generated}) == 8
     assert [data["text"] for data in generated] == texts
@@ -275,9 +283,9 @@ async def test_candidates_a_server_has_no_room_for_are_accounted_for(tmp_path: P
         await Fix(context, src.finding).run()
     log.close()
     events = read_checked_log(log.path)
-    assert [data["candidate"] for data in of_type(events, "candidate.generated")] == [1, 2, 3, 4, 5, 6]
-    empty = [data["candidate"] for data in of_type(events, "candidate.generated") if not data["text"]]
-    rejected = {data["candidate"]: data["reason"] for data in of_type(events, "candidate.rejected")}
+    assert [data["candidate"] for data in select_event_data(events, "candidate.generated")] == [1, 2, 3, 4, 5, 6]
+    empty = [data["candidate"] for data in select_event_data(events, "candidate.generated") if not data["text"]]
+    rejected = {data["candidate"]: data["reason"] for data in select_event_data(events, "candidate.rejected")}
     assert empty == [4, 6]
     assert {rejected[number] for number in empty} == {"nothing usable was generated"}
 
@@ -292,4 +300,4 @@ async def test_code_with_a_secret_in_it_is_neither_filled_nor_rewritten(check) -
     assert TOKEN not in result.engine.prompt(0)
     # nor was it counted: the tokenizer may be on another machine
     assert not any(TOKEN in text for text in result.engine.counted)
-    assert of_type(result.events, "candidate.rejected")[1]["reason"] == "nothing usable was generated"
+    assert select_event_data(result.events, "candidate.rejected")[1]["reason"] == "nothing usable was generated"

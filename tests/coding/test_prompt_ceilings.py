@@ -161,7 +161,7 @@ async def drain(source: CandidateSource, plan: CandidatePlan, feedback: Sequence
         pass
 
 
-def plan(kind: str) -> CandidatePlan:
+def make_plan(kind: str) -> CandidatePlan:
     return CandidatePlan(kind, 0.5, 1, (1, 2, 3))
 
 
@@ -170,13 +170,13 @@ async def write_edit(case: PromptCase) -> None:
         context = case.context(lines)
         _, span, _ = case.locate(context)
         source = await Instruct(context, span, case.text).create_source()
-        await drain(source, plan("rewrite"), [case.text] * 5)
+        await drain(source, make_plan("rewrite"), [case.text] * 5)
 
 
 async def write_new_code(case: PromptCase) -> None:
     context = case.context()
     _, span, _ = case.locate(context)
-    await drain(await WriteCode(context, span, case.text).create_source(), plan("rewrite"), [case.text] * 5)
+    await drain(await WriteCode(context, span, case.text).create_source(), make_plan("rewrite"), [case.text] * 5)
 
 
 async def generate_for_finding(case: PromptCase, *kinds: str) -> None:
@@ -185,7 +185,7 @@ async def generate_for_finding(case: PromptCase, *kinds: str) -> None:
     place = locate_finding(tree, finding)
     assert place is not None
     for kind in kinds:
-        await drain(CandidateGenerator(context, tree, place, finding), plan(kind), [case.text] * 5)
+        await drain(CandidateGenerator(context, tree, place, finding), make_plan(kind), [case.text] * 5)
 
 
 async def climb_ladder(case: PromptCase) -> None:
@@ -200,7 +200,7 @@ async def climb_ladder(case: PromptCase) -> None:
 async def write_docstring(case: PromptCase) -> None:
     context = case.context()
     _, span, _ = case.locate(context)
-    await drain(await WriteDocstring(context, span).create_source(), plan("fill"))
+    await drain(await WriteDocstring(context, span).create_source(), make_plan("fill"))
 
 
 async def write_tests(case: PromptCase) -> None:
@@ -208,7 +208,7 @@ async def write_tests(case: PromptCase) -> None:
     tree, span, _ = case.locate(context)
     target = find_target_function(tree, span.start, case.path)
     assert target is not None
-    await drain(await WriteTests(context, target).create_source(), plan("fill"))
+    await drain(await WriteTests(context, target).create_source(), make_plan("fill"))
 
 
 async def choose_repair(case: PromptCase) -> None:
@@ -217,7 +217,7 @@ async def choose_repair(case: PromptCase) -> None:
     passed = list[CheckedCandidate]()
     for number, word in enumerate((b"radius is None", b"unit is None"), 1):
         change = Change.from_edits(context.document, [Edit(finding.start, finding.end, word)], context.file)
-        candidate = Candidate(number, plan("nearest name"), change.edits, Usage())
+        candidate = Candidate(number, make_plan("nearest name"), change.edits, Usage())
         passed.append(CheckedCandidate(candidate, ChangeSet.of(change), Verdict(change.after.hash)))
     await RepairChooser(context).choose(passed)
 

@@ -50,7 +50,7 @@ def own_files() -> Iterator[str]:
     yield from [text for text in texts if text.count("\n") > MAX_LINES][::EVERY]
 
 
-def eval_tasks() -> Iterator[str]:
+def read_eval_tasks() -> Iterator[str]:
     folder = os.environ.get("LSP_HARNESS_EVAL_DATA", "")
     for name in SETS:
         path = Path(folder) / f"{name}.jsonl.gz"
@@ -66,7 +66,7 @@ def is_whole(text: str, prompt: str) -> bool:
     return all(line.strip() in shown for line in text.splitlines())
 
 
-@pytest.mark.parametrize("files", [own_files, eval_tasks], ids=["own", "tasks"])
+@pytest.mark.parametrize("files", [own_files, read_eval_tasks], ids=["own", "tasks"])
 @pytest.mark.process
 async def test_no_prompt_and_no_edit_has_a_whole_long_file(files: Callable[[], Iterator[str]], tmp_path: Path) -> None:
     prompts = 0

@@ -24,7 +24,7 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.files.test_secrets import TOKEN
-from tests.harness.tools import Script, make_settings, of_type, read_checked_log
+from tests.harness.tools import Script, make_settings, read_checked_log, select_event_data
 from tests.support import markup
 
 pytestmark = pytest.mark.process
@@ -40,7 +40,7 @@ def log(tmp_path: Path) -> Iterator[SessionLog]:
     log.close()
 
 
-def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **tables: Any) -> TurnContext:
+def make_job(engine: Script, log: SessionLog, document: Document, folder: Path, **tables: Any) -> TurnContext:
     config = make_settings(generation={"candidates": 1, "max_retries": 0, "repairs": True}, **tables)
     where = (document, folder / "a.py", folder, "a.py")
     return TurnContext(engine, config, CheckTools(Ruff()), log.turn(), *where, lambda progress: None)
@@ -65,7 +65,7 @@ async def choose_repair_number(
     passed: Sequence[CheckedCandidate], engine: Script, log: SessionLog, folder: Path, *, allowed: bool = True
 ) -> int:
     """Return the number of the repair that is chosen, or 0 for none."""
-    job = job_of(engine, log, passed[0].change.before, folder)
+    job = make_job(engine, log, passed[0].change.before, folder)
     taken = await RepairChooser(job, allowed).choose(passed)
     return taken.candidate.number if taken else 0
 
@@ -89,7 +89,7 @@ async def test_the_model_writes_one_of_the_repairs(log: SessionLog, tmp_path: Pa
 async def test_the_model_and_the_costs_have_to_agree(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
     passed = make_name_repairs(Document.from_text("file:///a.py", TEXT), costs=(0.5, 0.6))
     assert await choose_repair_number(passed, Script(answer), log, tmp_path) == number
-    [made] = of_type(list(read_log(log.path)), "choice.made")
+    [made] = select_event_data(list(read_log(log.path)), "choice.made")
     assert made["agreed"] is (number == 1)
 
 
@@ -100,7 +100,7 @@ async def test_an_answer_that_matches_no_repair_chooses_none_and_is_logged(log: 
         )
         == 0
     )
-    [failed] = of_type(list(read_log(log.path)), "choice.failed")
+    [failed] = select_event_data(list(read_log(log.path)), "choice.failed")
     assert failed["reason"] == "the model chose none of the repairs"
 
 
@@ -114,7 +114,7 @@ async def test_an_engine_that_fails_chooses_no_repair(log: SessionLog, tmp_path:
         )
         == 0
     )
-    [failed] = of_type(list(read_log(log.path)), "choice.failed")
+    [failed] = select_event_data(list(read_log(log.path)), "choice.failed")
     assert failed["reason"] == "out of memory"
 
 
@@ -192,10 +192,10 @@ SOURCE = """
     """
 
 
-async def fix(engine: Script, log: SessionLog, folder: Path, model: bool = True) -> str:
+async def propose_fix(engine: Script, log: SessionLog, folder: Path, model: bool = True) -> str:
     (folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     src = markup.parse(SOURCE, folder / "a.py")
-    proposal = await Fix(job_of(engine, log, src.document, folder), src.finding, model).run()
+    proposal = await Fix(make_job(engine, log, src.document, folder), src.finding, model).run()
     assert proposal.summary.startswith("nearest name passes (parse ✓, ")
     return apply(src.document.data, proposal.edits).decode()
 
@@ -203,9 +203,9 @@ async def fix(engine: Script, log: SessionLog, folder: Path, model: bool = True)
 @pytest.mark.parametrize("letter", ["a", "b"])
 async def test_a_fix_applies_the_repair_that_the_model_chooses(log: SessionLog, tmp_path: Path, letter: str) -> None:
     engine = Script(f"{letter}, item_a, item_b")
-    assert f"return item_{letter}, item_a, item_b" in await fix(engine, log, tmp_path)
+    assert f"return item_{letter}, item_a, item_b" in await propose_fix(engine, log, tmp_path)
     events = read_checked_log(log.path)
-    assert [data["kind"] for data in of_type(events, "candidate.generated")] == ["nearest name"] * 2
+    assert [data["kind"] for data in select_event_data(events, "candidate.generated")] == ["nearest name"] * 2
     await engine.aclose()
 
 
@@ -214,12 +214,12 @@ async def test_without_a_choice_the_error_names_all_repairs_and_no_file_is_chang
     log: SessionLog, tmp_path: Path, replies: list[str], model: bool
 ) -> None:
     with pytest.raises(NoAnswer) as raised:
-        await fix(Script(*replies), log, tmp_path, model)
+        await propose_fix(Script(*replies), log, tmp_path, model)
     assert str(raised.value) == (
         "Several repairs are equally likely: `return item_a, item_a, item_b` or `return item_b, item_a, item_b`; "
         "choose one yourself; nothing was changed"
     )
-    assert of_type(read_checked_log(log.path), "edit.proposed") == []
+    assert select_event_data(read_checked_log(log.path), "edit.proposed") == []
 
 
 MISSPELT = """
@@ -243,7 +243,7 @@ async def test_a_repair_that_the_model_wrote_or_chose_counts_as_its_own(
     """The editor asks the user about edits of the model alone, whatever the title of the quick fix was."""
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     src = markup.parse(source, tmp_path / "a.py")
-    job = job_of(Script(*replies), log, src.document, tmp_path)
+    job = make_job(Script(*replies), log, src.document, tmp_path)
     config = replace(job.config, generation=replace(job.config.generation, repairs=repairs))
     proposal = await Fix(replace(job, config=config), src.finding).run()
     assert proposal.is_by_model is is_by_model

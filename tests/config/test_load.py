@@ -50,7 +50,7 @@ def setting_as_toml(key: str, value: Any) -> str:
     return f"[{table}]\n{name} = {json.dumps(value)}\n"
 
 
-def value_of(config: Config, key: str) -> Any:
+def read_setting(config: Config, key: str) -> Any:
     table, name = key.split(".")
     return getattr(getattr(config, table), name)
 
@@ -62,8 +62,8 @@ def setting_as_environment(key: str, value: Any) -> dict[str, str]:
 
 def test_the_test_sets_all_eighteen_keys_to_values_that_are_no_defaults() -> None:
     assert len(CHANGED) == 18
-    assert all(value_of(Config(), key) != value for key, value in CHANGED.items())
-    assert all(type(value_of(Config(), key)) is type(value) for key, value in CHANGED.items())
+    assert all(read_setting(Config(), key) != value for key, value in CHANGED.items())
+    assert all(type(read_setting(Config(), key)) is type(value) for key, value in CHANGED.items())
 
 
 @pytest.mark.parametrize("key", CHANGED)
@@ -72,13 +72,13 @@ def test_a_key_can_be_set_in_a_file(home: Path, tmp_path: Path, key: str, name: 
     (tmp_path / name).write_text(setting_as_toml(key, CHANGED[key]))
     expected, _ = apply_editor_settings(Config(), {key.split(".")[0]: {key.split(".")[1]: CHANGED[key]}})
     assert load(tmp_path, {}) == (expected, [])
-    assert value_of(expected, key) == CHANGED[key]
+    assert read_setting(expected, key) == CHANGED[key]
 
 
 @pytest.mark.parametrize("key", CHANGED)
 def test_a_key_can_be_set_in_the_environment_and_by_the_editor(home: Path, tmp_path: Path, key: str) -> None:
     from_env, problems = load(tmp_path, setting_as_environment(key, CHANGED[key]))
-    assert (value_of(from_env, key), problems) == (CHANGED[key], [])
+    assert (read_setting(from_env, key), problems) == (CHANGED[key], [])
     table, name = key.split(".")
     from_editor, complaints = apply_editor_settings(Config(), {table: {name: CHANGED[key]}})
     assert (from_editor, complaints) == (from_env, [])
@@ -100,9 +100,9 @@ def test_a_setting_with_words_may_be_true_or_false(
     base, _ = apply_editor_settings(Config(), {table: {name: CHANGED[key]}})
     (tmp_path / "localcode.toml").write_text(setting_as_toml(key, value))
     config, problems = load(tmp_path, {})
-    assert (value_of(config, key), problems) == (word, [])
-    assert value_of(load(tmp_path, setting_as_environment(key, value))[0], key) == word
-    assert value_of(apply_editor_settings(base, {table: {name: value}})[0], key) == word
+    assert (read_setting(config, key), problems) == (word, [])
+    assert read_setting(load(tmp_path, setting_as_environment(key, value))[0], key) == word
+    assert read_setting(apply_editor_settings(base, {table: {name: value}})[0], key) == word
 
 
 def test_an_unknown_word_is_refused_with_the_list_of_known_words(home: Path, tmp_path: Path) -> None:
@@ -224,13 +224,13 @@ def test_a_model_file_in_the_project_is_loaded_only_if_the_user_allows_it(home: 
         refused = f"{key}: {path} is a file in the project, which is not trusted; set it in "
         (project / "lsp-harness.toml").write_text(setting_as_toml(key, path))
         config, problems = load(project, {})
-        assert value_of(config, key) == (value_of(Config(), key) if brought else path)
+        assert read_setting(config, key) == (read_setting(Config(), key) if brought else path)
         assert [p.message.startswith(refused) for p in problems] == [True] * brought
         assert apply_editor_settings(Config(), {table: {name: path}}, [elsewhere / "x", project])[0] == config
         (home / "config.toml").write_text(setting_as_toml(key, path))
-        assert value_of(load(tmp_path, {})[0], key) == path
+        assert read_setting(load(tmp_path, {})[0], key) == path
         (home / "config.toml").unlink()
-        assert value_of(load(project, setting_as_environment(key, path))[0], key) == path
+        assert read_setting(load(project, setting_as_environment(key, path))[0], key) == path
     assert apply_editor_settings(Config(), {table: {name: "/\ud800/a"}})[0] == Config()
 
 

@@ -17,7 +17,7 @@ def make_inputs(
     return InstructionInputs(code, PromptBudget(settings or Context()), count_words, workspace, search_text=search_text)
 
 
-async def fragments_of(
+async def read_fragments(
     create: type[InstructionSource], read: InstructionInputs, budget: int, quoted: Sequence[Fragment] = ()
 ) -> tuple[Fragment, ...]:
     """Return the fragments of a source. A source without tokens is not asked."""

@@ -42,23 +42,23 @@ def indexed_folder(tmp_path: Path):
         yield index
 
 
-def names_at(source: Source):
+def find_names_at(source: Source):
     return read_cursor_names(source.tree, source.start)
 
 
-def similar_to(indexed: IndexedFolder, path: str, source: Source) -> list[SimilarCode]:
+def find_similar_code_at(indexed: IndexedFolder, path: str, source: Source) -> list[SimilarCode]:
     document = source.tree.document
     return find_similar_code(indexed.view, path, document, document.line_of(source.start))
 
 
 def test_the_nearest_names_come_first():
-    names = names_at(parse_marked("here.py", HERE))
+    names = find_names_at(parse_marked("here.py", HERE))
     assert names.names[:3] == ("def", "check", "cart")
     assert names.members == {"total"}
 
 
 async def test_definitions_of_used_names_are_shown_as_signatures(indexed_folder: IndexedFolder):
-    lines = find_definition_lines(indexed_folder.view, "here.py", names_at(parse_marked("here.py", HERE)))
+    lines = find_definition_lines(indexed_folder.view, "here.py", find_names_at(parse_marked("here.py", HERE)))
     fragments = await fit_signatures(lines, 1000, count, "#")
     assert [fragment.origin for fragment in fragments] == ["shop/cart.py", "shop/errors.py"]
     assert fragments[0].text == (
@@ -70,7 +70,7 @@ async def test_definitions_of_used_names_are_shown_as_signatures(indexed_folder:
 
 
 async def test_definitions_that_do_not_fit_are_left_out_least_important_first(indexed_folder: IndexedFolder):
-    lines = list(find_definition_lines(indexed_folder.view, "here.py", names_at(parse_marked("here.py", HERE))))
+    lines = list(find_definition_lines(indexed_folder.view, "here.py", find_names_at(parse_marked("here.py", HERE))))
     complete = await fit_signatures(lines, 1000, count, "#")
     for budget in range(sum(fragment.tokens for fragment in complete)):
         fragments = await fit_signatures(lines, budget, count, "#")
@@ -91,7 +91,7 @@ async def test_definitions_that_do_not_fit_are_left_out_least_important_first(in
     ],
 )
 async def test_names_that_can_be_imported(indexed_folder: IndexedFolder, source: str):
-    lines = find_definition_lines(indexed_folder.view, "here.py", names_at(parse_marked("here.py", source)))
+    lines = find_definition_lines(indexed_folder.view, "here.py", find_names_at(parse_marked("here.py", source)))
     fragments = await fit_signatures(lines, 1000, count, "#")
     [errors] = [fragment for fragment in fragments if fragment.origin == "shop/errors.py"]
     assert errors.text.startswith("# shop/errors.py\n# shop.errors has unused\n")
@@ -101,23 +101,25 @@ def test_members_that_share_words_with_the_written_code_come_first(indexed_folde
     source = parse_marked("here.py", "from shop.cart import Cart\n\n\ndef check(cart: Cart):\n    grand_total = <|>\n")
     ranks = {
         line.text.strip(): line.rank[0]
-        for line in find_definition_lines(indexed_folder.view, "here.py", names_at(source))
+        for line in find_definition_lines(indexed_folder.view, "here.py", find_names_at(source))
     }
     assert ranks["def total(self): ..."] < ranks["def add(self, item): ..."] < ranks["def _hide(self): ..."]
 
 
 def test_similar_code_is_shown_with_the_lines_after_it(indexed_folder: IndexedFolder):
     source = parse_marked("here.py", HERE)
-    results = similar_to(indexed_folder, "here.py", source)
+    results = find_similar_code_at(indexed_folder, "here.py", source)
     assert results[0].path == "other.py"
     assert "raise Empty('nothing', cart)" in results[0].text
 
 
 async def test_an_empty_file_has_no_similar_code(indexed_folder: IndexedFolder):
     source = parse_marked("new.py", "<|>\n")
-    assert similar_to(indexed_folder, "new.py", source) == []
+    assert find_similar_code_at(indexed_folder, "new.py", source) == []
     assert (
-        await fit_signatures(find_definition_lines(indexed_folder.view, "new.py", names_at(source)), 200, count, "#")
+        await fit_signatures(
+            find_definition_lines(indexed_folder.view, "new.py", find_names_at(source)), 200, count, "#"
+        )
         == []
     )
 
@@ -128,6 +130,6 @@ def test_only_one_of_several_copies_is_shown(tmp_path: Path):
     with closing(
         IndexedFolder(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})
     ) as indexed_copies:
-        results = similar_to(indexed_copies, "here.py", source)
+        results = find_similar_code_at(indexed_copies, "here.py", source)
     assert sum(code.path.endswith("/pay.py") for code in results) == 1
     assert {code.path for code in results} >= {"late.py"}

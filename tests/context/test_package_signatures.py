@@ -13,7 +13,7 @@ from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from tests.context.counting import count_words as count
-from tests.context.source_call import fragments_of
+from tests.context.source_call import read_fragments
 from tests.knowledge.packages import REQUESTS, SITE, install, make_venv, write
 
 CODE = "import os\nimport requests\nimport web\n\n\ndef load(url):\n    %s\n"
@@ -38,7 +38,7 @@ async def find_signatures(root: Path, body: str, budget: int = 1000, code: str =
 async def find_signature_fragments(root: Path, code: CodeSelection, budget: int):
     packages = PackageScope(InstalledPackages({}), root, root / "a.py")
     read = InstructionInputs(code, PromptBudget(Context()), count, packages=packages)
-    return await fragments_of(PackageSignatureSource, read, budget)
+    return await read_fragments(PackageSignatureSource, read, budget)
 
 
 GET = "# requests 2.32.3 has\nget(url, params=None, **kwargs)  # Sends a GET request.\n"

@@ -13,7 +13,7 @@ from lsp_harness.context.instruction_prompt import InstructionPrompt, build_inst
 from lsp_harness.context.sources.index_sources import ProjectExampleSource
 from lsp_harness.text.position import Span
 from tests.context.counting import count_words as count
-from tests.context.source_call import fragments_of, make_inputs
+from tests.context.source_call import make_inputs, read_fragments
 from tests.index.place import IndexedFolder
 from tests.index.test_code_patterns import FILES
 from tests.syntax.markup import Source, parse_marked
@@ -41,15 +41,15 @@ def indexed_folder(tmp_path: Path):
 async def find_examples(
     indexed: IndexedFolder, source: Source, budget: int = 1000, most: int = 1
 ) -> tuple[Fragment, ...]:
-    return await examples_of(indexed, source, Span(source.start, source.end), "api/orders.py", budget, most)
+    return await find_example_fragments(indexed, source, Span(source.start, source.end), "api/orders.py", budget, most)
 
 
-async def examples_of(
+async def find_example_fragments(
     indexed: IndexedFolder, source: Source, span: Span, path: str, budget: int, most: int
 ) -> tuple[Fragment, ...]:
     code = CodeSelection(source.tree.document, source.tree, span, path)
     scope = WorkspaceScope(indexed.query)
-    return await fragments_of(ProjectExampleSource, make_inputs(code, scope, Context(few_shot_examples=most)), budget)
+    return await read_fragments(ProjectExampleSource, make_inputs(code, scope, Context(few_shot_examples=most)), budget)
 
 
 async def build_prompt(indexed: IndexedFolder, budget: Context) -> InstructionPrompt:
@@ -103,7 +103,7 @@ async def test_a_selection_inside_of_a_declaration_finds_the_same_examples(index
 
 async def test_code_that_is_edited_together_is_no_example_of_itself(indexed_folder: IndexedFolder):
     source = parse_marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
-    examples = await examples_of(indexed_folder, source, Span(0, source.end), "api/users.py", 1000, 9)
+    examples = await find_example_fragments(indexed_folder, source, Span(0, source.end), "api/users.py", 1000, 9)
     assert {example.origin for example in examples} <= {"api/items.py", "api/orders.py"}
 
 

@@ -15,9 +15,9 @@ from lsp_harness.index.index_view import IndexView, T
 from lsp_harness.index.query.declaration_uses import find_uses
 from lsp_harness.text.position import Span
 from tests.context.counting import count_words as count
-from tests.context.source_call import fragments_of, make_inputs
+from tests.context.source_call import make_inputs, read_fragments
 from tests.index.place import IndexedFolder
-from tests.syntax.markup import Source, parse_marked, tree_of
+from tests.syntax.markup import Source, parse_marked, parse_tree
 
 SHOP = """\
 import json
@@ -69,7 +69,7 @@ async def find_related(indexed: IndexedFolder, source: Source, budget: int = 100
     tree = source.tree
     code = CodeSelection(tree.document, tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query)
-    return await fragments_of(RelatedCodeSource, make_inputs(code, scope), budget)
+    return await read_fragments(RelatedCodeSource, make_inputs(code, scope), budget)
 
 
 async def test_imports_signatures_and_uses_of_a_method(indexed_folder: IndexedFolder):
@@ -181,7 +181,7 @@ async def test_files_are_parsed_where_no_completion_waits(indexed_folder: Indexe
     source = parse_marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
-    assert await fragments_of(
+    assert await read_fragments(
         RelatedCodeSource, make_inputs(code, WorkspaceScope(IndexQuery(Executor(indexed_folder.reader)))), 1000
     )
     assert set(are_slow) == {True}
@@ -189,14 +189,14 @@ async def test_files_are_parsed_where_no_completion_waits(indexed_folder: Indexe
 
 def test_a_declaration_is_extracted_with_only_what_it_needs():
     text = SHOP.replace("<|>", "")
-    [extract] = extract_declarations(tree_of("shop/till.py", text), "shop/till.py", "price")
+    [extract] = extract_declarations(parse_tree("shop/till.py", text), "shop/till.py", "price")
     assert str(extract) == (
         "from decimal import Decimal\nfrom shop.cart import Item\nfrom shop.keys import *\n\n"
         "def price(item: Item) -> Decimal:\n    return Decimal(item.price)"
     )
-    [method] = extract_declarations(tree_of("a.py", text), "a.py", "Till.open")
+    [method] = extract_declarations(parse_tree("a.py", text), "a.py", "Till.open")
     assert (method.line, method.text) == (12, "    def open(self): ...")
-    assert extract_declarations(tree_of("a.py", text), "a.py", "Nothing") == []
+    assert extract_declarations(parse_tree("a.py", text), "a.py", "Nothing") == []
 
 
 def test_a_declaration_is_extracted_from_broken_code():
@@ -204,5 +204,5 @@ def test_a_declaration_is_extracted_from_broken_code():
         "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n"
         "    def f(self) return 1\n\n\ndef x(\n"
     )
-    [extract] = extract_declarations(tree_of("a.py", text), "a.py", "parse")
+    [extract] = extract_declarations(parse_tree("a.py", text), "a.py", "parse")
     assert str(extract) == "import os\n\ndef parse(path):\n    return os.stat(path)"

@@ -15,7 +15,7 @@ from lsp_harness.index.query import related_tests
 from lsp_harness.index.symbol_table import SymbolTable
 from lsp_harness.text.position import Span
 from tests.context.counting import count_words as count
-from tests.context.source_call import fragments_of, make_inputs
+from tests.context.source_call import make_inputs, read_fragments
 from tests.index.place import IndexedFolder
 from tests.syntax.markup import parse_marked
 
@@ -66,7 +66,7 @@ async def find_related(indexed: IndexedFolder, budget: int = 1000, failing: Abst
     source = parse_marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query, failing)
-    return await fragments_of(RelatedCodeSource, make_inputs(code, scope), budget)
+    return await read_fragments(RelatedCodeSource, make_inputs(code, scope), budget)
 
 
 async def test_the_test_named_after_a_declaration_is_shown_whole_and_once(indexed_folder: IndexedFolder):

@@ -71,14 +71,14 @@ def desk(tmp_path: Path):
         yield Desk(indexed)
 
 
-def origins_of(fragments: tuple[Fragment, ...]) -> list[str]:
+def list_origins(fragments: tuple[Fragment, ...]) -> list[str]:
     """Return the files of the definitions."""
     return [fragment.origin for fragment in fragments if fragment.reason.startswith("defines")]
 
 
 async def test_definitions_come_before_code_that_is_alike(desk: Desk):
     fragments = await desk.at("if not amount")
-    assert origins_of(fragments) == ["shop/cart.py"]
+    assert list_origins(fragments) == ["shop/cart.py"]
     assert "    def total(self): ..." in fragments[0].text
     others = [fragment for fragment in fragments[1:] if fragment.origin != "here.py"]
     assert others[-1].origin == "other.py"
@@ -113,7 +113,7 @@ async def test_typing_near_the_place_keeps_the_same_fragments(desk: Desk):
 async def test_the_fragments_change_with_the_place(desk: Desk):
     await desk.at("if not amount", 40)
     assert HERE[: HERE.index("def price")].count("\n") > 8 + CHOICE_RADIUS_LINES
-    paths = origins_of(await desk.at("convert(amount", 40))
+    paths = list_origins(await desk.at("convert(amount", 40))
     assert "shop/money.py" in paths
     assert "shop/cart.py" not in paths
 
@@ -122,9 +122,9 @@ async def test_the_fragments_are_chosen_again_at_rest_if_other_code_is_relevant(
     first = await desk.at("if not amount", 40)
     assert await desk.at("cart.total()", 40, rests=True) is first
     desk.text = desk.text.replace("        return\n", "        return rounded(taxed(owed(convert(amount, 2))))\n")
-    assert "shop/money.py" not in origins_of(first)
+    assert "shop/money.py" not in list_origins(first)
     assert await desk.at("rounded(taxed", 40) is first
-    assert "shop/money.py" in origins_of(await desk.at("rounded(taxed", 40, rests=True))
+    assert "shop/money.py" in list_origins(await desk.at("rounded(taxed", 40, rests=True))
 
 
 async def test_a_document_without_a_choice_gets_a_new_one(desk: Desk):

@@ -12,7 +12,7 @@ from lsp_harness.context.instruction_prompt import build_instruction_prompt
 from lsp_harness.context.sources.index_sources import SearchResultSource
 from lsp_harness.text.position import Span
 from tests.context.counting import count_words as count
-from tests.context.source_call import fragments_of, make_inputs
+from tests.context.source_call import make_inputs, read_fragments
 from tests.index.place import IndexedFolder
 from tests.syntax.markup import Source, parse_marked
 
@@ -55,7 +55,7 @@ async def find_results(
     source: Source = parse_marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query)
-    return await fragments_of(SearchResultSource, make_inputs(code, scope, search_text=task), budget, quoted)
+    return await read_fragments(SearchResultSource, make_inputs(code, scope, search_text=task), budget, quoted)
 
 
 async def test_code_that_matches_a_task_is_shown_with_its_place(indexed_folder: IndexedFolder):

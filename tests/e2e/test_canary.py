@@ -17,7 +17,7 @@ from lsp_harness.cli.lsp_client import LspClient, RpcError
 from lsp_harness.inference.running_engines import list_engines
 from tests.inference.backends.test_remote import make_llama_server
 from tests.support.server import Reply, open_server
-from tests.support.tiny import tokens_to_text
+from tests.support.tiny import decode_tokens
 
 HARMLESS = "harmless_marker"
 KEY = "AKIA" + "CANARY0123456789"
@@ -121,7 +121,7 @@ async def use_everything(client: LspClient, root: Path) -> None:
         await answer_or_refusal(client, "workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
-def canaries_in(data: bytes) -> list[str]:
+def find_canaries_in(data: bytes) -> list[str]:
     """Return the secrets that are in these bytes."""
     return [canary for canary in CANARIES if canary.encode() in data or canary.encode("utf-16-le") in data]
 
@@ -137,8 +137,8 @@ async def test_no_secret_is_in_a_request_to_a_model_server(workspace: Path, home
 
     request_texts = repr([request.body for request in server.requests]).encode()
     assert HARMLESS.encode() in request_texts
-    assert canaries_in(request_texts) == []
-    assert [str(file) for file in _find_files(home) if canaries_in(file.read_bytes())] == []
+    assert find_canaries_in(request_texts) == []
+    assert [str(file) for file in _find_files(home) if find_canaries_in(file.read_bytes())] == []
 
 
 async def test_no_secret_is_in_our_files_the_kv_cache_or_the_logs(workspace: Path, home: Path, tiny_model: Path):
@@ -158,10 +158,10 @@ async def test_no_secret_is_in_our_files_the_kv_cache_or_the_logs(workspace: Pat
 
     files = list(_find_files(home))
     assert {"events.jsonl"} <= {file.name for file in files}
-    assert [str(file) for file in files if canaries_in(file.read_bytes())] == []
+    assert [str(file) for file in files if find_canaries_in(file.read_bytes())] == []
     saved_texts = [_read_saved_text(file) for file in files if file.suffix == ".kv"]
     assert any(HARMLESS in text for text in saved_texts)
-    assert [canaries_in(text.encode()) for text in saved_texts if canaries_in(text.encode())] == []
+    assert [find_canaries_in(text.encode()) for text in saved_texts if find_canaries_in(text.encode())] == []
 
 
 def _find_files(home: Path) -> Iterator[Path]:
@@ -172,7 +172,7 @@ def _read_saved_text(file: Path) -> str:
     """Return the text of a saved sequence. Its tokens come after the magic number, the version and their count."""
     data = file.read_bytes()
     count = struct.unpack_from("<III", data)[2]
-    return tokens_to_text(struct.unpack_from(f"<{count}i", data, 12))
+    return decode_tokens(struct.unpack_from(f"<{count}i", data, 12))
 
 
 def _answer_tokenize(body: Any) -> Reply:

@@ -173,12 +173,12 @@ async def complete(editor: Editor, uri: str) -> None:
         await answer(editor, "workspace/executeCommand", item["command"])
 
 
-def names_of(runs: list[list[str]]) -> set[str]:
+def name_programs(runs: list[list[str]]) -> set[str]:
     """Return programs by their names: a module or a file of Python, or the path of another program."""
-    return {_name_of(run) for run in runs}
+    return {_name_program(run) for run in runs}
 
 
-def _name_of(run: list[str]) -> str:
+def _name_program(run: list[str]) -> str:
     if run[0] != sys.executable:
         return run[0]
     first = next(index for index, word in enumerate(run) if index and not word.startswith("-"))
@@ -192,7 +192,7 @@ async def test_no_program_of_a_workspace_without_trust_runs(
     await use_everything(editor, workspace)
     assert await editor.leave() == 0
     editor.check_answers()
-    assert names_of(trace.runs()) == ALLOWED
+    assert name_programs(trace.runs()) == ALLOWED
     assert (trace.loads(), find_canaries(canaries)) == ([], [])
 
 
@@ -211,7 +211,7 @@ async def test_with_trust_the_trace_shows_the_programs_that_run(
         await request_status(editor)
     assert await editor.leave() == 0
     assert ["/bin/sh", "-c", f"touch {canaries / 'preToolUse'}"] in trace.runs()
-    assert "python lsp_harness.index.index_process" in names_of(trace.runs())
+    assert "python lsp_harness.index.index_process" in name_programs(trace.runs())
 
 
 def test_the_trace_shows_code_that_is_loaded(workspace: Path, canaries: Path, trace: ProcessTrace):
@@ -230,7 +230,7 @@ def test_strace_shows_programs_that_other_programs_start(workspace: Path, canari
         *trace.command("-S", "-c", f"import os; os.execv('/bin/sh', ['sh', '-c', '{program}; :'])"),
     ]
     subprocess.run(command, env={**os.environ, **trace.prepare()}, check=True)
-    assert names_of(trace.runs()) == {"/bin/sh", str(program)}
+    assert name_programs(trace.runs()) == {"/bin/sh", str(program)}
     assert find_canaries(canaries) == [".venv-bin-ruff"]
 
 
@@ -266,5 +266,5 @@ def test_without_trust_no_command_runs_the_tests_or_tools_of_a_folder(
         command, cwd=workspace, env=environment, input=typed, capture_output=True, text=True, check=False
     )
     assert shown in result.stdout + result.stderr
-    assert names_of(trace.runs()) <= ALLOWED_IN_COMMANDS
+    assert name_programs(trace.runs()) <= ALLOWED_IN_COMMANDS
     assert (trace.loads(), find_canaries(canaries)) == ([], [])

@@ -73,7 +73,7 @@ def make_request(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) ->
     return TokenRequest((Prompt(tokens),), Sampling(n_predict=steps, lookup=False, **sampling), Owner(name, name))
 
 
-async def all_of(scheduler: Scheduler, item: TokenRequest, priority: Priority = "normal") -> list[str]:
+async def read_all_ends(scheduler: Scheduler, item: TokenRequest, priority: Priority = "normal") -> list[str]:
     """Return why each candidate ended, in the order of their ends."""
     return [str(chunk.stop) async for chunk in scheduler.submit(item, priority) if chunk.stop]
 

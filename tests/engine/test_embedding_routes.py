@@ -14,13 +14,13 @@ from starlette.applications import Starlette
 from lsp_harness.engine.embed.embedder import Embedder
 from lsp_harness.engine.http.embedding_routes import routes
 from lsp_harness.inference.models.bert import convert
-from tests.support.encoder import WIDTH, tiny_encoder
+from tests.support.encoder import WIDTH, make_tiny_encoder
 
 
 @pytest.fixture(scope="module")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
     path = tmp_path_factory.mktemp("encoder") / "tiny.gguf"
-    convert(tiny_encoder(), path, name="Tiny", license="mit")
+    convert(make_tiny_encoder(), path, name="Tiny", license="mit")
     embedder = Embedder(str(path), is_busy=lambda: False)
     yield embedder
     embedder.close()

@@ -10,7 +10,7 @@ from lsp_harness.engine.embed.encoder import Encoder
 from lsp_harness.errors import ModelError
 from lsp_harness.inference.embedding_recipe import POOLINGS
 from lsp_harness.inference.models.bert import convert
-from tests.support.encoder import CONTEXT, SPECIAL, WIDTH, tiny_encoder
+from tests.support.encoder import CONTEXT, SPECIAL, WIDTH, make_tiny_encoder
 
 CLS, SEP = SPECIAL.index("[CLS]"), SPECIAL.index("[SEP]")
 
@@ -18,7 +18,7 @@ CLS, SEP = SPECIAL.index("[CLS]"), SPECIAL.index("[SEP]")
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encoder]:
     path = tmp_path_factory.mktemp("encoder") / "tiny.gguf"
-    convert(tiny_encoder(), path, name="Tiny", license="mit")
+    convert(make_tiny_encoder(), path, name="Tiny", license="mit")
     model = Encoder(path, threads=1)
     yield model
     model.close()
@@ -67,7 +67,7 @@ def test_the_file_or_the_caller_chooses_the_pooling(tmp_path: Path):
     vectors: dict[str, list[float]] = {}
     for mean in (True, False):
         path = tmp_path / f"{mean}.gguf"
-        convert(tiny_encoder(mean=mean), path, name="Tiny", license="mit")
+        convert(make_tiny_encoder(mean=mean), path, name="Tiny", license="mit")
         for pooling in POOLINGS:
             model = Encoder(path, threads=1, pooling=pooling)
             vectors[f"{mean} {pooling}"] = model.encode(model.tokenize("read a file", 8))

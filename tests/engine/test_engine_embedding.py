@@ -13,14 +13,14 @@ from lsp_harness.engine.embed.encoder import Encoder
 from lsp_harness.engine.main import SPARE_CELLS
 from lsp_harness.inference.models.bert import convert
 from tests.engine.test_meter import read
-from tests.support.encoder import WIDTH, tiny_encoder
+from tests.support.encoder import WIDTH, make_tiny_encoder
 from tests.support.engine import EngineProcess
 
 
 @pytest.fixture(scope="module")
 def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
     folder = Path(tempfile.mkdtemp(prefix="lh-"))
-    convert(tiny_encoder(), folder / "encoder.gguf", name="Tiny", license="mit")
+    convert(make_tiny_encoder(), folder / "encoder.gguf", name="Tiny", license="mit")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LSP_HARNESS_HOME", str(probed.parent.parent))
         options = ("--embedding-model", str(folder / "encoder.gguf"), "--kv-disk", "0")

@@ -33,7 +33,7 @@ class LetterVocabulary:
         return self.words.get(token, chr(token)).encode()
 
 
-def letters_as_tokens(text: str) -> list[int]:
+def encode_letters(text: str) -> list[int]:
     return [ord(letter) for letter in text]
 
 
@@ -54,12 +54,12 @@ def test_the_order_suffix_first_ends_with_the_prefix():
     work = tokenize_infill(LetterVocabulary(), INFILL, "suffix-first")
 
     assert list(work.prompts[0].tokens) == [
-        *letters_as_tokens("xaxb"),
+        *encode_letters("xaxb"),
         1001,
         1002,
-        *letters_as_tokens("suf"),
+        *encode_letters("suf"),
         1003,
-        *letters_as_tokens("pre"),
+        *encode_letters("pre"),
     ]
     assert (work.prompts[0].forced, work.sampling) == (b"", INFILL.sampling)
 
@@ -70,7 +70,7 @@ def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
     work = tokenize_infill(named, Infill(InfillContext("", "", extra)), "suffix-first")
 
     # one that begins with its name needs no other
-    head = [1004, *letters_as_tokens("a.py\nxa"), *letters_as_tokens("# b.py\nxb"), *letters_as_tokens("xc")]
+    head = [1004, *encode_letters("a.py\nxa"), *encode_letters("# b.py\nxb"), *encode_letters("xc")]
     assert list(work.prompts[0].tokens)[: len(head)] == head
 
 
@@ -78,11 +78,11 @@ def test_the_order_prefix_suffix_middle_has_its_marks():
     work = tokenize_infill(LetterVocabulary(), INFILL, "prefix-suffix-middle")
 
     assert list(work.prompts[0].tokens) == [
-        *letters_as_tokens("xaxb"),
+        *encode_letters("xaxb"),
         1001,
-        *letters_as_tokens("pre"),
+        *encode_letters("pre"),
         1002,
-        *letters_as_tokens("suf"),
+        *encode_letters("suf"),
         1003,
     ]
 
@@ -152,8 +152,8 @@ def test_shorter_prompts_come_after_the_first_choice():
     work = tokenize_infill(LetterVocabulary(), infill, "suffix-first")
 
     assert [list(prompt.tokens) for prompt in work.prompts[1:]] == [
-        [1001, 1002, *letters_as_tokens("s"), 1003, *letters_as_tokens("re")],
-        [1001, 1002, 1003, *letters_as_tokens("e")],
+        [1001, 1002, *encode_letters("s"), 1003, *encode_letters("re")],
+        [1001, 1002, 1003, *encode_letters("e")],
     ]
     assert work.budget_ms == 50.0
 

@@ -40,7 +40,7 @@ def use_host_cache(
     return machine
 
 
-def host_lengths(machine: Bench) -> list[int]:
+def list_host_lengths(machine: Bench) -> list[int]:
     assert machine.host_cache
     return [len(sequence.tokens) for sequence in machine.host_cache.sequences]
 
@@ -48,7 +48,7 @@ def host_lengths(machine: Bench) -> list[int]:
 def test_a_parked_sequence_gives_the_same_answer(machine: Bench):
     first, _ = machine.run(A, SHORT)
     machine.run(B, SHORT)
-    assert (machine.kv.used_cells, host_lengths(machine)) == (203, [203])
+    assert (machine.kv.used_cells, list_host_lengths(machine)) == (203, [203])
     assert machine.kv.cached_length(A) < 16
 
     again, last = machine.run(A, SHORT)
@@ -56,7 +56,7 @@ def test_a_parked_sequence_gives_the_same_answer(machine: Bench):
     assert again == first
     # The logits after its last token were copied with it.
     assert (last.usage.evaluated, last.usage.reused) == (0, 200)
-    assert len(host_lengths(machine)) == 1
+    assert len(list_host_lengths(machine)) == 1
     assert machine.kv.cached_length(B) < 16
 
 
@@ -81,14 +81,14 @@ def test_no_sequence_is_parked_while_there_are_free_cells(machine: Bench):
     machine.run(A[:100], SHORT)
     machine.run(B[:100], SHORT)
 
-    assert (machine.kv.used_cells, host_lengths(machine)) == (206, [])
+    assert (machine.kv.used_cells, list_host_lengths(machine)) == (206, [])
 
 
 def test_only_one_of_several_candidates_is_parked(machine: Bench):
     machine.together(TokenRequest((Prompt(A),), Sampling(n_predict=24, n=3, temperature=1.0)))
     machine.run(B, SHORT)
 
-    assert len(host_lengths(machine)) == 1
+    assert len(list_host_lengths(machine)) == 1
     assert machine.model.cached_length(A) == 200
 
 
@@ -98,7 +98,7 @@ def test_a_longer_parked_sequence_replaces_the_one_that_it_continues(machine: Be
     machine.run(A, SHORT)
     machine.run(C, SHORT)
 
-    assert sorted(host_lengths(machine)) == [203, 203]
+    assert sorted(list_host_lengths(machine)) == [203, 203]
 
 
 def test_the_host_cache_is_bounded_and_evicts_idle_clients_first(machine: Bench):
@@ -143,7 +143,7 @@ def test_a_needed_parked_sequence_is_not_evicted(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
     machine.run(C, SHORT)
-    assert host_lengths(machine) == [203, 203]
+    assert list_host_lengths(machine) == [203, 203]
 
     _, last = machine.run(A, SHORT)
 
@@ -224,7 +224,7 @@ def test_a_sequence_is_evaluated_again_if_there_is_no_memory_to_park_it(
     monkeypatch.setattr(machine.llama, "read_state", full)
     machine.run(B, SHORT)
 
-    assert host_lengths(machine) == []
+    assert list_host_lengths(machine) == []
     assert machine.run(A, SHORT)[0] == first
 
 
@@ -256,7 +256,7 @@ def test_a_sequence_that_leaves_the_host_cache_is_written_to_disk(machine: Bench
     use_host_cache(machine, limit=310, saved=saved)
     first, _ = machine.run(tokens, SHORT, owner=Owner(persist=True))
     machine.run(B, SHORT)
-    assert (host_lengths(machine), saved.written_count) == ([303], 0)
+    assert (list_host_lengths(machine), saved.written_count) == ([303], 0)
     machine.run(C, SHORT)
     machine.run(A, SHORT)
     assert (machine.model.cached_length(tokens) < 16, saved.written_count) == (True, 1)
@@ -270,12 +270,12 @@ def test_an_idle_engine_frees_cells_for_parked_sequences(machine: Bench):
     a, b, c, d = (prompt[:80] for prompt in (A, B, C, [*range(20, 100)]))
     for prompt in (a, b, c, d):
         machine.run(prompt, SHORT)
-    assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [83])
+    assert (machine.kv.used_cells, list_host_lengths(machine)) == (3 * 83, [83])
 
     assert [machine.model.evict_ahead() for _ in range(3)] == [True, True, False]
 
     # what was used last stays; the key that brings another back moves nothing else
-    assert (machine.kv.cached_length(d), host_lengths(machine)) == (80, [83, 83, 83])
+    assert (machine.kv.cached_length(d), list_host_lengths(machine)) == (80, [83, 83, 83])
     evicted = machine.kv.eviction_count
     assert machine.run(a, SHORT)[1].usage.evaluated == 0
     assert machine.kv.eviction_count == evicted
@@ -286,7 +286,7 @@ def test_without_parked_sequences_no_cells_are_freed_ahead(machine: Bench):
         machine.run(prompt, SHORT)
 
     assert not machine.model.evict_ahead()
-    assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [])
+    assert (machine.kv.used_cells, list_host_lengths(machine)) == (3 * 83, [])
 
 
 def test_the_last_used_sequence_is_not_evicted_ahead(machine: Bench):

@@ -6,34 +6,34 @@ from lsp_harness.engine.decode.step_cost import StepCost
 CPU = {1: 19.0, 2: 41.0, 4: 60.0, 8: 78.0, 16: 106.0}
 
 
-def constant_cost(_: int) -> float:
+def return_constant_cost(_: int) -> float:
     return 1.0
 
 
 def test_a_draft_has_the_tokens_that_followed_the_same_tokens_earlier():
-    assert PromptLookup(constant_cost).draft([1, 2, 3, 4, 5, 6, 7, 9, 1, 2, 3], 5) == [4, 5, 6, 7, 9]
+    assert PromptLookup(return_constant_cost).draft([1, 2, 3, 4, 5, 6, 7, 9, 1, 2, 3], 5) == [4, 5, 6, 7, 9]
 
 
 def test_without_earlier_equal_tokens_there_is_no_draft():
-    assert PromptLookup(constant_cost).draft([1, 2, 3, 4, 5, 6], 5) == []
-    assert PromptLookup(constant_cost).draft([1, 2], 5) == []
+    assert PromptLookup(return_constant_cost).draft([1, 2, 3, 4, 5, 6], 5) == []
+    assert PromptLookup(return_constant_cost).draft([1, 2], 5) == []
     # the end itself is not such a place
-    assert PromptLookup(constant_cost).draft([9, 9, 1, 2, 3], 5) == []
+    assert PromptLookup(return_constant_cost).draft([9, 9, 1, 2, 3], 5) == []
 
 
 def test_a_draft_has_no_more_tokens_than_requested_or_known():
     tokens = [1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3]
 
-    assert PromptLookup(constant_cost).draft(tokens, 3) == [4, 5, 6]
-    assert PromptLookup(constant_cost).draft(tokens, 0) == []
-    assert len(PromptLookup(constant_cost).draft(tokens, 100)) <= 8
+    assert PromptLookup(return_constant_cost).draft(tokens, 3) == [4, 5, 6]
+    assert PromptLookup(return_constant_cost).draft(tokens, 0) == []
+    assert len(PromptLookup(return_constant_cost).draft(tokens, 100)) <= 8
 
 
 def test_a_copy_continues_at_its_place():
     """The copy follows the second of two equal runs of three tokens when it is past the first."""
     first, second = [1, 2, 3, 40, 41, 42], [5, 6, 7, 1, 2, 3, 50, 51, 52]
     source = [*first, *second]
-    lookup = PromptLookup(constant_cost)
+    lookup = PromptLookup(return_constant_cost)
 
     assert lookup.draft([*source, 1, 2, 3], 3) == [40, 41, 42]
     lookup.record(3, 3)
@@ -60,7 +60,7 @@ def test_a_short_match_gives_no_draft_if_drafts_are_expensive():
 
     assert PromptLookup(dear.step_ms).draft([*range(40), *range(3)], 15) == []
     assert PromptLookup(dear.step_ms).draft([*range(40), *range(16)], 15) != []
-    assert PromptLookup(constant_cost).draft([*range(40), *range(3)], 15) != []
+    assert PromptLookup(return_constant_cost).draft([*range(40), *range(3)], 15) != []
 
 
 def test_drafts_are_tried_again_after_a_while():

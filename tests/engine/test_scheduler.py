@@ -12,7 +12,7 @@ from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE
-from .scheduling import EndRecorder, GatedLlama, all_of, make_request, wait_until
+from .scheduling import EndRecorder, GatedLlama, make_request, read_all_ends, wait_until
 
 
 async def test_chunks_arrive_in_order_and_the_end_is_reported_once(
@@ -29,10 +29,12 @@ async def test_chunks_arrive_in_order_and_the_end_is_reported_once(
 async def test_an_interactive_request_overtakes_a_background_request_between_steps(
     scheduler: Scheduler, gated_llama: GatedLlama
 ):
-    slow = asyncio.create_task(all_of(scheduler, make_request("slow", 3), "background"))
+    slow = asyncio.create_task(read_all_ends(scheduler, make_request("slow", 3), "background"))
     await gated_llama.at_work.wait()
     assert not scheduler.is_busy()
-    others = [asyncio.create_task(all_of(scheduler, make_request(name), name)) for name in ("normal", "interactive")]
+    others = [
+        asyncio.create_task(read_all_ends(scheduler, make_request(name), name)) for name in ("normal", "interactive")
+    ]
     await wait_until(lambda: scheduler.pending == 3)
     assert scheduler.is_busy()
     gated_llama.open.set()
@@ -48,9 +50,9 @@ async def test_less_urgent_requests_join_a_step_that_costs_no_more(gated_llama: 
     scheduler = Scheduler(
         ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(dict.fromkeys(CURVE, 10.0)))
     )
-    slow = asyncio.create_task(all_of(scheduler, make_request("slow", 5), "background"))
+    slow = asyncio.create_task(read_all_ends(scheduler, make_request("slow", 5), "background"))
     await gated_llama.at_work.wait()
-    quick = asyncio.create_task(all_of(scheduler, make_request("quick", 3), "interactive"))
+    quick = asyncio.create_task(read_all_ends(scheduler, make_request("quick", 3), "interactive"))
     await wait_until(lambda: scheduler.pending == 2)
     gated_llama.open.set()
     await asyncio.gather(slow, quick)
@@ -65,9 +67,9 @@ async def test_less_urgent_requests_join_a_step_that_costs_no_more(gated_llama: 
 
 
 async def test_requests_of_equal_priority_share_their_steps(scheduler: Scheduler, gated_llama: GatedLlama):
-    first = asyncio.create_task(all_of(scheduler, make_request("a", 4)))
+    first = asyncio.create_task(read_all_ends(scheduler, make_request("a", 4)))
     await gated_llama.at_work.wait()
-    others = [asyncio.create_task(all_of(scheduler, make_request(name, 4))) for name in "bc"]
+    others = [asyncio.create_task(read_all_ends(scheduler, make_request(name, 4))) for name in "bc"]
     await wait_until(lambda: scheduler.pending == 3)
     gated_llama.open.set()
     await asyncio.gather(first, *others)
@@ -77,7 +79,7 @@ async def test_requests_of_equal_priority_share_their_steps(scheduler: Scheduler
 
 
 async def test_prompts_of_two_clients_are_read_in_turn(scheduler: Scheduler, gated_llama: GatedLlama):
-    tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 0, prompt=100))) for name in "ab"]
+    tasks = [asyncio.create_task(read_all_ends(scheduler, make_request(name, 0, prompt=100))) for name in "ab"]
     await wait_until(lambda: scheduler.pending == 2)
     gated_llama.open.set()
     await asyncio.gather(*tasks)
@@ -89,9 +91,9 @@ async def test_a_background_prompt_yields_to_an_interactive_request_and_is_read_
     scheduler: Scheduler, gated_llama: GatedLlama
 ):
     gated_llama.abortable = True
-    slow = asyncio.create_task(all_of(scheduler, make_request("slow", 1, prompt=90), "background"))
+    slow = asyncio.create_task(read_all_ends(scheduler, make_request("slow", 1, prompt=90), "background"))
     await gated_llama.at_work.wait()
-    quick = asyncio.create_task(all_of(scheduler, make_request("quick", 1), "interactive"))
+    quick = asyncio.create_task(read_all_ends(scheduler, make_request("quick", 1), "interactive"))
     await wait_until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
     gated_llama.open.set()
 
@@ -107,15 +109,15 @@ async def test_healing_in_the_background_yields_to_an_interactive_request(
 ):
     gated_llama.abortable = True
     gated_llama.open.set()
-    await all_of(scheduler, make_request("warm", 0, prompt=8), "background")
+    await read_all_ends(scheduler, make_request("warm", 0, prompt=8), "background")
     gated_llama.open.clear()
     gated_llama.log.clear()
     gated_llama.at_work.clear()
     tokens = make_request("warm", prompt=8).prompts[0].tokens
     ahead = TokenRequest((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=0), Owner("warm", "warm"))
-    warm = asyncio.create_task(all_of(scheduler, ahead, "background"))
+    warm = asyncio.create_task(read_all_ends(scheduler, ahead, "background"))
     await gated_llama.at_work.wait()
-    quick = asyncio.create_task(all_of(scheduler, make_request("quick", 1), "interactive"))
+    quick = asyncio.create_task(read_all_ends(scheduler, make_request("quick", 1), "interactive"))
     await wait_until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
     gated_llama.open.set()
 
@@ -126,13 +128,13 @@ async def test_healing_in_the_background_yields_to_an_interactive_request(
 async def test_a_prompt_does_not_yield_if_the_urgent_request_needs_the_same_part(
     scheduler: Scheduler, gated_llama: GatedLlama
 ):
-    warm = asyncio.create_task(all_of(scheduler, make_request("same", 0, prompt=32), "background"))
+    warm = asyncio.create_task(read_all_ends(scheduler, make_request("same", 0, prompt=32), "background"))
     await gated_llama.at_work.wait()
     tokens = make_request("same", prompt=32).prompts[0].tokens
     token_request = TokenRequest(
         (Prompt([1, 2]), Prompt([*tokens, 7])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0
     )
-    key = asyncio.create_task(all_of(scheduler, token_request, "interactive"))
+    key = asyncio.create_task(read_all_ends(scheduler, token_request, "interactive"))
     await wait_until(lambda: scheduler.pending == 2)
     assert not gated_llama.should_abort()
     gated_llama.open.set()
@@ -145,13 +147,13 @@ async def test_a_request_yields_if_the_urgent_one_can_take_a_shorter_prompt(
     scheduler: Scheduler, gated_llama: GatedLlama
 ):
     gated_llama.abortable = True
-    warm = asyncio.create_task(all_of(scheduler, make_request("same", 0, prompt=90), "background"))
+    warm = asyncio.create_task(read_all_ends(scheduler, make_request("same", 0, prompt=90), "background"))
     await gated_llama.at_work.wait()
     tokens = make_request("same", prompt=90).prompts[0].tokens
     token_request = TokenRequest(
         (Prompt([*tokens, 7]), Prompt([1, 2])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0
     )
-    key = asyncio.create_task(all_of(scheduler, token_request, "interactive"))
+    key = asyncio.create_task(read_all_ends(scheduler, token_request, "interactive"))
     await wait_until(lambda: bool(gated_llama.log) and "aborted" in gated_llama.log[0])
     gated_llama.open.set()
     await asyncio.gather(warm, key)
@@ -163,9 +165,9 @@ async def test_a_prompt_that_was_postponed_for_long_is_read_next(
     scheduler: Scheduler, gated_llama: GatedLlama, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Preemption, "MAX_READING_DELAY_S", 0.0)
-    slow = asyncio.create_task(all_of(scheduler, make_request("slow", 0, prompt=32), "background"))
+    slow = asyncio.create_task(read_all_ends(scheduler, make_request("slow", 0, prompt=32), "background"))
     await gated_llama.at_work.wait()
-    quick = asyncio.create_task(all_of(scheduler, make_request("quick", 1), "interactive"))
+    quick = asyncio.create_task(read_all_ends(scheduler, make_request("quick", 1), "interactive"))
     await wait_until(lambda: scheduler.pending == 2)
     assert not gated_llama.should_abort()
     gated_llama.open.set()
@@ -178,7 +180,7 @@ async def test_the_tokens_of_all_candidates_are_counted(
     scheduler: Scheduler, gated_llama: GatedLlama, end_recorder: EndRecorder
 ):
     gated_llama.open.set()
-    assert await all_of(scheduler, make_request("a", steps=3, n=4)) == ["limit"] * 4
+    assert await read_all_ends(scheduler, make_request("a", steps=3, n=4)) == ["limit"] * 4
     assert end_recorder.ends == [("normal", "limit", 12)]
 
 
@@ -200,9 +202,9 @@ async def test_tokens_of_each_candidate_are_counted(
 
 async def test_a_client_with_many_prompts_gets_no_more_steps_than_another(gated_llama: GatedLlama):
     scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
-    tasks = [asyncio.create_task(all_of(scheduler, make_request("many", 1, prompt=n))) for n in (2, 3, 4, 5)]
+    tasks = [asyncio.create_task(read_all_ends(scheduler, make_request("many", 1, prompt=n))) for n in (2, 3, 4, 5)]
     await gated_llama.at_work.wait()
-    tasks.append(asyncio.create_task(all_of(scheduler, make_request("one", 1))))
+    tasks.append(asyncio.create_task(read_all_ends(scheduler, make_request("one", 1))))
     await wait_until(lambda: scheduler.pending == 5)
     gated_llama.open.set()
     await asyncio.gather(*tasks)

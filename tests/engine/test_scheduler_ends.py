@@ -16,7 +16,7 @@ from lsp_harness.errors import EngineError, EngineRefused, EngineUnavailable
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE
-from .scheduling import EndRecorder, GatedLlama, all_of, make_request, wait_until
+from .scheduling import EndRecorder, GatedLlama, make_request, read_all_ends, wait_until
 
 
 async def test_a_finished_request_is_counted_and_freed_before_its_last_chunk(
@@ -58,9 +58,9 @@ async def test_leaving_an_answer_stops_its_work_at_the_next_step(
 
 
 async def test_a_request_that_is_cancelled_in_the_queue_is_never_served(scheduler: Scheduler, gated_llama: GatedLlama):
-    first = asyncio.create_task(all_of(scheduler, make_request("first"), "interactive"))
+    first = asyncio.create_task(read_all_ends(scheduler, make_request("first"), "interactive"))
     await gated_llama.at_work.wait()
-    second = asyncio.create_task(all_of(scheduler, make_request("second")))
+    second = asyncio.create_task(read_all_ends(scheduler, make_request("second")))
     await wait_until(lambda: scheduler.pending == 2)
     second.cancel()
     await asyncio.wait({second})
@@ -72,7 +72,7 @@ async def test_a_request_that_is_cancelled_in_the_queue_is_never_served(schedule
 
 
 async def test_one_candidate_is_cancelled_by_its_number(scheduler: Scheduler, gated_llama: GatedLlama):
-    task = asyncio.create_task(all_of(scheduler, make_request("many", 5, n=3, temperature=1.0)))
+    task = asyncio.create_task(read_all_ends(scheduler, make_request("many", 5, n=3, temperature=1.0)))
     await gated_llama.at_work.wait()
     assert scheduler.cancel("many", "many", 1)
     assert not scheduler.cancel("many", "other", 1)
@@ -85,7 +85,7 @@ async def test_one_candidate_is_cancelled_by_its_number(scheduler: Scheduler, ga
 
 
 async def test_a_request_is_cancelled_by_its_name(scheduler: Scheduler, gated_llama: GatedLlama):
-    tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 5, n=2))) for name in ("one", "two")]
+    tasks = [asyncio.create_task(read_all_ends(scheduler, make_request(name, 5, n=2))) for name in ("one", "two")]
     await gated_llama.at_work.wait()
     await wait_until(lambda: scheduler.pending == 2)
     assert scheduler.cancel("two", "two", None)
@@ -101,15 +101,15 @@ async def test_a_broken_request_does_not_end_the_others(
     gated_llama.broken = "broken"
 
     with pytest.raises(EngineError, match="this request: oh"):
-        await all_of(scheduler, make_request("broken"))
+        await read_all_ends(scheduler, make_request("broken"))
     with pytest.MonkeyPatch.context() as patch:
         # after the evaluation, before it is in the book
         patch.setattr(Batch, "deliver", lambda _: 1 / 0)
         with pytest.raises(EngineError, match="division"):
-            await all_of(scheduler, make_request("a"))
+            await read_all_ends(scheduler, make_request("a"))
     with pytest.raises(EngineRefused, match="context_length"):
-        await all_of(scheduler, make_request("refused", 5000))
-    assert await all_of(scheduler, make_request("a")) == ["limit"]
+        await read_all_ends(scheduler, make_request("refused", 5000))
+    assert await read_all_ends(scheduler, make_request("a")) == ["limit"]
     await wait_until(lambda: scheduler.pending == 0)
     assert [outcome for _, outcome, _ in end_recorder.ends] == ["failed", "failed", "refused", "limit"]
 
@@ -126,14 +126,14 @@ async def test_a_sequence_aside_survives_a_broken_step_of_another_request(gated_
         return TokenRequest((Prompt([*tokens, *text, 203]),), Sampling(n_predict=1), Owner(name), cache_reuse=None)
 
     gated_llama.open.set()
-    assert await all_of(scheduler, request_of(201)) == ["limit"]
+    assert await read_all_ends(scheduler, request_of(201)) == ["limit"]
     gated_llama.open.clear()
     gated_llama.at_work.clear()
-    moving = asyncio.create_task(all_of(scheduler, request_of(*[202] * 90), "background"))
+    moving = asyncio.create_task(read_all_ends(scheduler, request_of(*[202] * 90), "background"))
     await gated_llama.at_work.wait()
     assert any(slot.is_staging for slot in gated_llama.kv.slots)
     gated_llama.broken = "broken"
-    broken = asyncio.create_task(all_of(scheduler, make_request("broken")))
+    broken = asyncio.create_task(read_all_ends(scheduler, make_request("broken")))
     await wait_until(lambda: scheduler.pending == 2)
     gated_llama.open.set()
     with pytest.raises(EngineError, match="this request: oh"):
@@ -152,14 +152,14 @@ async def test_an_internal_error_ends_only_the_requests_of_its_step(
     with monkeypatch.context() as broken:
         broken.setattr(Scheduler, "_evaluate", lambda *_: 1 / 0)
         with pytest.raises(EngineError, match="division"):
-            await all_of(scheduler, make_request("met"))
+            await read_all_ends(scheduler, make_request("met"))
 
-    assert await all_of(scheduler, make_request("next")) == ["limit"]
+    assert await read_all_ends(scheduler, make_request("next")) == ["limit"]
 
 
 async def test_closing_ends_running_and_waiting_requests(gated_llama: GatedLlama):
     scheduler = Scheduler(ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE)))
-    tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 900))) for name in ("running", "waiting")]
+    tasks = [asyncio.create_task(read_all_ends(scheduler, make_request(name, 900))) for name in ("running", "waiting")]
     await gated_llama.at_work.wait()
     await wait_until(lambda: scheduler.pending == 2)
     closing = asyncio.create_task(asyncio.to_thread(scheduler.close))
@@ -170,13 +170,13 @@ async def test_closing_ends_running_and_waiting_requests(gated_llama: GatedLlama
     assert await asyncio.gather(*tasks) == [["cancelled"], ["cancelled"]]
     assert scheduler.pending == 0
     with pytest.raises(EngineUnavailable, match="shutting down"):
-        await all_of(scheduler, make_request("late"))
+        await read_all_ends(scheduler, make_request("late"))
 
 
 async def test_the_time_without_a_sign_of_the_thread_is_reported(scheduler: Scheduler, gated_llama: GatedLlama):
     assert scheduler.silent_s == 0
     # as on a GPU, where nothing is heard within a step
-    first = asyncio.create_task(all_of(scheduler, make_request("first")))
+    first = asyncio.create_task(read_all_ends(scheduler, make_request("first")))
     await gated_llama.at_work.wait()
     before = scheduler.silent_s
     await wait_until(lambda: scheduler.silent_s > before > 0)

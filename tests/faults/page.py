@@ -40,13 +40,13 @@ def _render_lines() -> Iterator[str]:
     yield "| --- | --- | --- |"
     for command in dict.fromkeys(cell.command for cell in CELLS):
         stopped, killed = (
-            next(_of_engine(cell) for cell in CELLS if (cell.command, cell.fault) == (command, fault))
+            next(_describe_outcome(cell) for cell in CELLS if (cell.command, cell.fault) == (command, fault))
             for fault in ("SIGSTOP", "SIGKILL")
         )
         yield f"| `{' '.join(command)}` | {stopped} | {killed} |"
 
 
-def _of_engine(cell: CommandOutcome) -> str:
+def _describe_outcome(cell: CommandOutcome) -> str:
     says = f", “{_escape_cell(cell.err)}”" if cell.err else ""
     return f"{cell.code}{says}; {MEANINGS[cell.engine]}"
 

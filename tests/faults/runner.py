@@ -15,7 +15,7 @@ from typing import Any
 from tests.faults.commands import Command
 from tests.faults.fault import Fault
 from tests.faults.forked import CommandEnd, CommandSurroundings, run
-from tests.faults.table import FAULTS, chosen_commands
+from tests.faults.table import FAULTS, choose_commands
 from tests.faults.world import UserFolders
 
 
@@ -35,7 +35,7 @@ class Runner:
     def outcomes(self, fault: Fault) -> dict[str, Any]:
         """Return how each chosen command ended, by its name."""
         outcomes: dict[str, Any] = {}
-        for command in chosen_commands(fault):
+        for command in choose_commands(fault):
             self._world.restore(self._template)
             outcomes[command.name] = asdict(self._run(command, fault))
         return outcomes

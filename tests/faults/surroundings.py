@@ -42,15 +42,15 @@ def _replace(path: Path, make: Callable[[Path], object]) -> None:
     make(path)
 
 
-def _link_to_zero(path: Path) -> None:
+def _make_link_to_zero(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-def _loop(path: Path) -> None:
+def _make_link_loop(path: Path) -> None:
     path.symlink_to(path.name)
 
 
-def _utf_16(path: Path) -> None:
+def _write_utf_16(path: Path) -> None:
     path.write_text("x = 1\n", encoding="utf-16")
 
 
@@ -59,24 +59,24 @@ def _write_damaged_file(path: Path) -> None:
     path.chmod(0o600)
 
 
-def _project_paths(world: UserFolders) -> list[Path]:
+def _list_project_paths(world: UserFolders) -> list[Path]:
     return [world.project / name for name in PROJECT_NAMES]
 
 
-def _state_paths(world: UserFolders) -> list[Path]:
+def _list_state_paths(world: UserFolders) -> list[Path]:
     return [world.settings, *(world.state / name for name in STATE_NAMES), world.session]
 
 
-def _cache_paths(world: UserFolders) -> list[Path]:
+def _list_cache_paths(world: UserFolders) -> list[Path]:
     index = world.index
     return [*(world.cache / name for name in CACHE_NAMES), *(index / name for name in INDEX_NAMES)]
 
 
-def _runtime_paths(world: UserFolders) -> list[Path]:
+def _list_runtime_paths(world: UserFolders) -> list[Path]:
     return [world.runtime / "lsp-harness" / name for name in RUNTIME_NAMES]
 
 
-def _model_paths(world: UserFolders) -> list[Path]:
+def _list_model_paths(world: UserFolders) -> list[Path]:
     return [world.models / name for name in MODEL_NAMES]
 
 
@@ -88,17 +88,17 @@ def replace_by_special_files(paths: Callable[[UserFolders], list[Path]], make: C
     return replaced
 
 
-def _user_paths(world: UserFolders) -> list[Path]:
-    return [*_state_paths(world), *_runtime_paths(world), *_model_paths(world)]
+def _list_user_paths(world: UserFolders) -> list[Path]:
+    return [*_list_state_paths(world), *_list_runtime_paths(world), *_list_model_paths(world)]
 
 
-GROUPS = {"project": _project_paths, "user": _user_paths, "cache": _cache_paths}
+GROUPS = {"project": _list_project_paths, "user": _list_user_paths, "cache": _list_cache_paths}
 MAKERS: dict[str, Callable[[Path], object]] = {
     "pipe": os.mkfifo,
-    "device": _link_to_zero,
-    "loop": _loop,
+    "device": _make_link_to_zero,
+    "loop": _make_link_loop,
     "folder": Path.mkdir,
-    "utf-16": _utf_16,
+    "utf-16": _write_utf_16,
     "damaged": _write_damaged_file,
 }
 
@@ -142,7 +142,7 @@ def _call_system(name: str, *arguments: object) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), name)
 
 
-def no_file_grows(world: UserFolders) -> None:
+def forbid_file_growth(world: UserFolders) -> None:
     """Imitate a full disk without a mount: no byte can be written to any file."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 
@@ -188,7 +188,7 @@ def _change_rights(change: Callable[[list[int]], list[int]]) -> None:
     _call_system("capset", header, rights)
 
 
-def no_current_folder(world: UserFolders) -> None:
+def remove_current_folder(world: UserFolders) -> None:
     gone = world.base / "gone"
     gone.mkdir()
     os.chdir(gone)
@@ -207,7 +207,7 @@ def change_environment(**values: str | None) -> Break:
     return changed
 
 
-def no_home(world: UserFolders) -> None:
+def remove_home(world: UserFolders) -> None:
     """Remove HOME from the environment, so that the user database gives the home folder."""
     os.environ.pop("HOME")
     record = pwd.struct_passwd((*pwd.getpwuid(os.getuid())[:5], str(world.home), "/bin/sh"))
@@ -238,19 +238,19 @@ def become_stranger(**values: str | None) -> Break:
     return became
 
 
-def foreign_runtime(world: UserFolders) -> None:
+def give_runtime_away(world: UserFolders) -> None:
     """Give the runtime folder to another user, as after `sudo -E`."""
     if os.geteuid() == 0:
         os.chown(world.runtime, STRANGER, STRANGER)
 
 
-def long_runtime(world: UserFolders) -> None:
+def lengthen_runtime_path(world: UserFolders) -> None:
     deep = world.runtime / ("d" * 90)
     deep.mkdir(mode=0o700)
     os.environ["XDG_RUNTIME_DIR"] = str(deep)
 
 
-def torn_log(world: UserFolders) -> None:
+def cut_log_line(world: UserFolders) -> None:
     """Cut off the last line of a session log in its middle."""
     lines = world.session.read_bytes().splitlines(keepends=True)
     # the first state: the lines before it say what the session is about

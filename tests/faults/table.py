@@ -17,7 +17,7 @@ NO_INDEX = "set XDG_CACHE_HOME to a folder of yours that can be written"
 ROOM = "free some room there, or "
 
 
-def _home_write_errors(index: str, file: str, first: str) -> dict[str, tuple[str, ...]]:
+def _list_home_write_errors(index: str, file: str, first: str) -> dict[str, tuple[str, ...]]:
     """Return the messages when nothing in the home can be written, each with the commands that print it.
 
     Args:
@@ -69,7 +69,7 @@ FAULTS = (
     Fault(
         "no-current-folder",
         "the current folder was removed",
-        s.no_current_folder,
+        s.remove_current_folder,
         ends={
             **dict.fromkeys(
                 (*FILE, *FIND, REBUILD, STATUS, SESSION, DOCS, *MODEL, "engine start", "doctor"), End(2, FOLDER_REMOVED)
@@ -87,7 +87,7 @@ FAULTS = (
         "full-home",
         "the disk of the home folder is full",
         s.fill_disk(lambda w: w.home),
-        says=_home_write_errors("disk I/O error", "No space left on device", ROOM),
+        says=_list_home_write_errors("disk I/O error", "No space left on device", ROOM),
         ends={REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"), "doctor": End(1, answers=ROOM)},
         needs_mount=True,
     ),
@@ -106,8 +106,8 @@ FAULTS = (
     Fault(
         "no-file-grows",
         "no file can grow (a limit of the system, or a quota)",
-        s.no_file_grows,
-        says=_home_write_errors("disk I/O error", "File too large", ROOM),
+        s.forbid_file_growth,
+        says=_list_home_write_errors("disk I/O error", "File too large", ROOM),
         ends={
             APPLY: End(8, "unused.py was not changed: file too large; free some space …"),
             REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"),
@@ -126,7 +126,7 @@ FAULTS = (
         "read-only-home",
         "nothing in the home folder can be written",
         s.make_unwritable(lambda w: w.home),
-        says=_home_write_errors("Permission denied", "Permission denied", ""),
+        says=_list_home_write_errors("Permission denied", "Permission denied", ""),
         ends={
             REBUILD: End(7, f"…index.db cannot be written (Permission denied); {NO_INDEX}"),
             "doctor": End(1, answers="XDG_STATE_HOME"),
@@ -151,7 +151,7 @@ FAULTS = (
         s.read_only_file,
         ends={APPLY: End(8, "unused.py was not changed: permission denied; make the file writable (chmod u+w)")},
     ),
-    Fault("no-home", "HOME is not set, and the system knows the user's", s.no_home),
+    Fault("no-home", "HOME is not set, and the system knows the user's", s.remove_home),
     _make_homeless_fault(
         "home-is-root", "HOME is `/`, as in a container, and the user has no name", s.become_stranger(HOME="/")
     ),
@@ -159,20 +159,20 @@ FAULTS = (
     Fault(
         "foreign-runtime",
         "the runtime folder is another user's, as after `sudo -E`",
-        s.foreign_runtime,
+        s.give_runtime_away,
         says=dict.fromkeys(_messages_about_replacement("run"), (*ENGINE, "doctor")),
         ends={TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(
         "long-runtime",
         "the path of the runtime folder is too long for a socket",
-        s.long_runtime,
+        s.lengthen_runtime_path,
         ends={"doctor": End(1, answers="is too long for a socket"), TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(
         "torn-log",
         "a line in the middle of the session's log was cut off",
-        s.torn_log,
+        s.cut_log_line,
         says={"1 line was left out of …events.jsonl: cut off by a full disk or a crash": (SESSION,)},
     ),
     Fault("latin-1", "the output is ISO-8859-1", encoding="iso-8859-1"),
@@ -182,7 +182,7 @@ FAULTS = (
 ROTATION = 3
 
 
-def chosen_commands(fault: Fault) -> list[Command]:
+def choose_commands(fault: Fault) -> list[Command]:
     """Return the commands that are tried under a fault: all that it names, and some of the others."""
     named = {*fault.ends, *(name for names in (*fault.says.values(), *fault.may_say.values()) for name in names)}
     first = FAULTS.index(fault)

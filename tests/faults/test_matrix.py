@@ -17,7 +17,7 @@ from tests.faults.fault import End, Fault
 from tests.faults.groups import APPLY
 from tests.faults.page import render_page
 from tests.faults.surroundings import may_mount
-from tests.faults.table import FAULTS, chosen_commands
+from tests.faults.table import FAULTS, choose_commands
 from tests.faults.world import FIXED, UNUSED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +52,7 @@ def test_each_command_ends_as_the_table_of_faults_says(fault: Fault, runner: "su
     runner.stdin.write(fault.name + "\n")
     runner.stdin.flush()
     found: dict[str, Any] = json.loads(runner.stdout.readline())
-    chosen = chosen_commands(fault)
+    chosen = choose_commands(fault)
     assert found.keys() == {command.name for command in chosen}
     assert {
         command.name: wrong for command in chosen if (wrong := _find_differences(fault, command, found[command.name]))

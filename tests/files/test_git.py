@@ -63,7 +63,7 @@ NAMES = [
 ROUNDS = 60
 
 
-def ignored_by_git(root: Path, names: set[bytes]) -> set[bytes]:
+def list_ignored_by_git(root: Path, names: set[bytes]) -> set[bytes]:
     command = ["git", "-C", str(root), "check-ignore", "--no-index", "-z", "--stdin"]
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
     said = subprocess.run(command, input=b"\0".join(names) + b"\0", capture_output=True, check=False, env=environment)
@@ -80,7 +80,7 @@ def test_random_patterns_ignore_the_same_paths_as_in_git(tmp_path: Path) -> None
             b"/".join(b"".join(rng.choices(NAMES, k=rng.randint(1, 3))) for _ in range(rng.randint(1, 4)))
             for _ in range(20)
         }
-        wanted, ours = ignored_by_git(tmp_path, names), IgnoreFiles([tmp_path])
+        wanted, ours = list_ignored_by_git(tmp_path, names), IgnoreFiles([tmp_path])
         assert {name for name in names if ours.ignoring_file(tmp_path / os.fsdecode(name))} == wanted, lines
         ignored += len(wanted)
     assert ignored > ROUNDS

@@ -109,7 +109,7 @@ def test_a_private_key_covers_all_its_lines_even_without_an_end() -> None:
     assert secret_lines(Document.from_text("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
 
 
-async def prompt_of(source: str) -> str:
+async def read_prompt(source: str) -> str:
     src = markup.parse(source)
     return (
         await build_infill_prompt(
@@ -120,22 +120,22 @@ async def prompt_of(source: str) -> str:
 
 async def test_a_window_ends_before_a_secret() -> None:
     source = f"a = 1\nb = '{TOKEN}'\nc = 3\nd = <|>\ne = 5\nf = '{TOKEN}'\ng = 7\n"
-    assert await prompt_of(source) == "# a.py\na = 1\ng = 7\nc = 3\nd = <FILL>\ne = 5\n"
-    prompt = await prompt_of(f"d = <|>\n{KEY}\n")
+    assert await read_prompt(source) == "# a.py\na = 1\ng = 7\nc = 3\nd = <FILL>\ne = 5\n"
+    prompt = await read_prompt(f"d = <|>\n{KEY}\n")
     assert prompt.endswith("d = <FILL>\n")
     assert "KEY" not in prompt
 
 
 async def test_an_outline_leaves_a_secret_out() -> None:
     far = "".join(f"def f{n}():\n    return {n}\n" for n in range(60))
-    prompt = await prompt_of(f"import os\nKEY = '{TOKEN}'\nOTHER = 1\n{far}x = <|>\n")
+    prompt = await read_prompt(f"import os\nKEY = '{TOKEN}'\nOTHER = 1\n{far}x = <|>\n")
     assert "import os\nOTHER = 1\ndef f0(): ...\n" in prompt
     assert TOKEN not in prompt
 
 
 async def test_a_line_with_a_secret_is_not_sent_to_the_model() -> None:
     with pytest.raises(NoAnswer, match="contains what looks like a secret"):
-        await prompt_of(f"a = '{TOKEN}'<|>\n")
+        await read_prompt(f"a = '{TOKEN}'<|>\n")
     src = markup.parse(f"a = '{TOKEN}'<|>\n")
     with pytest.raises(NoAnswer):
         await build_prompt_ladder(Cursor(src.document, None, src.cursor, "a.py"), Completion(), 50, count_words)

@@ -23,11 +23,11 @@ def open_selection(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, S
     return b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[-1])
 
 
-def text_after_edit(made: DocumentEdit) -> str:
+def apply_document_edit(made: DocumentEdit) -> str:
     return decode(apply(made.document.data, made.proposal.edits))
 
 
-def prompt_events(b: Bench) -> list[dict[str, Any]]:
+def read_prompt_events(b: Bench) -> list[dict[str, Any]]:
     """Return the data of the log events about the prompts that were sent."""
     return [
         event.data
@@ -37,4 +37,4 @@ def prompt_events(b: Bench) -> list[dict[str, Any]]:
     ]
 
 
-def no_report(progress: Any) -> None: ...
+def ignore_progress(progress: Any) -> None: ...

@@ -20,7 +20,7 @@ from tests.support.verification import wait_until_verified
 RETURN = "def area(r):\n    return <|>\n"
 
 
-async def engine_starts(b: Bench) -> int:
+async def count_engine_starts(b: Bench) -> int:
     """Start the engine early. Return how often it was asked since."""
     b.harness.completions.start_engine()
     turned = asyncio.Event()
@@ -108,13 +108,13 @@ async def test_the_engine_starts_with_the_server(
     bench: Make, config: dict[str, Any], stays: bool, is_trusted: bool, expected: int
 ) -> None:
     b = bench(config=make_settings(QUICK, **config), works_ahead=stays, is_trusted=is_trusted)
-    assert await engine_starts(b) == expected
+    assert await count_engine_starts(b) == expected
 
 
 async def test_the_engine_does_not_start_early_while_suggestions_are_paused(bench: Make) -> None:
     b = bench(config=QUICK, works_ahead=True)
     b.harness.completions.pause("here", on=True)
-    assert await engine_starts(b) == 0
+    assert await count_engine_starts(b) == 0
 
 
 @pytest.mark.process

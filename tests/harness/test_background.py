@@ -47,7 +47,7 @@ def use_machine_load(b: Bench, load: FakeLoad) -> None:
     permit.load, permit.sleep = load, load.sleep
 
 
-def evaluated_prefixes(b: Bench) -> list[str]:
+def list_evaluated_prefixes(b: Bench) -> list[str]:
     return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
 
 
@@ -57,13 +57,13 @@ async def test_only_the_short_prompt_is_evaluated_under_load(bench: Make) -> Non
     src = b.open(PLACE)
     b.harness.completions.warm(src.document.uri, src.cursor)
     await load.asleep.wait()
-    [short] = evaluated_prefixes(b)
+    [short] = list_evaluated_prefixes(b)
     status = (await b.harness.status())["background"]
     assert status == {"when": "yield", "why": BUSY, "waiting": 1}
     b.engine.begun_ahead.clear()
     load.relieve()
     await b.engine.begun_ahead.wait()
-    assert [len(prefix) > len(short) for prefix in evaluated_prefixes(b)] == [False, True]
+    assert [len(prefix) > len(short) for prefix in list_evaluated_prefixes(b)] == [False, True]
     assert load.slept_s == [RETRY_S]
     assert (await b.harness.status())["background"] == {"when": "yield", "why": None, "waiting": 0}
 
@@ -76,10 +76,10 @@ async def test_a_request_of_the_user_never_waits(bench: Make) -> None:
     assert [found.text for found in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
     # what follows the suggestion is not
     await load.asleep.wait()
-    assert evaluated_prefixes(b) == []
+    assert list_evaluated_prefixes(b) == []
     load.relieve()
     await b.engine.ended_ahead.wait()
-    assert len(evaluated_prefixes(b)) == 1
+    assert len(list_evaluated_prefixes(b)) == 1
 
 
 @pytest.mark.parametrize(("when", "count"), [("always", 2), ("never", 0)])
@@ -95,7 +95,7 @@ async def test_the_setting_decides_whether_the_load_matters(bench: Make, when: s
         await state.prefetch.wait_until_idle()
     else:
         await asyncio.sleep(0)
-    assert (len(evaluated_prefixes(b)), load.slept_s) == (count, [])
+    assert (len(list_evaluated_prefixes(b)), load.slept_s) == (count, [])
     why = (await b.harness.status())["background"]["why"]
     assert why == (OFF_REASON if when == "never" else None)
 

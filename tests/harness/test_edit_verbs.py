@@ -13,7 +13,14 @@ from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
-from tests.harness.spoken import AREA, fence_code, no_report, open_selection, prompt_events, text_after_edit
+from tests.harness.spoken import (
+    AREA,
+    apply_document_edit,
+    fence_code,
+    ignore_progress,
+    open_selection,
+    read_prompt_events,
+)
 from tests.harness.tools import make_settings, turn_context
 from tests.index.place import IndexedFolder
 
@@ -33,9 +40,9 @@ async def test_the_function_around_the_cursor_is_written_again(bench: Make):
     )
     where = open_selection(b, AREA)
 
-    document_edit = await b.harness.edits.instruct(*where, "use math.pi", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "use math.pi", ignore_progress)
 
-    assert text_after_edit(document_edit) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
+    assert apply_document_edit(document_edit) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
     assert document_edit.proposal.verdict.label == ("form ✓, behaviour not checked (parse ✓, lint ✓, types –, tests –)")
     assert "use math.pi" in b.engine.prompt(0)
     assert "import math" not in b.engine.prompt(0)
@@ -48,7 +55,7 @@ async def test_code_that_the_function_uses_is_shown_within_its_budget(bench: Mak
     head = "import math\n\n\ndef square(r: float):\n    return r * r\n\n\n"
     where = open_selection(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n")
 
-    await b.harness.edits.instruct(*where, "use math.pi", no_report)
+    await b.harness.edits.instruct(*where, "use math.pi", ignore_progress)
 
     assert ("def square(r: float): ..." in b.engine.prompt(0)) == shown
     assert "return r * r" not in b.engine.prompt(0)
@@ -58,9 +65,9 @@ async def test_only_the_selected_lines_are_the_models_to_change(bench: Make):
     b = bench(fence_code("b = 20\nc = 30"), fence_code("b = 2"), config=TWO)
     where = open_selection(b, "if 1:\n    a = 1\n    b<|> = 2\n    c = 3<|>\n    d = 4\n")
 
-    document_edit = await b.harness.edits.instruct(*where, "ten times as much", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "ten times as much", ignore_progress)
 
-    assert text_after_edit(document_edit) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
+    assert apply_document_edit(document_edit) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
 
 
 async def test_a_rejected_edit_is_tried_again_with_its_findings(bench: Make):
@@ -72,9 +79,9 @@ async def test_a_rejected_edit_is_tried_again_with_its_findings(bench: Make):
     )
     where = open_selection(b, AREA)
 
-    document_edit = await b.harness.edits.instruct(*where, "use pi", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "use pi", ignore_progress)
 
-    assert "math.pi * r\n" in text_after_edit(document_edit)
+    assert "math.pi * r\n" in apply_document_edit(document_edit)
     assert "LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
     text = b.harness.turns.verdict(b.harness.turns.verdict_name(document_edit.proposal))
     assert text.startswith("# Edit: use pi")
@@ -89,7 +96,7 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     where = open_selection(b, AREA)
     b.engine.extra_props["n_ctx"] = 300
 
-    document_edit = await b.harness.edits.instruct(*where, "use math.pi", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "use math.pi", ignore_progress)
 
     assert "Related code" not in b.engine.prompt(0)
     events = b.harness.services.session.log.turns[document_edit.proposal.turn]
@@ -101,7 +108,7 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     with pytest.raises(
         NoAnswer, match=r"264 are reserved for the answer, but the model's context has only 280; select less"
     ):
-        await b.harness.edits.instruct(*where, "use math.pi", no_report)
+        await b.harness.edits.instruct(*where, "use math.pi", ignore_progress)
     assert len(b.engine.foreground_requests) == 2
 
 
@@ -111,7 +118,7 @@ async def test_the_context_limits_the_number_of_candidates(bench: Make):
     b.engine.extra_props["n_ctx"] = 40 + 2 * 264
 
     with pytest.raises(NoAnswer, match="No candidate passed"):
-        await b.harness.edits.instruct(*open_selection(b, AREA), "use math.pi", no_report)
+        await b.harness.edits.instruct(*open_selection(b, AREA), "use math.pi", ignore_progress)
 
     asked = [request for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
     assert [request.sampling.n for request in asked] == [1, 2]
@@ -135,7 +142,7 @@ async def test_without_room_for_a_retry_the_error_quotes_the_closest_candidate(b
     with pytest.raises(
         NoAnswer, match=r"the closest is candidate 1 \(`\+ return pi \* r`\): LINT: F821 Undefined name `pi`"
     ):
-        await b.harness.edits.instruct(*open_selection(b, AREA), "use pi", no_report)
+        await b.harness.edits.instruct(*open_selection(b, AREA), "use pi", ignore_progress)
 
 
 def apply_in_document(b: Bench, document_edit: DocumentEdit) -> None:
@@ -157,12 +164,12 @@ async def test_an_edit_gets_earlier_decisions_about_its_file(bench: Make, share:
         config=config,
     )
     snapshot, span = open_selection(b, AREA)
-    apply_in_document(b, await b.harness.edits.instruct(snapshot, span, "use math.pi", no_report))
+    apply_in_document(b, await b.harness.edits.instruct(snapshot, span, "use math.pi", ignore_progress))
     await b.harness.edits.instruct(
-        *open_selection(b, "def <|>other():\n    return 1\n", "b.py"), "two, not one", no_report
+        *open_selection(b, "def <|>other():\n    return 1\n", "b.py"), "two, not one", ignore_progress
     )
     with pytest.raises(NoAnswer, match="Undefined name `tau`"):
-        await b.harness.edits.instruct(b.harness.snapshot(snapshot.document.uri), span, "use math.tau", no_report)
+        await b.harness.edits.instruct(b.harness.snapshot(snapshot.document.uri), span, "use math.tau", ignore_progress)
 
     first, elsewhere, second, retry = (b.engine.prompt(n) for n in range(4))
     line = "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)\n"
@@ -172,7 +179,7 @@ async def test_an_edit_gets_earlier_decisions_about_its_file(bench: Make, share:
     assert ("Earlier" in first, "Decision" in elsewhere, "two, not one" in second) == (False, False, False)
     # and whoever tries again reads it no more
     assert retry.startswith(second.rstrip("\n"))
-    assert [one["sections"].get("session", 0) for one in prompt_events(b)[2:]] == [
+    assert [one["sections"].get("session", 0) for one in read_prompt_events(b)[2:]] == [
         len(line.split()) if shown else 0
     ] * 2
 
@@ -184,7 +191,7 @@ async def test_an_edit_gets_open_findings_of_other_files(bench: Make):
     await accept(b, b.open("def area(r):\n    return <|>\n", "shop/b.py"))
     await b.next()
     where = open_selection(b, AREA)
-    await b.harness.edits.instruct(*where, "one", no_report)
+    await b.harness.edits.instruct(*where, "one", ignore_progress)
     assert "Earlier in this session:\nOpen in shop/b.py: LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
 
 
@@ -205,7 +212,7 @@ async def test_an_impossible_instruction_is_refused_without_a_request(
 ):
     b = bench(config=TWO)
     with pytest.raises(NoAnswer, match=why):
-        await b.harness.edits.instruct(*open_selection(b, text), instruction, no_report)
+        await b.harness.edits.instruct(*open_selection(b, text), instruction, ignore_progress)
     assert b.engine.foreground_requests == []
 
 
@@ -213,11 +220,11 @@ async def test_an_instruction_needs_words_and_a_workspace_trust(bench: Make):
     b = bench()
     where = open_selection(b, AREA)
     with pytest.raises(UsageError, match="in a few words"):
-        await b.harness.edits.instruct(*where, "  ", no_report)
+        await b.harness.edits.instruct(*where, "  ", ignore_progress)
     edits = bench(is_trusted=False).harness.edits
     for verb in (edits.docstring, edits.tests, edits.explain):
         with pytest.raises(UsageError, match="not trusted"):
-            await verb(*where, no_report)
+            await verb(*where, ignore_progress)
     assert edits.available(*where) == []
 
 
@@ -250,7 +257,7 @@ ERROR test_a.py
 
 async def test_an_edit_gets_the_output_of_a_tool(bench: Make):
     b = bench(fence_code("def area(r):\n    return 4 * r"), config=make_settings(TWO, generation={"candidates": 1}))
-    document_edit = await b.harness.edits.instruct(*open_selection(b, BROKEN), "mend it", no_report, PYTEST)
+    document_edit = await b.harness.edits.instruct(*open_selection(b, BROKEN), "mend it", ignore_progress, PYTEST)
     assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
     events = b.harness.services.session.log.turns[document_edit.proposal.turn]
     assert [event.data["summary"] for event in events if event.type == "output.read"] == ["pytest: 1 failed"]
@@ -259,16 +266,16 @@ async def test_an_edit_gets_the_output_of_a_tool(bench: Make):
 
 async def test_a_failing_test_is_repaired_in_the_function_under_test(bench: Make):
     b = bench(fence_code("def area(r):\n    return 4 * r"), config=make_settings(TWO, generation={"candidates": 1}))
-    document_edit = await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), PYTEST, no_report)
-    assert text_after_edit(document_edit) == "def area(r):\n    return 4 * r\n"
+    document_edit = await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), PYTEST, ignore_progress)
+    assert apply_document_edit(document_edit) == "def area(r):\n    return 4 * r\n"
     assert "TEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
 
 
 async def test_a_test_file_that_cannot_be_imported_is_repaired_like_a_failing_test(bench: Make):
     b = bench(fence_code("def area(r):\n    return 4 * r"), config=make_settings(TWO, generation={"candidates": 1}))
     printed = NO_IMPORT.format("ImportError: cannot import name 'size' from 'a'")
-    document_edit = await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), printed, no_report)
-    assert text_after_edit(document_edit) == "def area(r):\n    return 4 * r\n"
+    document_edit = await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), printed, ignore_progress)
+    assert apply_document_edit(document_edit) == "def area(r):\n    return 4 * r\n"
     assert "TEST FAIL: test_a.py — ImportError: cannot import name 'size' from 'a'" in b.engine.prompt(0)
 
 
@@ -284,7 +291,7 @@ async def test_a_test_file_that_cannot_be_imported_is_repaired_like_a_failing_te
 async def test_output_that_does_not_mention_the_place_is_refused(bench: Make, printed: str, why: str):
     b = bench()
     with pytest.raises(UsageError, match=why):
-        await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), printed, no_report)
+        await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), printed, ignore_progress)
 
 
 # -- what other files say
@@ -380,8 +387,8 @@ async def test_generated_tests_get_the_used_code_and_existing_tests(bench: Make,
         where = open_selection(
             b, "from shop.cart import Cart\n\n\ndef <|>total(cart: Cart) -> int:\n    return 0\n", "shop/till.py"
         )
-        document_edit = await b.harness.edits.tests(*where, no_report)
-    assert "def test_total" in text_after_edit(document_edit)
+        document_edit = await b.harness.edits.tests(*where, ignore_progress)
+    assert "def test_total" in apply_document_edit(document_edit)
     request = b.engine.foreground_requests[0]
     assert isinstance(request, Infill)
     said = dict(request.context.extra)
@@ -415,11 +422,11 @@ async def test_a_private_or_binary_file_is_offered_no_edit(bench: Make):
     where = open_selection(b, "<|>KEY=1<|>\n", ".env")
     assert b.harness.edits.available(*where) == []
     with pytest.raises(NoAnswer, match="a file for secrets, by its name"):
-        await b.harness.edits.explain(*where, no_report)
+        await b.harness.edits.explain(*where, ignore_progress)
     binary = open_selection(b, "<|>\0\n", "b.py")
     assert b.harness.edits.available(*binary) == []
     with pytest.raises(BinaryDocument):
-        await b.harness.edits.explain(*binary, no_report)
+        await b.harness.edits.explain(*binary, ignore_progress)
 
 
 # -- examples

@@ -22,7 +22,7 @@ from lsp_harness.text.position import Span
 from tests.harness.bench import AREA, Bench, Make
 from tests.harness.tools import make_settings
 from tests.support import markup
-from tests.support.encoder import tiny_encoder
+from tests.support.encoder import make_tiny_encoder
 
 pytestmark = pytest.mark.process
 
@@ -40,7 +40,7 @@ def bench_with_index(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     root.mkdir()
     (root / "far.py").write_text(FAR)
     # only that the file is there counts: the engine is a script
-    convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
+    convert(make_tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
     config = make_settings(
         index={"embedding_model": str(tmp_path / "encoder.gguf")},
         generation={"candidates": 1, "max_retries": 0},

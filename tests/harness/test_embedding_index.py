@@ -57,7 +57,7 @@ async def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     await made.aclose()
 
 
-async def updated(folder: FolderIndex, text: str) -> None:
+async def update_text(folder: FolderIndex, text: str) -> None:
     folder.news.clear()  # type: ignore[attr-defined]
     (folder.root / "a.py").write_text(text)
     while not [one async for one in _read_names(folder) if one in text.split("def ")[-1]]:
@@ -82,7 +82,7 @@ async def test_each_text_is_embedded_once(folder: FolderIndex):
     assert len(engine.embedded) == BATCH_SIZE + 4
 
     # what moved is not new
-    await updated(folder, "import os\n" + SOURCE + "def other():\n    return 1\n")
+    await update_text(folder, "import os\n" + SOURCE + "def other():\n    return 1\n")
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
     assert engine.embedded[BATCH_SIZE + 4 :] == ["other\ndef other():\n    return 1\n"]
@@ -269,9 +269,9 @@ async def test_an_edit_uses_vectors_when_nearly_all_texts_have_one(
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
     one_more = "def other():\n    return 1\n"
-    await updated(folder, SOURCE + one_more)
+    await update_text(folder, SOURCE + one_more)
     assert await embedding_index.find_nearest("return 1")
-    await updated(folder, SOURCE + one_more + "def third():\n    return 3\n\n\ndef fourth():\n    return 4\n")
+    await update_text(folder, SOURCE + one_more + "def third():\n    return 3\n\n\ndef fourth():\n    return 4\n")
     assert await embedding_index.find_nearest("return 1") == []
     embedding_index.request_update()
     await embedding_index.wait_until_idle()

@@ -12,7 +12,7 @@ from lsp_harness.kernel.results import Proposal
 from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
 from lsp_harness.text.edit import apply
 from tests.harness.bench import Bench, Make, propose_fix
-from tests.harness.tools import make_edit_settings, make_settings, of_type, read_checked_log
+from tests.harness.tools import make_edit_settings, make_settings, read_checked_log, select_event_data
 from tests.support import markup
 
 REPAIRED = make_settings(make_edit_settings(1), generation={"repairs": True}, verification={"debounce_ms": 0})
@@ -99,7 +99,7 @@ async def learn(b: Bench, name: str = "a.ts") -> None:
     assert len(b.engine.foreground_requests) >= 1
 
 
-def events_of(b: Bench) -> list[Any]:
+def read_events(b: Bench) -> list[Any]:
     return read_checked_log(b.harness.services.session.log.path)
 
 
@@ -120,9 +120,9 @@ async def test_a_learned_fix_needs_no_model_and_is_verified_again(bench: Make, n
     # only the tool that reported it can say whether it is gone
     assert proposal.summary.startswith("learned fix: form ✓, behaviour not checked (parse ✓, kept ✓")
     assert b.engine.foreground_requests == []
-    events = events_of(b)
-    assert of_type(events, "model.started") == []
-    [verified] = of_type(events, "verify.completed")
+    events = read_events(b)
+    assert select_event_data(events, "model.started") == []
+    [verified] = select_event_data(events, "verify.completed")
     assert (verified["passed"], verified["hash"]) == (True, proposal.verdict.hash)
     [fix] = LearnedFixes(b.folder).usable()
     assert (fix.tried, fix.passed, fix.failed) == (1, 1, 0)
@@ -168,12 +168,12 @@ async def test_a_learned_fix_that_is_rejected_twice_is_dropped(bench: Make) -> N
         b = bench("return open(path.strip())", config=REPAIRED)
         proposal = await propose_fix(b, b.open(text, f"c{failures}.py"))
         assert proposal.is_by_model
-        rejected = of_type(events_of(b), "candidate.rejected")
+        rejected = select_event_data(read_events(b), "candidate.rejected")
         assert [data["reason"] for data in rejected] == ["LINT: F821 Undefined name `clean`"]
         assert [fix.failed for fix in LearnedFixes(b.folder).usable()] == [1] * (failures < 2)
     b = bench("return open(path.strip())", config=REPAIRED)
     await propose_fix(b, b.open(text, "c3.py"))
-    assert of_type(events_of(b), "candidate.rejected") == []
+    assert select_event_data(read_events(b), "candidate.rejected") == []
 
 
 async def test_a_refusal_of_the_user_counts_as_a_failure(bench: Make) -> None:

@@ -14,7 +14,7 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import AREA, GOOD, Bench, Make, propose_fix
-from tests.harness.tools import make_edit_settings, make_settings, of_type, read_checked_log
+from tests.harness.tools import make_edit_settings, make_settings, read_checked_log, select_event_data
 from tests.index.place import IndexedFolder
 from tests.support.verification import wait_until_verified
 
@@ -39,7 +39,7 @@ async def test_an_applied_proposal_is_logged_and_its_text_has_no_finding(bench: 
     assert b.published == []
     b.harness.record(src.document.uri, proposal.id, "applied")
     b.harness.record(src.document.uri, "unknown", "applied")
-    assert len(of_type(read_checked_log(log_of(b)), "edit.applied")) == 1
+    assert len(select_event_data(read_checked_log(log_of(b)), "edit.applied")) == 1
 
 
 async def test_the_title_of_an_offer_is_one_line(bench: Make) -> None:
@@ -56,9 +56,9 @@ async def test_an_applied_fix_is_recognised_without_a_report_of_the_client(bench
     proposal = await propose_fix(b, src)
     cursor = b.type(src, "x", 0)
     b.harness.change(src.document.uri, Edit(0, cursor, b""), 3)
-    assert of_type(read_checked_log(log_of(b)), "edit.applied") == []
+    assert select_event_data(read_checked_log(log_of(b)), "edit.applied") == []
     b.harness.change(src.document.uri, proposal.edits[0], 4)
-    assert of_type(read_checked_log(log_of(b)), "edit.applied") == [{"proposal": proposal.id}]
+    assert select_event_data(read_checked_log(log_of(b)), "edit.applied") == [{"proposal": proposal.id}]
 
 
 async def test_a_later_change_of_a_fix_is_verified_again(bench: Make) -> None:
@@ -85,7 +85,7 @@ async def test_a_document_that_changed_meanwhile_makes_the_fix_stale(bench: Make
         await b.harness.fixes.fix(snapshot, FixOffer("", "model", src.finding), typing)
     events = read_checked_log(log_of(b))
     assert events[-1].type == "edit.stale"
-    assert of_type(events, "edit.applied") == []
+    assert select_event_data(events, "edit.applied") == []
 
 
 async def test_if_every_candidate_fails_the_text_stays(bench: Make) -> None:
@@ -172,5 +172,5 @@ async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_
     assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\n\n\ndef area(r):")
     assert proposal.verdict.passed
     assert b.engine.foreground_requests == []
-    [made] = of_type(read_checked_log(log_of(b)), "candidate.generated")
+    [made] = select_event_data(read_checked_log(log_of(b)), "candidate.generated")
     assert (made["kind"], made["text"]) == ("import", "from math import pi\n\n\n")

@@ -20,7 +20,7 @@ from lsp_harness.verify.check import Check, CheckContext, CheckTools, DocumentCh
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.spoken import fence_code, no_report
+from tests.harness.spoken import fence_code, ignore_progress
 from tests.harness.tools import Script, make_edit_settings
 from tests.index.place import IndexedFolder
 
@@ -77,7 +77,7 @@ async def test_an_engine_an_index_a_linter_a_check_and_a_clock_are_constructor_a
 
         await harness.fixes.diagnose(snapshot)
         with pytest.raises(NoAnswer):
-            await harness.edits.instruct(snapshot, Span(4, 4), "add the tax of area_with_tax", no_report)
+            await harness.edits.instruct(snapshot, Span(4, 4), "add the tax of area_with_tax", ignore_progress)
 
         assert linter.checked_texts
         assert "area_with_tax(price)" in engine.prompt(0)

@@ -17,7 +17,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from tests.harness.bench import Bench, Make
-from tests.harness.spoken import fence_code, no_report
+from tests.harness.spoken import fence_code, ignore_progress
 from tests.harness.tools import make_settings
 
 pytestmark = pytest.mark.process
@@ -55,7 +55,7 @@ async def test_the_code_of_an_instruction_is_found_and_edited_without_a_place(
     monkeypatch.setattr(Engines, "is_own", False)
     b = await make_staying_bench(fence_code("def tax_of(price):\n    return -(-price // 5)"))
 
-    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, ""), no_report)
+    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, ""), ignore_progress)
 
     assert document_edit.document.uri == (b.folder / "shop.py").as_uri()
     assert decode(apply(document_edit.document.data, document_edit.proposal.edits)) == SHOP.replace(
@@ -69,7 +69,7 @@ async def test_output_of_a_tool_about_other_code_is_refused(make_staying_bench: 
     b = await make_staying_bench()
     with pytest.raises(UsageError, match=r"the output reports nothing in shop\.py"):
         await b.harness.tasks.instruct(
-            LocationRequest(TASK, ""), no_report, "other.py:1:1: F401 `os` imported but unused"
+            LocationRequest(TASK, ""), ignore_progress, "other.py:1:1: F401 `os` imported but unused"
         )
     assert not b.engine.foreground_requests
 
@@ -81,7 +81,7 @@ async def test_the_unsaved_text_is_edited(make_staying_bench: Staying):
     )
     b.harness.open(document)
 
-    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, document.uri), no_report)
+    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, document.uri), ignore_progress)
 
     assert document_edit.document == document
     assert location.ranking.best.place == "shop.py:8-9"

@@ -18,7 +18,7 @@ async def complete(b: Any, src: markup.Source, offset: int, *, automatic: bool =
     return suggestions[0].text if suggestions else None
 
 
-async def quiet_rule(b: Any) -> str | None:
+async def read_quiet_rule(b: Any) -> str | None:
     return (await b.harness.status())["completion"].get("quiet")
 
 
@@ -28,10 +28,10 @@ async def test_after_a_deletion_no_suggestion_is_shown_until_the_user_types(benc
     uri = src.document.uri
     b.harness.change(uri, Edit(src.cursor - 1, src.cursor, b""), 2)
     assert await complete(b, src, src.cursor - 1) is None
-    assert await quiet_rule(b) == "after_deletion"
+    assert await read_quiet_rule(b) == "after_deletion"
     offset = b.type(src, "s", src.cursor - 1)
     assert await complete(b, src, offset) == "(xs)"
-    assert await quiet_rule(b) is None
+    assert await read_quiet_rule(b) is None
 
 
 async def test_an_explicit_request_is_answered_where_suggestions_are_suppressed(bench: Make) -> None:
@@ -49,7 +49,7 @@ async def test_a_dismissed_suggestion_does_not_come_back_with_the_next_key(bench
     b.harness.record(uri, "another", "dismissed")
     b.harness.record(uri, suggestion.id, "dismissed")
     assert await complete(b, src, src.cursor) is None
-    assert await quiet_rule(b) == "after_dismissal"
+    assert await read_quiet_rule(b) == "after_dismissal"
     # it is how the suggestion went on
     offset = b.type(src, "s", src.cursor)
     assert await complete(b, src, offset) is None
@@ -74,7 +74,7 @@ async def test_a_late_dismissal_counts_at_the_place_of_its_suggestion(bench: Mak
     b.type(src, "import os\n", 0)
     b.harness.record(uri, suggestion.id, "dismissed")
     assert await complete(b, src, src.cursor + len("import os\n")) is None
-    assert await quiet_rule(b) == "after_dismissal"
+    assert await read_quiet_rule(b) == "after_dismissal"
 
 
 async def test_a_closed_document_has_no_history(bench: Make) -> None:
@@ -96,7 +96,7 @@ async def test_a_suggestion_that_is_typed_along_is_still_shown_inside_of_a_strin
     assert await complete(b, src, offset) == 'llo")'
     offset = b.type(src, "y", offset)
     assert await complete(b, src, offset) is None
-    assert await quiet_rule(b) == "in_string"
+    assert await read_quiet_rule(b) == "in_string"
 
 
 async def test_settings_take_effect_at_once(bench: Make) -> None:

@@ -76,7 +76,7 @@ async def settle(b: Bench, uri: str) -> None:
         await state.prefetch.wait_until_idle()
 
 
-def evaluated_prefixes(b: Bench) -> list[str]:
+def list_evaluated_prefixes(b: Bench) -> list[str]:
     return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
 
 
@@ -86,7 +86,7 @@ async def reopen(bench: Make, text: str = PLACE, name: str = "a.py", **options: 
     src = b.open(text, name)
     b.harness.completions.warm(src.document.uri)
     await settle(b, src.document.uri)
-    return evaluated_prefixes(b)
+    return list_evaluated_prefixes(b)
 
 
 # -- the last cursor
@@ -222,7 +222,7 @@ async def test_a_reported_place_that_is_evaluated_is_not_evaluated_again(bench: 
         b.harness.completions.warm(src.document.uri, src.cursor)
         await asyncio.sleep(0)
     assert not b.engine.ended_ahead.is_set()
-    assert len(evaluated_prefixes(b)) == 1
+    assert len(list_evaluated_prefixes(b)) == 1
     await b.harness.aclose()
 
 
@@ -252,7 +252,7 @@ async def start(bench: Make, timer: ManualClock, *replies: Any, **tables: dict[s
     return b
 
 
-def hot_files(b: Bench) -> HotFiles:
+def find_hot_files(b: Bench) -> HotFiles:
     return b.harness.completions.hot_files
 
 
@@ -265,17 +265,17 @@ async def test_the_most_opened_files_are_prepared_while_the_user_is_idle(bench: 
     for text, name in ((PLACE, "a.py"), (OTHER, "b.py"), (PLACE, "c.py")):
         save_file(b, text, name)
     timer.move(IDLE_S - 1)
-    assert evaluated_prefixes(b) == []
+    assert list_evaluated_prefixes(b) == []
     timer.move(1)
-    await hot_files(b).wait_until_idle()
-    first, second = evaluated_prefixes(b)
+    await find_hot_files(b).wait_until_idle()
+    first, second = list_evaluated_prefixes(b)
     assert (first.count("area"), second.count("volume")) == (1, 1)
     assert all(request.owner.persist for request in b.engine.background_requests)
     # they are prepared once
-    hot_files(b).postpone()
+    find_hot_files(b).postpone()
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert len(evaluated_prefixes(b)) == 2
+    await find_hot_files(b).wait_until_idle()
+    assert len(list_evaluated_prefixes(b)) == 2
     await b.harness.aclose()
 
 
@@ -289,13 +289,13 @@ async def test_while_the_engine_is_busy_this_work_waits(bench: Make) -> None:
     b.harness.completions.warm(src.document.uri, src.cursor)
     await b.engine.begun_ahead.wait()
     timer.move(IDLE_S)
-    assert [prefix for prefix in evaluated_prefixes(b) if "area" in prefix] == []
+    assert [prefix for prefix in list_evaluated_prefixes(b) if "area" in prefix] == []
     b.harness.close(src.document.uri)
     await b.engine.ended_ahead.wait()
     b.engine.held = False
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert len([prefix for prefix in evaluated_prefixes(b) if "area" in prefix]) == 1
+    await find_hot_files(b).wait_until_idle()
+    assert len([prefix for prefix in list_evaluated_prefixes(b) if "area" in prefix]) == 1
     await b.harness.aclose()
 
 
@@ -344,8 +344,8 @@ async def test_settings_turn_this_work_off(bench: Make, tables: dict[str, dict[s
     b = await start(bench, timer, **tables)
     save_file(b, PLACE, "a.py")
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert evaluated_prefixes(b) == []
+    await find_hot_files(b).wait_until_idle()
+    assert list_evaluated_prefixes(b) == []
     await b.harness.aclose()
 
 
@@ -365,8 +365,8 @@ async def test_ignored_secret_deleted_and_open_files_are_not_prepared(bench: Mak
         case _:
             b.open(PLACE, "a.py")
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert evaluated_prefixes(b) == []
+    await find_hot_files(b).wait_until_idle()
+    assert list_evaluated_prefixes(b) == []
     await b.harness.aclose()
 
 
@@ -375,7 +375,7 @@ async def test_an_engine_is_not_started_to_prepare_files(bench: Make) -> None:
     await visit(bench, PLACE, "a.py")
     b = bench(config=make_settings(QUICK, engine={"start_early": False}), works_ahead=True, clock=timer.clock)
     save_file(b, PLACE, "a.py")
-    hot_files(b).postpone()
+    find_hot_files(b).postpone()
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert (b.engine.props_count, evaluated_prefixes(b)) == (0, [])
+    await find_hot_files(b).wait_until_idle()
+    assert (b.engine.props_count, list_evaluated_prefixes(b)) == (0, [])

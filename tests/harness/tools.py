@@ -110,11 +110,11 @@ def read_checked_log(log: Path) -> list[Event]:
     assert [event.seq for event in events] == list(range(len(events)))
     assert len({event.id for event in events}) == len(events)
     for turn in {event.turn for event in events}:
-        _checked_turn([event for event in events if event.turn == turn])
+        _check_turn([event for event in events if event.turn == turn])
     return [event for event in events if event.type not in FLOW_TYPES]
 
 
-def _checked_turn(events: list[Event]) -> None:
+def _check_turn(events: list[Event]) -> None:
     if events[0].turn is None:
         return
     first, *rest = events
@@ -150,15 +150,17 @@ def require_verified_proposals(events: Iterable[Event]) -> int:
     return count
 
 
-def entered_states(events: list[Event]) -> list[str]:
+def list_entered_states(events: list[Event]) -> list[str]:
     return [event.data["state"] for event in events if event.type == "state.entered"]
 
 
-def of_type(events: list[Event], kind: str) -> list[dict[str, Any]]:
+def select_event_data(events: list[Event], kind: str) -> list[dict[str, Any]]:
     return [event.data for event in events if event.type == kind]
 
 
-def proposed_candidate(events: list[Event]) -> int:
+def find_proposed_candidate(events: list[Event]) -> int:
     """Return the number of the proposed candidate."""
-    [proposed] = of_type(events, "edit.proposed")
-    return next(data["candidate"] for data in of_type(events, "verify.completed") if data["hash"] == proposed["hash"])
+    [proposed] = select_event_data(events, "edit.proposed")
+    return next(
+        data["candidate"] for data in select_event_data(events, "verify.completed") if data["hash"] == proposed["hash"]
+    )

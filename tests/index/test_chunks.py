@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.index.builder.chunks import MAX_CHUNK_LINES, split_chunks
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 
 SOURCE = '''"""Doc."""
 import os
@@ -40,7 +40,7 @@ print(first)
 
 
 def cut(name: str, source: str) -> list[tuple[str, str]]:
-    tree = tree_of(name, source)
+    tree = parse_tree(name, source)
     declarations, _ = find_declarations(tree.language, tree.data, tree.root)
     return [
         (qualified_name(declarations, declarations[n]) if n >= 0 else "", tree.data[start:end].decode())
@@ -90,7 +90,7 @@ LINES_OF_CODE = [
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(LINES_OF_CODE), max_size=60))
 def test_chunks_lose_only_blank_lines(lines: list[str]):
-    tree = tree_of("a.py", "".join(lines))
+    tree = parse_tree("a.py", "".join(lines))
     declarations, _ = find_declarations(tree.language, tree.data, tree.root)
     chunks = split_chunks(tree.data, declarations)
     at = 0

@@ -151,7 +151,7 @@ def make_handler_request(path: str, name: str, body: str) -> ExampleRequest:
 READ = '\n    thing = db.thing(id)\n    if thing is None:\n        raise HTTPException(404, "no such thing")\n'
 
 
-def names_of_examples(examples: list[Example]) -> list[str]:
+def list_example_names(examples: list[Example]) -> list[str]:
     return [f"{result.symbol.path} {result.symbol.qualified}" for result in examples]
 
 
@@ -190,7 +190,7 @@ def test_the_representative_is_the_most_similar_to_the_others(indexed_folder: In
 
 def test_an_example_is_a_whole_and_most_similar_declaration(indexed_folder: IndexedFolder):
     [first, second] = find_examples(indexed_folder.reader, make_handler_request("api/things.py", "read_thing", READ), 2)
-    assert names_of_examples([first, second]) == ["api/users.py read_user", "api/items.py read_item"]
+    assert list_example_names([first, second]) == ["api/users.py read_user", "api/items.py read_item"]
     # with the comment above it
     assert first.text.startswith('# one of them\n@app.get("/users/{id}")\nasync def read_user(')
     assert second.text == ITEMS[ITEMS.index('@router.get("/items/{id}")') : ITEMS.index("\n\n@limited")]
@@ -199,11 +199,11 @@ def test_an_example_is_a_whole_and_most_similar_declaration(indexed_folder: Inde
 
 def test_code_and_its_copies_are_no_examples_of_themselves(indexed_folder: IndexedFolder):
     examples = find_examples(indexed_folder.reader, make_handler_request("api/users.py", "read_user", READ), 9)
-    assert "api/users.py read_user" not in names_of_examples(examples)
-    assert "api/items.py read_item" in names_of_examples(examples)
+    assert "api/users.py read_user" not in list_example_names(examples)
+    assert "api/items.py read_item" in list_example_names(examples)
     start, end = ITEMS.index("(id: int"), ITEMS.index("\n\n\n@limited")
     copied = make_example_request("far.py", '@router.get("/items/{id}")\nasync def ', "read_item", "", ITEMS[start:end])
-    assert "api/items.py read_item" not in names_of_examples(find_examples(indexed_folder.reader, copied, 9))
+    assert "api/items.py read_item" not in list_example_names(find_examples(indexed_folder.reader, copied, 9))
 
 
 def test_code_with_a_similar_name_and_another_body_is_no_example(tmp_path: Path):
@@ -213,7 +213,7 @@ def test_code_with_a_similar_name_and_another_body_is_no_example(tmp_path: Path)
     like = {f"like_{n}.py": f"def make_{n}_total(order):\n    return sum(order.{n}s)\n" for n in "de"}
     with closing(IndexedFolder(tmp_path, files | like)) as indexed:
         it = make_example_request("x.py", "def ", "make_big_total", "(order):", "\n    return sum(order.prices)\n")
-        assert names_of_examples(find_examples(indexed.reader, it, 9)) == [
+        assert list_example_names(find_examples(indexed.reader, it, 9)) == [
             "like_d.py make_d_total",
             "like_e.py make_e_total",
         ]
@@ -239,7 +239,7 @@ def test_tests_are_examples_of_tests_only(indexed_folder: IndexedFolder):
     examples = find_examples(
         indexed_folder.reader, make_example_request("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1
     )
-    assert names_of_examples(examples) == ["tests/test_api.py test_a_is_read"]
+    assert list_example_names(examples) == ["tests/test_api.py test_a_is_read"]
     assert (
         find_examples(
             indexed_folder.reader, make_example_request("d.py", "def ", "test_d_is_read", "(client):", text), 1
@@ -251,7 +251,7 @@ def test_tests_are_examples_of_tests_only(indexed_folder: IndexedFolder):
 def test_examples_are_found_in_other_languages(indexed_folder: IndexedFolder):
     text = " => {\n  res.json(await users.find(req.params.id));\n}"
     it = make_example_request("web/x.ts", "export const ", "findUser", " = async (req: Request, res: Response)", text)
-    assert names_of_examples(find_examples(indexed_folder.reader, it, 1)) == ["web/users.ts getUser"]
+    assert list_example_names(find_examples(indexed_folder.reader, it, 1)) == ["web/users.ts getUser"]
     it = make_example_request(
         "go/x.go",
         "func (s *Server) ",
@@ -274,7 +274,7 @@ def test_code_that_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         "short.py": head.format("short") + READ + "    return ThingOut.of(thing, db.owner(thing), now())\n",
     }
     with closing(IndexedFolder(tmp_path, files)) as indexed:
-        assert names_of_examples(
+        assert list_example_names(
             find_examples(indexed.reader, make_handler_request("x.py", "read_thing", READ), 9)
         ) == ["short.py read_short"]
         [result] = find_patterns(indexed.reader, 9)

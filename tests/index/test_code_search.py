@@ -165,14 +165,14 @@ def indexed_carts(tmp_path: Path):
         yield result
 
 
-def reasons_by_symbol(hits: list[Hit]) -> dict[str, set[str]]:
+def group_reasons_by_symbol(hits: list[Hit]) -> dict[str, set[str]]:
     """Return the symbol → the kinds of reasons why it was found."""
     return {hit.symbol: {reason.rpartition(" ")[0] for reason in hit.reasons} for hit in hits if hit.symbol}
 
 
 def test_code_that_has_to_do_with_a_place_but_not_itself(indexed_carts: IndexedFolder):
     source = CART_FILES["shop/cart.py"]
-    result = reasons_by_symbol(
+    result = group_reasons_by_symbol(
         indexed_carts.search.search(SearchRequest(FilePosition("shop/cart.py", source.index("return tax"))))
     )
     assert "Cart.total" not in result
@@ -196,7 +196,7 @@ def test_a_place_between_declarations_belongs_to_the_one_above(indexed_carts: In
 def test_a_symbol_is_found_with_the_symbols_that_it_uses_or_that_use_it(indexed_carts: IndexedFolder):
     hits = indexed_carts.search.search(SearchRequest(SymbolName("Cart")))
     assert (hits[0].symbol, hits[0].reasons[0]) == ("Cart", "named 1")
-    result = reasons_by_symbol(hits)
+    result = group_reasons_by_symbol(hits)
     assert "used there" in result["Base"]
     assert "uses it" in result["pay"]
     assert "uses it" not in result["total_of"]

@@ -12,7 +12,7 @@ from lsp_harness.syntax.symbols.declarations import Declaration, find_declaratio
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode
 from tests.index.place import IndexedFolder
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 
 FILES = {
     "shop/__init__.py": "",
@@ -40,14 +40,14 @@ def indexed_folder(tmp_path: Path):
         yield result
 
 
-def text_of(path: str) -> tuple[SourceText, SyntaxTree]:
-    tree = tree_of(path, FILES[path])
+def parse_file(path: str) -> tuple[SourceText, SyntaxTree]:
+    tree = parse_tree(path, FILES[path])
     return SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0]), tree
 
 
 def resolve_meaning(indexed: IndexedFolder, path: str, place: str, behind: str = "") -> list[str]:
     """Return the declarations that the last name of `place` means. Search `place` after the text `behind`."""
-    text, tree = text_of(path)
+    text, tree = parse_file(path)
     at = FILES[path].index(place, FILES[path].index(behind)) + len(place)
     name = find_name_at(tree.data, at)
     return [" ".join(declaration_key(text, item)) for item in resolve_name(indexed.view, text, name)] if name else []
@@ -82,7 +82,7 @@ def test_the_meaning_of_a_name(indexed_folder: IndexedFolder, path: str, place: 
 def find_reference_places(indexed: IndexedFolder, target: tuple[str, str], name: str) -> list[str]:
     items: list[str] = []
     for path, _, _ in find_files_with_name(indexed.reader, name):
-        text, tree = text_of(path)
+        text, tree = parse_file(path)
         items += (
             f"{path}:{tree.document.line_of(at) + 1}" for at in find_offsets(indexed.view, text, tree, name, target)
         )
@@ -158,7 +158,7 @@ def indexed_types(tmp_path: Path):
 
 def find_meant_lines(indexed: IndexedFolder, target: tuple[str, str], name: str) -> dict[str, bool]:
     """Return line → whether the reference is sure, for the places in `app.py` that mean the target."""
-    tree = tree_of("app.py", TYPED_FILES["app.py"])
+    tree = parse_tree("app.py", TYPED_FILES["app.py"])
     text = SourceText("app.py", "python", find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
     places = find_places(indexed.view, text, tree, name, target)
     return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in places}
@@ -202,7 +202,7 @@ WITHIN = {
 
 @pytest.mark.parametrize("path", WITHIN)
 def test_a_type_that_extends_its_own_member_has_no_other_base(tmp_path: Path, path: str):
-    tree = tree_of(path, WITHIN[path])
+    tree = parse_tree(path, WITHIN[path])
     text = SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0])
     assert [(declaration.name, declaration.bases) for declaration in text.declarations[:2]] == [
         ("Login", ("Handler",)),

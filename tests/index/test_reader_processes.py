@@ -24,7 +24,7 @@ def write_python_files(root: Path, count: int) -> list[tuple[WalkedFile, bytes]]
     return [(WalkedFile(f"{n}.py", 1, 20), b"") for n in range(count)]
 
 
-def parsed_paths(read: list[ReadResult]) -> set[str]:
+def list_parsed_paths(read: list[ReadResult]) -> set[str]:
     return {item.file.path for item in read if isinstance(item, Extract) and not item.skipped}
 
 
@@ -39,7 +39,7 @@ def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def test_all_files_are_read(pool: ReaderPool, tmp_path: Path):
     wanted = write_python_files(tmp_path, 50)
-    assert parsed_paths(list(pool.read(wanted))) == {item.path for item, _ in wanted}
+    assert list_parsed_paths(list(pool.read(wanted))) == {item.path for item, _ in wanted}
 
 
 def test_unchanged_and_missing_files_are_reported(pool: ReaderPool, tmp_path: Path):
@@ -63,7 +63,7 @@ def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
     monkeypatch.setattr(reader_processes, "CPU_LIMIT_S", 0)
     wanted = write_python_files(tmp_path, 40)
     read = list(pool.read(wanted))
-    assert parsed_paths(read) == {workspace_file.path for workspace_file, _ in wanted} - {"7.py"}
+    assert list_parsed_paths(read) == {workspace_file.path for workspace_file, _ in wanted} - {"7.py"}
     assert [item.skipped for item in read if isinstance(item, Extract) and item.file.path == "7.py"] == [
         "the parser crashed or did not end"
     ]
@@ -100,7 +100,7 @@ def read_and_wait(root: Path, count: int, typed: list[float]) -> tuple[set[str],
     ago = iter(typed)
     reader_pool = ReaderPool(root, 2, seconds_since_key=lambda: next(ago, math.inf), wait=waited.append)
     try:
-        return parsed_paths(list(reader_pool.read(write_python_files(root, count)))), waited
+        return list_parsed_paths(list(reader_pool.read(write_python_files(root, count)))), waited
     finally:
         reader_pool.close()
 

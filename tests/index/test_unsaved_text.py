@@ -39,7 +39,7 @@ def make_unsaved_text(path: str, text: str) -> UnsavedText:
     return UnsavedText(tree.language.id, tree.data, *find_declarations(tree.language, tree.data, tree.root))
 
 
-def view_with_unsaved_texts(indexed: IndexedFolder, **texts: str) -> IndexView:
+def make_view_with_unsaved_texts(indexed: IndexedFolder, **texts: str) -> IndexView:
     """Return a view with unsaved texts, whose paths have `__` for `/` and `_dot_` for the last dot."""
     named = {path.replace("_dot_", ".").replace("__", "/"): text for path, text in texts.items()}
     return IndexView(indexed.reader, {path: make_unsaved_text(path, text) for path, text in named.items()})
@@ -87,7 +87,7 @@ def test_names_that_are_declared_but_not_saved(indexed_folder: IndexedFolder):
         "import x\n\n\n# of carts\nclass Cart(Base):\n    def total(self, rate: int): ...\n    def tax(self):\n"
         "        return 1\n"
     )
-    view = view_with_unsaved_texts(indexed_folder, shop__cart_dot_py=text)
+    view = make_view_with_unsaved_texts(indexed_folder, shop__cart_dot_py=text)
     assert view.find_definitions("app.py", "helper") == []
     assert view.symbols.find_by_name("helper", 5) == []
     [cart] = [item for item in view.symbols.find_qualified("Cart") if item.path == "shop/cart.py"]
@@ -104,12 +104,12 @@ def test_names_that_are_declared_but_not_saved(indexed_folder: IndexedFolder):
 
 def test_a_name_that_is_no_longer_declared_does_not_use_up_the_limit(indexed_folder: IndexedFolder):
     assert [item.path for item in indexed_folder.view.symbols.find_by_name("Cart", 1)] == ["shop/cart.py"]
-    view = view_with_unsaved_texts(indexed_folder, shop__cart_dot_py="\n")
+    view = make_view_with_unsaved_texts(indexed_folder, shop__cart_dot_py="\n")
     assert [item.path for item in view.symbols.find_by_name("Cart", 1)] == ["web/cart.ts"]
 
 
 def test_a_type_has_the_members_that_are_declared_but_not_saved(indexed_folder: IndexedFolder):
-    view = view_with_unsaved_texts(
+    view = make_view_with_unsaved_texts(
         indexed_folder, geo__area_dot_go="package geo\n\nfunc (c *Circle) Area() float64 { return 1 }\n"
     )
     [circle] = view.symbols.find_qualified("Circle")
@@ -117,7 +117,7 @@ def test_a_type_has_the_members_that_are_declared_but_not_saved(indexed_folder: 
 
 
 def test_a_file_that_was_never_saved_is_imported(indexed_folder: IndexedFolder):
-    view = view_with_unsaved_texts(
+    view = make_view_with_unsaved_texts(
         indexed_folder, shop__new_dot_py="class Fresh: ...\n", app_dot_py="from shop.new import Fresh\n"
     )
     [fresh] = view.find_definitions("app.py", "Fresh")

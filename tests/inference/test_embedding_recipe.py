@@ -12,7 +12,7 @@ from lsp_harness.errors import ConfigError, ModelError, ModelMissing
 from lsp_harness.inference.embedding_recipe import make_recipe, model_name
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
-from tests.support.encoder import tiny_encoder
+from tests.support.encoder import make_tiny_encoder
 
 NOMIC = ("search_query: ", "search_document: ")
 E5 = ("query: ", "passage: ")
@@ -21,7 +21,7 @@ BGE = ("Represent this sentence for searching relevant passages: ", "")
 
 def make_index_settings(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
     """Return the settings for a file with a model of this name."""
-    convert(tiny_encoder(seed=seed), path, name=name, license="mit")
+    convert(make_tiny_encoder(seed=seed), path, name=name, license="mit")
     return Index(embedding_model=str(path))
 
 
@@ -49,7 +49,7 @@ def test_texts_get_the_prefixes_of_their_model(tmp_path: Path, name: str, file: 
 
 def test_a_model_of_the_catalogue_is_recognised_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
-    convert(tiny_encoder(), tmp_path / card("nomic-embed-text-v1.5").file, name="Tiny", license="mit")
+    convert(make_tiny_encoder(), tmp_path / card("nomic-embed-text-v1.5").file, name="Tiny", license="mit")
     recipe = make_recipe(Index(embedding_model="nomic-embed-text-v1.5"))
     assert (recipe.model, recipe.query_prefix, recipe.document_prefix) == ("nomic-embed-text-v1.5", *NOMIC)
 

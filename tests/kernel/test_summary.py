@@ -36,7 +36,7 @@ def log(tmp_path: Path):
     log.close()
 
 
-def summary_of(log: SessionLog) -> Summary:
+def summarize_log(log: SessionLog) -> Summary:
     return summarize(event for events in log.turns.values() for event in events)
 
 
@@ -66,7 +66,7 @@ def test_a_summary_has_the_goal_the_files_and_the_outcome_of_each_proposal(log: 
     propose(begin_turn(log, "add types", "b.py")).append(EditStale("x"))
     propose(begin_turn(log, "say what is wrong", kind="fix"))
     begin_turn(log, "return early", "c.py")
-    assert summary_of(log).lines == [
+    assert summarize_log(log).lines == [
         "Goal: return early",
         "Decision, failed: return early (c.py)",
         "Decision, proposed: say what is wrong (a.py, +1 -1 in def area(r):)",
@@ -75,26 +75,26 @@ def test_a_summary_has_the_goal_the_files_and_the_outcome_of_each_proposal(log: 
         "Touched: area",
         "Files: c.py, a.py, b.py",
     ]
-    assert summary_of(log).turns == 4
+    assert summarize_log(log).turns == 4
 
 
 def test_a_second_request_for_a_file_means_that_its_proposal_was_rejected(log: SessionLog):
     first, other = propose(begin_turn(log, "use math.pi")), propose(begin_turn(log, "add types", "b.py"))
-    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
+    assert [decision.outcome for decision in summarize_log(log).decisions] == ["proposed", "proposed"]
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
-    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
+    assert [decision.outcome for decision in summarize_log(log).decisions] == ["proposed", "proposed"]
     propose(begin_turn(log, "use tau"))
-    assert [(decision.outcome, decision.path) for decision in summary_of(log).decisions] == [
+    assert [(decision.outcome, decision.path) for decision in summarize_log(log).decisions] == [
         ("proposed", "a.py"),
         ("proposed", "b.py"),
         ("rejected", "a.py"),
     ]
-    assert summary_of(log).symbols == ()
+    assert summarize_log(log).symbols == ()
     # an editor may have both on the screen, and take the first after all
     first.append(EditApplied("1"))
     other.append(EditStale("x"))
-    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "stale", "applied"]
-    assert summary_of(log).symbols == ("area",)
+    assert [decision.outcome for decision in summarize_log(log).decisions] == ["proposed", "stale", "applied"]
+    assert summarize_log(log).symbols == ("area",)
 
 
 def test_the_summary_has_one_line_for_a_command_and_its_result(log: SessionLog):
@@ -102,16 +102,16 @@ def test_the_summary_has_one_line_for_a_command_and_its_result(log: SessionLog):
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
     complete_checks(begin_turn(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
-    assert summary_of(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
-    assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in summary_of(log).lines
+    assert summarize_log(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
+    assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in summarize_log(log).lines
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
-    assert summary_of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
+    assert summarize_log(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
 
 
 def test_skipped_checks_are_not_listed_as_commands(log: SessionLog):
     report = CheckReport("lint", "skipped")
     begin_turn(log, "look", kind="check").append(ChecksCompleted("x", False, (report,)))
-    assert summary_of(log).commands == ()
+    assert summarize_log(log).commands == ()
 
 
 @pytest.mark.parametrize(
@@ -130,30 +130,30 @@ def test_the_code_of_an_edit_has_a_name(log: SessionLog, head: str, name: str):
     before, after = f"{head}\n    old\n".encode(), f"{head}\n    new\n".encode()
     turn.append(EditProposed("x", diff(before, after, "a.py"), ""))
     turn.append(EditApplied("1"))
-    assert summary_of(log).symbols == ((name,) if name else ())
+    assert summarize_log(log).symbols == ((name,) if name else ())
 
 
 def test_a_finding_is_open_until_it_is_fixed(log: SessionLog):
     complete_checks(
         begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`"
     )
-    assert summary_of(log).open == (("a.py", "LINT: F821 Undefined name `pi`"),)
-    assert summary_of(log).goal == ""
-    assert summary_of(log).decisions == ()
+    assert summarize_log(log).open == (("a.py", "LINT: F821 Undefined name `pi`"),)
+    assert summarize_log(log).goal == ""
+    assert summarize_log(log).decisions == ()
     complete_checks(
         begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"),
         "SYNTAX ERROR at line 1: missing )",
     )
-    assert [path for path, _ in summary_of(log).open] == ["b.py", "a.py"]
+    assert [path for path, _ in summarize_log(log).open] == ["b.py", "a.py"]
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
-    assert [path for path, _ in summary_of(log).open] == ["b.py"]
+    assert [path for path, _ in summarize_log(log).open] == ["b.py"]
     propose(begin_turn(log, "mend it", "b.py", kind="fix")).append(EditApplied("1"))
-    assert summary_of(log).open == ()
+    assert summarize_log(log).open == ()
 
 
 def test_a_failed_check_of_a_candidate_is_nobodys_failure(log: SessionLog):
     complete_checks(begin_turn(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
-    assert summary_of(log).open == ()
+    assert summarize_log(log).open == ()
 
 
 def write_thirty_turns(log: SessionLog) -> None:
@@ -170,7 +170,7 @@ def write_thirty_turns(log: SessionLog) -> None:
 
 async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
     write_thirty_turns(log)
-    whole = summary_of(log)
+    whole = summarize_log(log)
     assert whole.turns == 40
     text = await whole.text(200, count)
     [cost] = await count([text])
@@ -249,7 +249,7 @@ async def test_thirty_turns_are_summarized_in_200_tokens_without_a_request_to_th
 
     write_thirty_turns(log)
     written = log.path.read_bytes()
-    text = await summary_of(log).text(200, tokens)
+    text = await summarize_log(log).text(200, tokens)
     [cost] = await tokens([text])
     llama.close()
     assert 100 < cost <= 200
@@ -281,5 +281,5 @@ async def test_a_summary_stays_within_its_budget(rows: list[Any], budget: int):
     turns = [log.turn() for _ in range(5)]
     for kind, turn, data in rows:
         turns[turn].append(UnknownEvent(kind, data))
-    text = await summary_of(log).text(budget, count)
+    text = await summarize_log(log).text(budget, count)
     assert (await count([text]))[0] <= budget

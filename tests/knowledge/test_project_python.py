@@ -51,7 +51,7 @@ def check(
     assert (found.python, found.reason) == (expected, reason)
 
 
-def path_digest(path: Path) -> str:
+def hash_path(path: Path) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(str(path).encode()).digest()).decode()[:8]
 
 
@@ -144,7 +144,7 @@ def test_the_environment_of_poetry_is_used(tmp_path: Path):
     if sys.platform == "darwin":
         store = root / "home/Library/Caches/pypoetry/virtualenvs"
     write(root / "pyproject.toml", '[tool.poetry]\nname = "My Shop"\n')
-    name = f"my_shop-{path_digest(root.resolve())}"
+    name = f"my_shop-{hash_path(root.resolve())}"
     make(store / f"{name}-py3.9")
     newest = make(store / f"{name}-py3.12")
     make(store / "my_shop-AAAAAAAA-py3.13")
@@ -164,7 +164,7 @@ def test_the_environment_of_pdm_is_used(tmp_path: Path):
 
 def test_the_environment_of_hatch_is_used(tmp_path: Path):
     write(tmp_path / "pyproject.toml", '[project]\nname = "My_Shop"\n[tool.hatch.envs.default]\n')
-    store = tmp_path / "data/env/virtual/my-shop" / path_digest(tmp_path)
+    store = tmp_path / "data/env/virtual/my-shop" / hash_path(tmp_path)
     tests, main = make(store / "hatch-test.py3.12", "pytest"), make(store / "my-shop")
     make(store / "hatch-build")
     check(tmp_path, main, "hatch (my-shop)", HATCH_DATA_DIR=str(tmp_path / "data"))

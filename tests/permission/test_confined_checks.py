@@ -18,7 +18,7 @@ from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
 from tests.harness.tools import make_settings
-from tests.permission.gates import Recorder, ScriptedPerson, bash_action, make_rules, policy
+from tests.permission.gates import Recorder, ScriptedPerson, make_bash_action, make_rules, policy
 
 
 class ClosedSandbox(Sandbox):
@@ -103,7 +103,7 @@ async def test_a_check_is_not_allowed_if_rules_may_be_missing(tmp_path: Path) ->
 async def test_no_input_of_a_tool_makes_a_command_confined(tmp_path: Path) -> None:
     claims = {"confinement": {"sandbox": "bubblewrap", "folder": str(tmp_path)}, "is_confined": True, "tool": "tests"}
     for action in (
-        bash_action("pytest test_a.py"),
+        make_bash_action("pytest test_a.py"),
         Action("bash", "execute", {"command": "pytest", **claims}, command="pytest"),
         Action(SUITE_TOOL, "execute", claims, argv=("pytest",)),
         # not even a caller that takes the fields of an action from JSON
@@ -116,15 +116,15 @@ async def test_no_input_of_a_tool_makes_a_command_confined(tmp_path: Path) -> No
 async def test_without_a_person_the_same_policy_decides_and_no_event_is_recorded(tmp_path: Path) -> None:
     recorder, person = Recorder(), ScriptedPerson([Answer("session")])
     gate = Gate(policy(tmp_path), recorder, person=person)
-    assert not (await gate.unattended.check(bash_action("make all"))).is_allowed
+    assert not (await gate.unattended.check(make_bash_action("make all"))).is_allowed
     assert not person.questions
-    assert (await gate.check(bash_action("make all"))).is_allowed
+    assert (await gate.check(make_bash_action("make all"))).is_allowed
     recorder.events.clear()
     # an answer for the session counts there, too
-    assert (await gate.unattended.check(bash_action("make all"))).by == "rule"
+    assert (await gate.unattended.check(make_bash_action("make all"))).by == "rule"
     assert (
         await Gate(policy(tmp_path, "trust"), recorder, make_answering_hooks("deny")).unattended.check(
-            bash_action("ls")
+            make_bash_action("ls")
         )
     ).by == "hook"
     assert recorder.events == []

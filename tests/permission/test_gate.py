@@ -16,7 +16,16 @@ from lsp_harness.permission.hooks import Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.person import Answer
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
-from tests.permission.gates import Recorder, ScriptedPerson, bash_action, edit, fetch, make_rules, policy, read
+from tests.permission.gates import (
+    Recorder,
+    ScriptedPerson,
+    edit,
+    make_bash_action,
+    make_fetch_action,
+    make_rules,
+    policy,
+    read,
+)
 
 
 def make_callback(answer: Any):
@@ -44,21 +53,21 @@ async def test_the_decision_names_the_part_that_made_it(tmp_path: Path) -> None:
     gate = Gate(
         policy(tmp_path, "bypassPermissions", make_rules(["*"]), disallowed_tools=("Bash(ls *)",)), **everything
     )
-    assert (await gate.check(bash_action("ls"))).by == "tools"
+    assert (await gate.check(make_bash_action("ls"))).by == "tools"
     gate = Gate(
         policy(tmp_path, "trust", make_rules((), (), ["Bash(ls *)"])), None, Hooks([make_hook("allow")]), **everything
     )
-    assert (await gate.check(bash_action("ls"))).by == "rule"
+    assert (await gate.check(make_bash_action("ls"))).by == "rule"
     gate = Gate(policy(tmp_path, "trust"), None, Hooks([make_hook("deny")]), **everything)
-    assert (await gate.check(bash_action("ls"))).by == "hook"
+    assert (await gate.check(make_bash_action("ls"))).by == "hook"
     assert (
-        await Gate(policy(tmp_path, "trust"), callback=make_callback("deny")).check(bash_action("ls"))
+        await Gate(policy(tmp_path, "trust"), callback=make_callback("deny")).check(make_bash_action("ls"))
     ).by == "callback"
-    assert (await Gate(policy(tmp_path, "trust")).check(bash_action("make"))).by == "mode"
+    assert (await Gate(policy(tmp_path, "trust")).check(make_bash_action("make"))).by == "mode"
     assert (
-        await Gate(policy(tmp_path), person=ScriptedPerson([Answer("once")])).check(bash_action("make"))
+        await Gate(policy(tmp_path), person=ScriptedPerson([Answer("once")])).check(make_bash_action("make"))
     ).by == "person"
-    assert (await Gate(policy(tmp_path)).check(bash_action("make"))).by == "nobody"
+    assert (await Gate(policy(tmp_path)).check(make_bash_action("make"))).by == "nobody"
 
 
 @pytest.mark.parametrize("mode", ["ask", "trust", "deny", "acceptEdits", "plan", "auto", "bypassPermissions"])
@@ -71,7 +80,8 @@ async def test_the_callback_is_asked_in_every_mode(tmp_path: Path, mode: Any) ->
 
     gate = Gate(policy(tmp_path, mode, make_rules(["Bash(make *)"])), callback=callback)
     decisions = [
-        await gate.check(action) for action in (bash_action("make x"), bash_action("ls"), edit(tmp_path / "a.py"))
+        await gate.check(action)
+        for action in (make_bash_action("make x"), make_bash_action("ls"), edit(tmp_path / "a.py"))
     ]
     assert [(d.verdict, d.by, d.reason) for d in decisions] == [("deny", "callback", "not today")] * 3
     [(tool, context), *_] = seen
@@ -98,7 +108,7 @@ async def test_the_callback_is_not_asked_if_a_rule_denies(tmp_path: Path) -> Non
         return "allow"
 
     gate = Gate(policy(tmp_path, "trust", make_rules((), (), ["Bash(make *)"])), callback=callback)
-    assert not (await gate.check(bash_action("make"))).is_allowed
+    assert not (await gate.check(make_bash_action("make"))).is_allowed
     assert not (await gate.check(edit(tmp_path / ".git" / "x"))).is_allowed
     assert seen == []
 
@@ -145,7 +155,7 @@ async def wait_for_ever(tool: str, context: Mapping[str, Any]) -> Any:
 )
 async def test_a_failed_callback_denies_with_its_own_reason(tmp_path: Path, callback: Any, reason: str) -> None:
     gate = Gate(policy(tmp_path, "bypassPermissions", callback_timeout_s=0.05), callback=callback)
-    decision = await gate.check(bash_action("ls"))
+    decision = await gate.check(make_bash_action("ls"))
     assert (decision.verdict, decision.by, decision.reason) == ("deny", "callback", reason)
 
 
@@ -160,7 +170,7 @@ async def test_a_sync_callback_that_never_returns_denies_in_time(tmp_path: Path)
     gate = Gate(policy(tmp_path, "trust", callback_timeout_s=0.05), callback=callback)
     try:
         async with asyncio.timeout(5):
-            decision = await gate.check(bash_action("ls"))
+            decision = await gate.check(make_bash_action("ls"))
     finally:
         release.set()
     assert (decision.verdict, decision.by) == ("deny", "callback")
@@ -170,10 +180,10 @@ async def test_a_sync_callback_that_never_returns_denies_in_time(tmp_path: Path)
 
 async def test_a_callback_can_change_the_input_and_rules_apply_to_the_change(tmp_path: Path) -> None:
     changed = make_callback({"decision": "allow", "updated_input": {"command": "make check"}})
-    decision = await Gate(policy(tmp_path, "trust"), callback=changed).check(bash_action("make"))
+    decision = await Gate(policy(tmp_path, "trust"), callback=changed).check(make_bash_action("make"))
     assert (decision.verdict, decision.updated_input) == ("allow", {"command": "make check"})
     gate = Gate(policy(tmp_path, "trust", make_rules((), (), ["Bash(make check)"])), callback=changed)
-    decision = await gate.check(bash_action("make"))
+    decision = await gate.check(make_bash_action("make"))
     assert (decision.verdict, decision.by, decision.updated_input) == ("deny", "rule", None)
     moved = make_callback({"decision": "allow", "updated_input": {"path": str(tmp_path / ".git" / "x")}})
     assert (await Gate(policy(tmp_path, "trust"), callback=moved).check(edit(tmp_path / "a"))).by == "protected"
@@ -181,9 +191,9 @@ async def test_a_callback_can_change_the_input_and_rules_apply_to_the_change(tmp
 
 async def test_the_answer_ask_of_a_callback_asks_the_person_in_every_mode(tmp_path: Path) -> None:
     gate = Gate(policy(tmp_path, "bypassPermissions"), callback=make_callback("ask"))
-    assert (await gate.check(bash_action("ls"))).by == "nobody"
+    assert (await gate.check(make_bash_action("ls"))).by == "nobody"
     gate.person = ScriptedPerson([Answer("once")])
-    assert (await gate.check(bash_action("ls"))).by == "person"
+    assert (await gate.check(make_bash_action("ls"))).by == "person"
 
 
 async def test_each_check_records_the_question_and_one_decision(tmp_path: Path) -> None:
@@ -195,7 +205,9 @@ async def test_each_check_records_the_question_and_one_decision(tmp_path: Path) 
         (raise_error, None, ["PermissionRequested", "PermissionDecided"]),
     ]:
         record = Recorder()
-        decision = await Gate(policy(tmp_path), record, callback=callback, person=person).check(bash_action("make x"))
+        decision = await Gate(policy(tmp_path), record, callback=callback, person=person).check(
+            make_bash_action("make x")
+        )
         assert record.names == names
         decided = record.events[-1]
         assert isinstance(decided, PermissionDecided)
@@ -212,7 +224,7 @@ async def test_an_action_that_cannot_be_recorded_is_denied(tmp_path: Path) -> No
     def record(event: object) -> None:
         raise OSError("disk full")
 
-    decision = await Gate(policy(tmp_path, "trust"), record).check(bash_action("ls"))
+    decision = await Gate(policy(tmp_path, "trust"), record).check(make_bash_action("ls"))
     assert (decision.verdict, decision.reason) == ("deny", "the permission gate failed: OSError: disk full")
 
 
@@ -222,12 +234,12 @@ async def test_a_broken_gate_denies_and_a_cancellation_passes(tmp_path: Path) ->
             raise RuntimeError("no screen")
 
     record = Recorder()
-    decision = await Gate(policy(tmp_path), record, person=BrokenPerson()).check(bash_action("make"))
+    decision = await Gate(policy(tmp_path), record, person=BrokenPerson()).check(make_bash_action("make"))
     assert (decision.verdict, decision.by) == ("deny", "nobody")
     assert record.names == ["PermissionRequested", "PermissionDecided"]
     broken = Action("bash", "execute", command=5)  # type: ignore[arg-type]
     assert not (await Gate(policy(tmp_path, "trust")).check(broken)).is_allowed
-    check = asyncio.ensure_future(Gate(policy(tmp_path), callback=wait_for_ever).check(bash_action("make")))
+    check = asyncio.ensure_future(Gate(policy(tmp_path), callback=wait_for_ever).check(make_bash_action("make")))
     await asyncio.sleep(0)
     check.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -240,9 +252,9 @@ async def test_an_answer_of_a_person_holds_once_for_the_session_or_always(tmp_pa
     settings.write_text("# mine\n[permissions]\nmode = 'ask'  # asks\n")
     person = ScriptedPerson([Answer("once"), Answer("session"), Answer("always"), Answer("reject", "use ruff")])
     gate = Gate(policy(tmp_path, settings_file=settings), person=person)
-    assert (await gate.check(bash_action("make a"))).is_allowed
-    assert (await gate.check(bash_action("make b"))).rule == "bash(make b *)"
-    assert (await gate.check(bash_action("make b c"))).by == "rule"
+    assert (await gate.check(make_bash_action("make a"))).is_allowed
+    assert (await gate.check(make_bash_action("make b"))).rule == "bash(make b *)"
+    assert (await gate.check(make_bash_action("make b c"))).by == "rule"
     assert len(person.questions) == 2
     assert (await gate.check(edit(tmp_path / "a.py"))).rule == "edit(a.py)"
     assert (await gate.check(edit(tmp_path / "a.py"))).by == "rule"
@@ -250,21 +262,21 @@ async def test_an_answer_of_a_person_holds_once_for_the_session_or_always(tmp_pa
         "# mine\n[permissions]\nmode = 'ask'  # asks\n\n"
         '[[permissions.rules]]\ndecision = "allow"\ntool = "edit"\npattern = "a.py"\n'
     )
-    decision = await gate.check(bash_action("flake8"))
+    decision = await gate.check(make_bash_action("flake8"))
     assert (decision.verdict, decision.by, decision.reason) == ("deny", "person", "use ruff")
 
 
 async def test_an_answer_decides_the_questions_that_wait(tmp_path: Path) -> None:
     person = ScriptedPerson([Answer("session")])
     gate = Gate(policy(tmp_path), person=person)
-    decisions = await asyncio.gather(*(gate.check(bash_action("flake8 x")) for _ in range(3)))
+    decisions = await asyncio.gather(*(gate.check(make_bash_action("flake8 x")) for _ in range(3)))
     assert [decision.is_allowed for decision in decisions] == [True] * 3
     assert len(person.questions) == 1
 
 
 async def test_without_a_person_the_gate_denies_and_says_what_to_do(tmp_path: Path) -> None:
     for person in (None, ScriptedPerson([None])):
-        decision = await Gate(policy(tmp_path), person=person).check(bash_action("make x"))
+        decision = await Gate(policy(tmp_path), person=person).check(make_bash_action("make x"))
         assert (decision.verdict, decision.by) == ("deny", "nobody")
         assert decision.reason == (
             "the permission mode ask asks, and nobody is there to answer; add the rule bash(make x *) to "
@@ -274,9 +286,9 @@ async def test_without_a_person_the_gate_denies_and_says_what_to_do(tmp_path: Pa
 
 async def test_the_mode_can_be_changed_while_a_session_runs(tmp_path: Path) -> None:
     gate = Gate(policy(tmp_path, "deny"))
-    assert not (await gate.check(bash_action("make"))).is_allowed
+    assert not (await gate.check(make_bash_action("make"))).is_allowed
     gate.set_mode("trust")
-    assert (await gate.check(bash_action("make"))).is_allowed
+    assert (await gate.check(make_bash_action("make"))).is_allowed
     with pytest.raises(ValueError, match="'plam' is no permission mode; they are ask, "):
         gate.set_mode("plam")  # type: ignore[arg-type]
 
@@ -305,7 +317,7 @@ async def test_the_mode_can_be_changed_while_a_session_runs(tmp_path: Path) -> N
 )
 async def test_the_lists_of_tools(tmp_path: Path, allowed: Any, disallowed: Any, action: str, is_allowed: bool) -> None:
     gate = Gate(policy(tmp_path, "trust", allowed_tools=allowed, disallowed_tools=disallowed))
-    decision = await gate.check(bash_action(action))
+    decision = await gate.check(make_bash_action(action))
     assert decision.is_allowed == is_allowed
     if not is_allowed:
         assert decision.by == "tools"
@@ -327,26 +339,26 @@ async def test_if_rules_may_be_missing_the_gate_asks(tmp_path: Path) -> None:
     whole, broken = (
         policy(tmp_path, "trust", make_rules(["Bash(make *)"]), is_complete=value) for value in (True, False)
     )
-    assert (await Gate(whole).check(bash_action("make"))).by == "rule"
-    decision = await Gate(broken).check(bash_action("make"))
+    assert (await Gate(whole).check(make_bash_action("make"))).by == "rule"
+    decision = await Gate(broken).check(make_bash_action("make"))
     assert (decision.by, decision.verdict) == ("nobody", "deny")
     assert "the settings have mistakes" in decision.reason
-    assert (await Gate(broken).check(bash_action("ls"))).is_allowed
+    assert (await Gate(broken).check(make_bash_action("ls"))).is_allowed
 
 
-def matrix_actions(root: Path) -> dict[str, Action]:
+def make_matrix_actions(root: Path) -> dict[str, Action]:
     return {
         "read": read(root / "a.py"),
         "read elsewhere": read(root.parent / "other.txt"),
         "read secret": read(root / ".env"),
         "edit": edit(root / "a.py"),
         "edit .git": edit(root / ".git" / "config"),
-        "git log": bash_action("git log"),
-        "pytest": bash_action("pytest"),
-        "rm -rf x": bash_action("rm -rf x"),
-        "git log && rm -rf /": bash_action("git log && rm -rf /"),
-        "python -c": bash_action("python -c 'x'"),
-        "fetch": fetch("https://example.com"),
+        "git log": make_bash_action("git log"),
+        "pytest": make_bash_action("pytest"),
+        "rm -rf x": make_bash_action("rm -rf x"),
+        "git log && rm -rf /": make_bash_action("git log && rm -rf /"),
+        "python -c": make_bash_action("python -c 'x'"),
+        "fetch": make_fetch_action("https://example.com"),
         "agent": Action("agent", "agent", {"prompt": "look"}),
     }
 
@@ -365,7 +377,7 @@ async def test_the_table_of_modes_actions_and_rules_is_up_to_date(tmp_path: Path
     lines = ["# mode | rules | action | decision | who decided", ""]
     for mode, (name, active) in itertools.product(PERMISSION_MODES, RULES.items()):
         gate = Gate(policy(root, mode, active), person=ScriptedPerson([Answer("once")] * 20))  # type: ignore[arg-type]
-        for title, action in matrix_actions(root).items():
+        for title, action in make_matrix_actions(root).items():
             decision = await gate.check(action)
             lines.append(f"{mode} | {name} | {title} | {decision.verdict} | {decision.by}")
     text, file = "\n".join(lines) + "\n", Path(__file__).parent / "matrix.txt"

@@ -14,7 +14,7 @@ from lsp_harness.permission.gate_policy import make_hooks, make_policy, parse_to
 from lsp_harness.permission.hooks import Hooks as RunningHooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.settings_file import add_allow_rules
-from tests.permission.gates import bash_action, edit
+from tests.permission.gates import edit, make_bash_action
 
 
 def policy_of(root: Path, **permissions: object):
@@ -33,8 +33,8 @@ def test_the_mode_of_the_settings_wins_over_the_mode_of_the_surface(tmp_path: Pa
 
 async def test_the_lists_become_rules(tmp_path: Path) -> None:
     lists = {"allow": ("Bash(make *)",), "deny": ("Bash(make x)",), "ask": ("Edit(a.py)",)}
-    assert await read_verdict(tmp_path, bash_action("make y"), **lists) == "rule"
-    assert await read_verdict(tmp_path, bash_action("make x"), **lists) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("make y"), **lists) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("make x"), **lists) == "rule"
     assert await read_verdict(tmp_path, edit(tmp_path / "a.py"), **lists) == "nobody"
     assert await read_verdict(tmp_path, edit(tmp_path / "b.py"), **lists) == "mode"
 
@@ -71,26 +71,26 @@ async def test_a_rule_that_is_not_valid_never_permits_more(tmp_path: Path) -> No
     allow = (RuleSetting("allow", "Bash", "make *", wrong),)
     deny = (RuleSetting("deny", "Bash", "make *", wrong),)
     ask = (RuleSetting("ask", "Bash", "make *", wrong),)
-    assert await read_verdict(tmp_path, bash_action("make x"), mode="ask", rules=allow) == "nobody"
-    assert await read_verdict(tmp_path, bash_action("touch x"), rules=deny) == "rule"
-    assert await read_verdict(tmp_path, bash_action("touch x"), rules=ask) == "nobody"
+    assert await read_verdict(tmp_path, make_bash_action("make x"), mode="ask", rules=allow) == "nobody"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), rules=deny) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), rules=ask) == "nobody"
     assert await read_verdict(tmp_path, edit(tmp_path / "x"), rules=deny) == "mode"
     assert await read_verdict(tmp_path, edit(tmp_path / "x"), rules=(RuleSetting("forbid"),)) == "rule"
-    assert await read_verdict(tmp_path, bash_action("touch x"), deny=("Bash(rm *",)) == "rule"
-    assert await read_verdict(tmp_path, bash_action("touch x"), deny=("rm x",)) == "rule"
-    assert await read_verdict(tmp_path, bash_action("touch x"), mode="ask", allow=("Bash(touch *",)) == "nobody"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), deny=("Bash(rm *",)) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), deny=("rm x",)) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), mode="ask", allow=("Bash(touch *",)) == "nobody"
 
 
 async def test_the_justification_is_the_reason(tmp_path: Path) -> None:
     rule = RuleSetting("deny", "Bash", "git push *", justification="main is shared")
-    decision = await Gate(policy_of(tmp_path, rules=(rule,))[0]).check(bash_action("git push"))
+    decision = await Gate(policy_of(tmp_path, rules=(rule,))[0]).check(make_bash_action("git push"))
     assert (decision.reason, decision.rule) == ("main is shared", "Bash(git push *)")
 
 
 async def test_settings_with_mistakes_are_not_complete(tmp_path: Path) -> None:
     config = Config(permissions=Permissions(allow=("Bash",)), missing_rules=("x is not valid TOML",))
     policy, _ = make_policy(config, [tmp_path], "trust")
-    assert (await Gate(policy).check(bash_action("make"))).by == "nobody"
+    assert (await Gate(policy).check(make_bash_action("make"))).by == "nobody"
 
 
 @pytest.mark.process
@@ -167,7 +167,7 @@ def test_an_added_rule_is_used_at_the_next_start(tmp_path: Path, monkeypatch: py
     config, problems = load(None, {})
     policy, mistakes = make_policy(config, [tmp_path])
     assert (problems, mistakes) == ([], [])
-    assert Gate(policy).explain(bash_action("make x")).decision is not None
+    assert Gate(policy).explain(make_bash_action("make x")).decision is not None
     assert policy.settings_file == file
 
 

@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.protected_paths import ProtectedPaths
-from tests.permission.gates import bash_action, decide
+from tests.permission.gates import decide, make_bash_action
 from tests.permission.small_project import make_two_files, run_git
 
 pytestmark = pytest.mark.process
@@ -102,7 +102,7 @@ def test_git_does_not_look_into_submodules_without_a_sandbox(root: Path) -> None
         assert decide(root, command, "ask") == "ask"
         assert decide(root, command, "auto") == "allow"
         confined = GatePolicy(mode="plan", protected=ProtectedPaths((root,)), can_confine=lambda: True)
-        assert Gate(confined).explain(bash_action(command)).decision is not None
+        assert Gate(confined).explain(make_bash_action(command)).decision is not None
     assert decide(root, "git ls-files") == "allow"
 
 

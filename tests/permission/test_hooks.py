@@ -13,7 +13,7 @@ import pytest
 from lsp_harness.events.tool_events import HookDecision
 from lsp_harness.permission.hooks import HOOK_EVENTS, Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
-from tests.permission.gates import Recorder, ScriptedPerson, bash_action, make_rules, policy
+from tests.permission.gates import Recorder, ScriptedPerson, make_bash_action, make_rules, policy
 
 NAMES = [
     *("sessionStart", "sessionEnd", "preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmit"),
@@ -205,30 +205,30 @@ async def test_a_changed_input_is_checked_by_the_next_hook_and_the_rules(tmp_pat
 
     change = answer("change", {"decision": "allow", "updated_input": {"command": "rm x"}})
     hooks = Hooks([change, Hook("preToolUse", function=watch)])
-    decision = await Gate(policy(tmp_path, "trust"), None, hooks).check(bash_action("ls"))
+    decision = await Gate(policy(tmp_path, "trust"), None, hooks).check(make_bash_action("ls"))
     assert (decision.by, decision.updated_input) == ("hook", {"command": "rm x"})
     assert seen == [{"command": "rm x"}]
     decision = await Gate(policy(tmp_path, "trust", make_rules((), (), ["Bash(rm *)"])), None, hooks).check(
-        bash_action("ls")
+        make_bash_action("ls")
     )
     assert (decision.verdict, decision.by) == ("deny", "rule")
 
 
 async def test_a_hook_can_answer_in_place_of_the_person_and_ask_the_person(tmp_path: Path) -> None:
     hooks = Hooks([answer("x", "allow", "permissionRequest")])
-    decision = await Gate(policy(tmp_path), None, hooks, person=ScriptedPerson([])).check(bash_action("make"))
+    decision = await Gate(policy(tmp_path), None, hooks, person=ScriptedPerson([])).check(make_bash_action("make"))
     assert (decision.verdict, decision.by) == ("allow", "hook")
     hooks = Hooks([answer("x", "deny", "permissionRequest")])
     assert (
-        await Gate(policy(tmp_path), None, hooks, person=ScriptedPerson([])).check(bash_action("make"))
+        await Gate(policy(tmp_path), None, hooks, person=ScriptedPerson([])).check(make_bash_action("make"))
     ).by == "hook"
-    assert (await Gate(policy(tmp_path, "trust"), None, Hooks([ASK])).check(bash_action("ls"))).by == "nobody"
+    assert (await Gate(policy(tmp_path, "trust"), None, Hooks([ASK])).check(make_bash_action("ls"))).by == "nobody"
 
 
 async def test_a_hook_that_allows_does_not_undo_a_rule_that_asks(tmp_path: Path) -> None:
     gate = Gate(policy(tmp_path, "trust", make_rules((), ["Bash(make *)"])), None, Hooks([ALLOW]))
-    assert (await gate.check(bash_action("make"))).by == "nobody"
-    decision = await gate.check(bash_action("touch x"))
+    assert (await gate.check(make_bash_action("make"))).by == "nobody"
+    decision = await gate.check(make_bash_action("touch x"))
     assert (decision.by, decision.context) == ("hook", "allow ran")
 
 

@@ -11,7 +11,7 @@ from lsp_harness.permission.action import Action
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.protected_paths import ProtectedPaths
-from tests.permission.gates import bash_action, edit, make_rules, policy, read
+from tests.permission.gates import edit, make_bash_action, make_rules, policy, read
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ async def test_every_path_of_an_action_is_checked(root: Path) -> None:
     ],
 )
 async def test_a_command_that_touches_a_protected_path_is_denied(root: Path, command: str) -> None:
-    assert await decide(root, bash_action(command)) == "protected"
+    assert await decide(root, make_bash_action(command)) == "protected"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ async def test_a_command_that_touches_a_protected_path_is_denied(root: Path, com
     ],
 )
 async def test_other_commands_are_not(root: Path, command: str) -> None:
-    assert await decide(root, bash_action(command)) == "allowed"
+    assert await decide(root, make_bash_action(command)) == "allowed"
 
 
 async def test_paths_are_relative_to_the_folder_of_a_command(root: Path) -> None:
@@ -234,21 +234,21 @@ async def test_a_root_that_is_a_link_is_the_same_folder(root: Path) -> None:
 async def test_a_read_outside_of_the_workspace_needs_a_question(root: Path) -> None:
     for action in (
         read(root.parent / "outside"),
-        bash_action("cat ../outside/x"),
-        bash_action("cat to_outside/x"),
-        bash_action("ls /etc"),
+        make_bash_action("cat ../outside/x"),
+        make_bash_action("cat to_outside/x"),
+        make_bash_action("ls /etc"),
     ):
         assert (await Gate(policy(root, "ask")).check(action)).by == "nobody"
     for command in ("cd src && cat ../../x", "cd .. && cat x", "cd $X && ls", "cd && ls", "cd - && cat x"):
-        assert (await Gate(policy(root, "ask")).check(bash_action(command))).by == "nobody"
+        assert (await Gate(policy(root, "ask")).check(make_bash_action(command))).by == "nobody"
     for command in (
         "cd src && cat a.py",
         "grep /x src/a.py",
         "awk '/x/ {print}' src/a.py",
         "sed -n '/x/p' src/a.py",
     ):
-        assert (await Gate(policy(root, "ask")).check(bash_action(command))).by == "mode"
-    assert (await Gate(policy(root, "ask")).check(bash_action("cat $HOME/x"))).by == "nobody"
+        assert (await Gate(policy(root, "ask")).check(make_bash_action(command))).by == "mode"
+    assert (await Gate(policy(root, "ask")).check(make_bash_action("cat $HOME/x"))).by == "nobody"
 
 
 def test_a_file_with_too_many_other_names_is_protected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,14 +265,14 @@ def test_a_file_with_too_many_other_names_is_protected(tmp_path: Path, monkeypat
         (edit(Path(".vscode/tasks.json")), True),
         (edit(Path("packages/a/.IDEA/run.xml")), True),
         (edit(Path("src/.gdbinit")), True),
-        (bash_action("echo x > .husky/pre-commit"), True),
-        (bash_action("cp README.md .claude/settings.json"), True),
-        (bash_action("sed -i s/a/b/ src/sitecustomize.py"), True),
-        (bash_action("sort -o .gitattributes README.md"), True),
+        (make_bash_action("echo x > .husky/pre-commit"), True),
+        (make_bash_action("cp README.md .claude/settings.json"), True),
+        (make_bash_action("sed -i s/a/b/ src/sitecustomize.py"), True),
+        (make_bash_action("sort -o .gitattributes README.md"), True),
         (edit(Path("src/vscode.py")), False),
         (edit(Path("docs/husky")), False),
-        (bash_action("cp README.md docs/claude.md"), False),
-        (bash_action("cat .vscode/tasks.json"), False),
+        (make_bash_action("cp README.md docs/claude.md"), False),
+        (make_bash_action("cat .vscode/tasks.json"), False),
     ],
     ids=str,
 )

@@ -10,7 +10,7 @@ from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.protected_paths import ProtectedPaths
 from lsp_harness.permission.shell.option_reading import matches_option, parse_options, read_arguments
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
-from tests.permission.gates import bash_action, decide, make_rules, policy
+from tests.permission.gates import decide, make_bash_action, make_rules, policy
 from tests.permission.small_project import make_two_files
 
 
@@ -256,7 +256,7 @@ def test_a_search_that_may_read_secrets_asks_unless_a_sandbox_hides_them(root: P
     assert decide(root, "rg KEY") == "deny"
     assert decide(root, "cat sub/.en[[:alpha:]]") == "deny"
     confined = GatePolicy(mode="plan", protected=ProtectedPaths((root,)), can_confine=lambda: True)
-    found = Gate(confined).explain(bash_action("grep -r KEY .")).decision
+    found = Gate(confined).explain(make_bash_action("grep -r KEY .")).decision
     assert found is not None
     assert found.is_allowed
     assert found.only_reads
@@ -366,12 +366,12 @@ def test_rules_are_about_files_and_not_about_words(root: Path, rule: str, comman
     for folder in ("private", "privately", "locked"):
         (root / folder).mkdir()
         (root / folder / "x").write_text("y\n")
-    found = Gate(policy(root, "auto", make_rules((), (), [rule]))).explain(bash_action(command)).decision
+    found = Gate(policy(root, "auto", make_rules((), (), [rule]))).explain(make_bash_action(command)).decision
     assert (found.verdict if found else "ask") == expected
 
 
 def test_a_rule_that_allows_a_program_wins_over_rules_about_unknown_files(root: Path) -> None:
     active = make_rules(["Bash(pytest *)"], (), ["Read(private/*)"])
-    found = Gate(policy(root, "ask", active)).explain(bash_action("pytest -q")).decision
+    found = Gate(policy(root, "ask", active)).explain(make_bash_action("pytest -q")).decision
     assert found is not None
     assert found.is_allowed

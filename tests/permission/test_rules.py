@@ -11,7 +11,15 @@ from lsp_harness.permission.glob_patterns import matches, may_match
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.rules import Rule, parse_rule
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
-from tests.permission.gates import bash_action, command_lines, edit, fetch, make_rules, policy, read
+from tests.permission.gates import (
+    edit,
+    make_bash_action,
+    make_fetch_action,
+    make_rules,
+    policy,
+    read,
+    read_command_lines,
+)
 
 ROOT = Path("/work-of-a-test/project")
 ORDER = {"deny": 0, "ask": 1, "allow": 2}
@@ -64,25 +72,25 @@ def test_the_possible_matches_contain_each_text_that_matches(pattern: str, text:
 @pytest.mark.parametrize(
     ("rule", "action", "expected"),
     [
-        ("Bash", bash_action("make"), "allow"),
-        ("bash", bash_action("make"), "allow"),
-        ("BASH(make)", bash_action("make"), "allow"),
-        ("Bash(make)", bash_action("make x"), "ask"),
-        ("Bash(make *)", bash_action("make"), "allow"),
-        ("Bash(make:*)", bash_action("make x"), "allow"),
-        ("Bash(make*)", bash_action("makefoo"), "allow"),
-        ("Bash(make *)", bash_action("makefoo"), "ask"),
-        ("Bash(make *)", bash_action("/usr/bin/make x"), "allow"),
-        ("Bash(make *)", bash_action("./make x"), "ask"),
-        ("Bash(make *)", bash_action("/usr/bin/../../tmp/make x"), "ask"),
-        ("Bash(./make *)", bash_action("./make x"), "allow"),
-        ("Bash(make *)", bash_action("make x; touch y"), "ask"),
-        ("Bash(make *)", bash_action("make x > out.txt"), "ask"),
-        ("Bash(make *)", bash_action("make $X"), "ask"),
-        ("Bash(pytest *)", bash_action("pytest $X"), "allow"),
-        ("Bash(make x)", bash_action("make $X"), "ask"),
-        ("Bash(*)", bash_action("eval make"), "ask"),
-        ("Bash", bash_action("eval make"), "ask"),
+        ("Bash", make_bash_action("make"), "allow"),
+        ("bash", make_bash_action("make"), "allow"),
+        ("BASH(make)", make_bash_action("make"), "allow"),
+        ("Bash(make)", make_bash_action("make x"), "ask"),
+        ("Bash(make *)", make_bash_action("make"), "allow"),
+        ("Bash(make:*)", make_bash_action("make x"), "allow"),
+        ("Bash(make*)", make_bash_action("makefoo"), "allow"),
+        ("Bash(make *)", make_bash_action("makefoo"), "ask"),
+        ("Bash(make *)", make_bash_action("/usr/bin/make x"), "allow"),
+        ("Bash(make *)", make_bash_action("./make x"), "ask"),
+        ("Bash(make *)", make_bash_action("/usr/bin/../../tmp/make x"), "ask"),
+        ("Bash(./make *)", make_bash_action("./make x"), "allow"),
+        ("Bash(make *)", make_bash_action("make x; touch y"), "ask"),
+        ("Bash(make *)", make_bash_action("make x > out.txt"), "ask"),
+        ("Bash(make *)", make_bash_action("make $X"), "ask"),
+        ("Bash(pytest *)", make_bash_action("pytest $X"), "allow"),
+        ("Bash(make x)", make_bash_action("make $X"), "ask"),
+        ("Bash(*)", make_bash_action("eval make"), "ask"),
+        ("Bash", make_bash_action("eval make"), "ask"),
         ("Bash(make *)", Action("bash", "execute", argv=("make", "x; touch y")), "allow"),
         ("Bash(make *)", Action("runner", "execute", argv=("make",)), "ask"),
         ("runner(make *)", Action("runner", "execute", argv=("make",)), "allow"),
@@ -97,8 +105,8 @@ def test_the_possible_matches_contain_each_text_that_matches(pattern: str, text:
         ("Edit(src)", edit(ROOT / "src/a.py"), "ask"),
         (f"Edit({ROOT}/src/*)", edit(ROOT / "src/a.py"), "allow"),
         ("Write(a.py)", edit(ROOT / "a.py"), "ask"),
-        ("webfetch(https://example.com/*)", fetch("https://example.com/a"), "allow"),
-        ("webfetch(https://example.com/*)", fetch("https://evil.com/?https://example.com/"), "ask"),
+        ("webfetch(https://example.com/*)", make_fetch_action("https://example.com/a"), "allow"),
+        ("webfetch(https://example.com/*)", make_fetch_action("https://evil.com/?https://example.com/"), "ask"),
         ("mcp__a__*", Action("mcp__a__b", "network"), "allow"),
         ("mcp__a__*", Action("mcp__ab__b", "network"), "ask"),
         ("*", Action("mcp__a__b", "network"), "allow"),
@@ -112,17 +120,17 @@ def test_a_rule_that_allows_is_strict(rule: str, action: Action, expected: str) 
 @pytest.mark.parametrize(
     ("rule", "action", "expected"),
     [
-        ("Bash(make *)", bash_action("./MAKE x"), "deny"),
-        ("Bash(make *)", bash_action("ls; make"), "deny"),
+        ("Bash(make *)", make_bash_action("./MAKE x"), "deny"),
+        ("Bash(make *)", make_bash_action("ls; make"), "deny"),
         ("Bash(make *)", Action("runner", "execute", argv=("make", "x")), "deny"),
         ("Bash(make *)", Action("runner", "execute", command="make"), "deny"),
-        ("Bash(make *)", bash_action("eval make"), "deny"),
-        ("Bash(make *)", bash_action("eval $x"), "ask"),
-        ("Bash(git push *)", bash_action("git --no-pager -C x push"), "deny"),
-        ("Bash(git push *)", bash_action("git log push"), "allow"),
-        ("Bash(git push *)", bash_action("git stash push"), "allow"),
-        ("Bash(git push *)", bash_action("git $x"), "ask"),
-        ("Bash(git push *)", bash_action("git log $x"), "allow"),
+        ("Bash(make *)", make_bash_action("eval make"), "deny"),
+        ("Bash(make *)", make_bash_action("eval $x"), "ask"),
+        ("Bash(git push *)", make_bash_action("git --no-pager -C x push"), "deny"),
+        ("Bash(git push *)", make_bash_action("git log push"), "allow"),
+        ("Bash(git push *)", make_bash_action("git stash push"), "allow"),
+        ("Bash(git push *)", make_bash_action("git $x"), "ask"),
+        ("Bash(git push *)", make_bash_action("git log $x"), "allow"),
         ("Edit(src/*)", edit(ROOT / "SRC/a.py"), "deny"),
         ("Edit(src)", edit(ROOT / "src/x/a.py"), "deny"),
         ("Edit(src/**)", edit(ROOT / "src"), "deny"),
@@ -130,11 +138,11 @@ def test_a_rule_that_allows_is_strict(rule: str, action: Action, expected: str) 
         ("Edit(src/*)", edit(ROOT / "x/../src/a.py"), "deny"),
         ("Edit(src/*)", Action("rename_symbol", "edit", paths=(ROOT / "b.py", ROOT / "src/a.py")), "deny"),
         ("Write(src/*)", edit(ROOT / "src/a.py"), "deny"),
-        ("Edit(src/*)", bash_action("echo x > src/a.py"), "deny"),
+        ("Edit(src/*)", make_bash_action("echo x > src/a.py"), "deny"),
         ("Edit(src/*)", read(ROOT / "src/a.py"), "allow"),
         ("Read(src/*)", Action("grep", "read", paths=(ROOT / "src/a.py",)), "deny"),
-        ("Read(src/*)", bash_action("wc < src/a.py"), "deny"),
-        ("webfetch(*evil.com*)", fetch("https://evil.com/x"), "deny"),
+        ("Read(src/*)", make_bash_action("wc < src/a.py"), "deny"),
+        ("webfetch(*evil.com*)", make_fetch_action("https://evil.com/x"), "deny"),
         ("agent", Action("agent", "agent"), "deny"),
         ("task", Action("spawn", "agent"), "deny"),
     ],
@@ -146,7 +154,7 @@ def test_a_rule_that_denies_is_generous(rule: str, action: Action, expected: str
 def test_the_most_restrictive_rule_of_all_parts_decides() -> None:
     active = make_rules(["Bash(*)"], ["Bash(make *)"], ["Bash(touch *)"])
     commands = ["flake8", "flake8 && make", "make && flake8", "make; touch x", "touch x; make", "flake8 | make"]
-    assert [explain_verdict(active, bash_action(text)) for text in commands] == [
+    assert [explain_verdict(active, make_bash_action(text)) for text in commands] == [
         "allow",
         "ask",
         "ask",
@@ -162,13 +170,13 @@ def test_a_text_that_is_no_rule_is_refused(text: str) -> None:
         parse_rule(text, "allow")
 
 
-COMMANDS = [*command_lines("hostile_commands.txt"), *command_lines("harmless_commands.txt")]
+COMMANDS = [*read_command_lines("hostile_commands.txt"), *read_command_lines("harmless_commands.txt")]
 actions = st.one_of(
-    st.sampled_from(COMMANDS).map(bash_action),
-    st.tuples(st.sampled_from(COMMANDS), st.sampled_from(COMMANDS)).map(lambda pair: bash_action("; ".join(pair))),
+    st.sampled_from(COMMANDS).map(make_bash_action),
+    st.tuples(st.sampled_from(COMMANDS), st.sampled_from(COMMANDS)).map(lambda pair: make_bash_action("; ".join(pair))),
     st.sampled_from(["a.py", "src/a.py", ".env", "../x", ".git/x", "src/../a.py"]).map(lambda name: edit(ROOT / name)),
     st.sampled_from(["a.py", "src/a.py", ".env", "../x", ".git/x"]).map(lambda name: read(ROOT / name)),
-    st.just(fetch("https://example.com")),
+    st.just(make_fetch_action("https://example.com")),
 )
 texts = st.sampled_from(
     [

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
-from tests.permission.gates import DENIED, bash_action, command_lines, make_rules, policy
+from tests.permission.gates import DENIED, make_bash_action, make_rules, policy, read_command_lines
 
-HOSTILE, HARMLESS = command_lines("hostile_commands.txt"), command_lines("harmless_commands.txt")
+HOSTILE, HARMLESS = read_command_lines("hostile_commands.txt"), read_command_lines("harmless_commands.txt")
 ALLOWED = ("Bash(*)",)
 USABLE = ("pytest *", "ruff *", "npm *", "git commit *", "git add *", "git checkout *", "echo *")
 
@@ -37,7 +37,7 @@ def test_a_hostile_command_is_never_allowed(root: Path, command: str) -> None:
     denied = [f"Bash({pattern})" for pattern in DENIED]
     for mode in ("bypassPermissions", "trust", "auto"):
         gate = Gate(policy(root, mode, make_rules(ALLOWED, (), denied)))
-        decision = gate.explain(bash_action(command)).decision
+        decision = gate.explain(make_bash_action(command)).decision
         assert decision is None or not decision.is_allowed
 
 
@@ -45,18 +45,18 @@ def test_a_hostile_command_is_never_allowed(root: Path, command: str) -> None:
 def test_a_harmless_command_is_allowed(root: Path, command: str) -> None:
     denied = [f"Bash({pattern})" for pattern in DENIED]
     gate = Gate(policy(root, "ask", make_rules([f"Bash({pattern})" for pattern in USABLE], (), denied)))
-    found = gate.explain(bash_action(command))
+    found = gate.explain(make_bash_action(command))
     assert found.decision is not None, found.question
     assert found.decision.is_allowed, found.decision.reason
 
 
 @pytest.mark.parametrize("command", FETCHING)
 def test_code_from_the_network_needs_a_question_in_the_mode_auto(root: Path, command: str) -> None:
-    assert Gate(policy(root, "auto", make_rules((), (), ()))).explain(bash_action(command)).decision is None
+    assert Gate(policy(root, "auto", make_rules((), (), ()))).explain(make_bash_action(command)).decision is None
 
 
 @pytest.mark.parametrize("command", ["npm run test", "npm init", "pnpm exec tsc", "go run ./cmd/x", "uv run pytest"])
 def test_code_of_the_project_is_allowed_in_the_mode_auto(root: Path, command: str) -> None:
-    found = Gate(policy(root, "auto", make_rules((), (), ()))).explain(bash_action(command)).decision
+    found = Gate(policy(root, "auto", make_rules((), (), ()))).explain(make_bash_action(command)).decision
     assert found is not None
     assert found.is_allowed

@@ -39,8 +39,8 @@ def asked_questions() -> Iterator[Asked]:
                     found = [row["text"] for row in rows]
                     if not find_node_problem():
                         shown = asking_doors.show_in_page("node", rows)
-                        texts["inspector"] = asking_doors.without_places(shown, folder, home)
-            texts[door] = asking_doors.without_places(found, folder, home)
+                        texts["inspector"] = asking_doors.replace_places(shown, folder, home)
+            texts[door] = asking_doors.replace_places(found, folder, home)
         yield texts
 
 

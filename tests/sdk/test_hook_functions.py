@@ -21,7 +21,9 @@ READ = call_text("read", path="a.txt")
 Facts = Mapping[str, Any]
 
 
-async def ends_of(project: Path, hooks: Any, provider: str, **options: Any) -> tuple[list[ToolEnd], list[HookDecision]]:
+async def run_and_read_ends(
+    project: Path, hooks: Any, provider: str, **options: Any
+) -> tuple[list[ToolEnd], list[HookDecision]]:
     """Return the results of the tools of a prompt, and the decisions of hooks about it."""
     async with asyncio.timeout(LIMIT_S):
         events = [event async for event in query("go", cwd=project, provider=provider, hooks=hooks, **options)]
@@ -78,7 +80,7 @@ async def test_a_function_denies_and_another_one_changes_the_input(
         **{name: [lambda facts, name=name: heard.append(name)] for name in ("sessionStart", "postToolUse", "turnStop")},
         "sessionEnd": [lambda facts: heard.append("sessionEnd")],
     }
-    ends, decisions = await ends_of(project, hooks, provider, **options)
+    ends, decisions = await run_and_read_ends(project, hooks, provider, **options)
     assert [end.error for end in ends] == [False, True]
     assert "the text of b" in ends[0].output
     assert "b is better" in ends[0].output
@@ -118,12 +120,12 @@ async def test_a_function_that_fails_denies_and_says_why(
 ):
     provider = write_script(tmp_path, READ, "done")
     hooks = {"preToolUse": [HookMatcher("", function, timeout=0.2)]}
-    [end], _ = await ends_of(project, hooks, provider, in_process=True)
+    [end], _ = await run_and_read_ends(project, hooks, provider, in_process=True)
     assert end.error
     assert FAILURES[function] in end.output
     # one that is only told fails open, and the failure is an event
     hooks = {"postToolUse": [HookMatcher("", function, timeout=0.2)]}
-    [end], decisions = await ends_of(project, hooks, provider, in_process=True)
+    [end], decisions = await run_and_read_ends(project, hooks, provider, in_process=True)
     assert not end.error
     assert [event.error != "" for event in decisions] == [True]
 

@@ -37,7 +37,7 @@ class FakeSession:
 
 
 @asynccontextmanager
-async def socket_server(path: Path, session: FakeSession) -> AsyncIterator[None]:
+async def open_socket_server(path: Path, session: FakeSession) -> AsyncIterator[None]:
     connections: set[asyncio.Task[Any]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -72,7 +72,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 async def test_a_client_attaches_to_the_server_of_the_folder(home: Path):
     session = FakeSession()
-    async with socket_server(socket_path(home), session):
+    async with open_socket_server(socket_path(home), session):
         options = {"cwd": home, "env": {"A": "1"}, "allowed_tools": []}
         async with HarnessClient(attach=True, can_use_tool=lambda context: "allow", **options) as client:  # type: ignore[arg-type]
             assert (client.session_id, client.pid) == ("S", None)
@@ -95,7 +95,7 @@ async def test_a_client_attaches_to_the_server_of_the_folder(home: Path):
 
 async def test_the_socket_is_an_option_or_a_variable(home: Path, monkeypatch: pytest.MonkeyPatch):
     path = home / "own" / "s.sock"
-    async with socket_server(path, FakeSession()):
+    async with open_socket_server(path, FakeSession()):
         assert [event async for event in query("hi", attach=path)]
         monkeypatch.setenv("LSP_HARNESS_SOCKET", str(path))
         assert [event async for event in query("hi", attach=True)]
@@ -107,7 +107,7 @@ async def test_a_socket_that_cannot_be_trusted_is_refused(home: Path):
         await anext(query("hi", attach=True, cwd=home))
     assert failure.value.code == "no_server"
     session = FakeSession()
-    async with socket_server(path, session):
+    async with open_socket_server(path, session):
         path.chmod(0o666)
         with pytest.raises(HarnessError, match="mode must be 0600"):
             await anext(query("hi", attach=True, cwd=home))
@@ -121,7 +121,7 @@ async def test_a_socket_that_cannot_be_trusted_is_refused(home: Path):
 async def test_a_server_that_ends_ends_the_turn(home: Path):
     async with (
         asyncio.timeout(20),
-        socket_server(socket_path(home), FakeSession()),
+        open_socket_server(socket_path(home), FakeSession()),
         HarnessClient(attach=True, cwd=home) as client,
     ):
         feed = client.events()

@@ -40,7 +40,7 @@ SLEEP = call_text("bash", command="echo $$ > pid; exec sleep 600")
 HANG = {"text": "half", "hang": True}
 
 
-def events_of(session_id: str) -> list[str]:
+def list_event_types(session_id: str) -> list[str]:
     """Return the types of the events in the log of a session."""
     return [event.type for event in read_history(paths.sessions_folder(), session_id)]
 
@@ -67,7 +67,7 @@ def is_running(pid: int) -> bool:
 
 
 @asynccontextmanager
-async def session_process(project: Path, provider: str, *flags: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def start_session_process(project: Path, provider: str, *flags: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start `lsp-harness session` and read its first frame."""
     pipe = asyncio.subprocess.PIPE
     argv = (sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}", *flags)
@@ -104,7 +104,7 @@ def send(process: asyncio.subprocess.Process, **frame: Any) -> None:
 # -- the ends of processes
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_the_turn_and_the_tools_and_is_in_the_log(number: int, project: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, SLEEP)) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, write_script(tmp_path, SLEEP)) as process:
         send(process, id="1", prompt="go")
         session_id = (await receive_until(process, type="tool_start"))["session_id"]
         child = await wait_for_pid(project)
@@ -115,14 +115,14 @@ async def test_a_signal_ends_the_turn_and_the_tools_and_is_in_the_log(number: in
         assert await process.wait() == 128 + number
         assert time.monotonic() - began_s < 5
     assert not is_running(child)
-    types = events_of(session_id)
+    types = list_event_types(session_id)
     assert types[-2:] == ["turn.stopped", "session.closed"]
     assert types.count("tool.started") == types.count("tool.completed") + types.count("tool.failed")
 
 
 async def test_a_client_that_does_not_read_cannot_keep_the_process(project: Path, tmp_path: Path):
     text = "word " * 400_000
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, text, HANG)) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, write_script(tmp_path, text, HANG)) as process:
         # the pipe is full, and nobody reads
         send(process, id="1", prompt="go")
         send(process, command="status", request_id="s")
@@ -195,7 +195,10 @@ async def test_a_failed_start_gives_its_reason(options: dict[str, Any], message:
 
 # -- interrupts
 async def test_an_interrupt_is_about_one_prompt(project: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG, "second")) as process:
+    async with (
+        asyncio.timeout(LIMIT_S),
+        start_session_process(project, write_script(tmp_path, HANG, "second")) as process,
+    ):
         send(process, id="1", prompt="go")
         send(process, id="2", prompt="go on")
         await receive_until(process, type="text")
@@ -211,7 +214,7 @@ async def test_an_interrupt_is_about_one_prompt(project: Path, tmp_path: Path):
 
 
 async def test_a_prompt_that_waits_can_be_interrupted(project: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG)) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, write_script(tmp_path, HANG)) as process:
         send(process, id="1", prompt="go")
         send(process, id="2", prompt="go on")
         await receive_until(process, type="text")
@@ -245,7 +248,7 @@ async def test_every_prompt_has_exactly_one_end_with_its_id(project: Path, tmp_p
         {"id": "5", "prompt": "c", "json_schema": schema},
         {"id": "6", "prompt": "d"},
     ]
-    async with asyncio.timeout(LIMIT_S), session_process(project, provider) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, provider) as process:
         for prompt in prompts:
             send(process, **prompt)
         stops: dict[str, dict[str, Any]] = {}
@@ -263,7 +266,7 @@ async def test_every_prompt_has_exactly_one_end_with_its_id(project: Path, tmp_p
 
 
 async def test_prompts_that_the_end_of_the_session_cuts_off_have_their_ends_too(project: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG, "b")) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, write_script(tmp_path, HANG, "b")) as process:
         send(process, id="1", prompt="a")
         await receive_until(process, type="text")
         # this one waits, and the last one is not even looked at
@@ -418,7 +421,7 @@ async def test_the_session_waits_for_the_timeout_of_the_option(project: Path, tm
     flags = ("--ask-permissions", "--permission-timeout=0.2")
     async with (
         asyncio.timeout(LIMIT_S),
-        session_process(project, write_script(tmp_path, READ, "done"), *flags) as process,
+        start_session_process(project, write_script(tmp_path, READ, "done"), *flags) as process,
     ):
         send(process, id="1", prompt="go")
         question = await receive_until(process, type="permission_request")
@@ -436,7 +439,7 @@ async def test_a_program_answers_questions_from_the_iterator(project: Path, tmp_
     call = call_text("create", path="new.txt", text="made\n")
     async with (
         asyncio.timeout(LIMIT_S),
-        session_process(project, write_script(tmp_path, call, "done"), *flags) as process,
+        start_session_process(project, write_script(tmp_path, call, "done"), *flags) as process,
     ):
         send(process, id="1", prompt="go")
         question = await receive_until(process, type="permission_request")

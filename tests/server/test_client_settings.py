@@ -7,7 +7,7 @@ from tests.server.conftest import Spawn
 from tests.support.lsp import Editor
 
 
-async def model_becomes(editor: Editor, path: str) -> bool:
+async def wait_for_model(editor: Editor, path: str) -> bool:
     """Return whether the model changes to this one. The answer of the client takes effect a little later."""
     for _ in range(100):
         if await read_model(editor) == path:
@@ -53,7 +53,7 @@ async def test_settings_are_requested_and_used(spawn: Spawn):
         }
     ]
     assert await editor.find_params("workspace/configuration") == {"items": [{"section": "lspHarness"}]}
-    assert await model_becomes(editor, "requested")
+    assert await wait_for_model(editor, "requested")
 
     # the notification has no settings, so the server requests them again
     editor.replies["workspace/configuration"] = [make_setting("changed")]
@@ -62,7 +62,7 @@ async def test_settings_are_requested_and_used(spawn: Spawn):
     )
     editor.notify("workspace/didChangeConfiguration", {"settings": None})
     await editor.until(lambda: configuration_requests() == 2)
-    assert await model_becomes(editor, "changed")
+    assert await wait_for_model(editor, "changed")
 
 
 async def test_answers_without_settings_change_no_setting(spawn: Spawn):

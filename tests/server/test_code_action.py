@@ -15,17 +15,23 @@ VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
 LABEL = "lsp-harness: form ✓, behaviour not checked; only the syntax was looked at (parse ✓, lint –)"
 
 
-def lsp_range(start: int, end: int) -> dict[str, Any]:
+def make_lsp_range(start: int, end: int) -> dict[str, Any]:
     return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": end}}
 
 
 def make_typo(start: int) -> dict[str, Any]:
-    return {"range": lsp_range(start, start + 3), "message": "typo", "source": "speller", "code": "typo", "severity": 2}
+    return {
+        "range": make_lsp_range(start, start + 3),
+        "message": "typo",
+        "source": "speller",
+        "code": "typo",
+        "severity": 2,
+    }
 
 
 async def request_actions(editor: Editor, *diagnostics: dict[str, Any], only: list[str] | None = None) -> list[Any]:
     context = {"diagnostics": list(diagnostics), **({"only": only} if only else {})}
-    params = {"textDocument": {"uri": URI}, "range": lsp_range(0, 0), "context": context}
+    params = {"textDocument": {"uri": URI}, "range": make_lsp_range(0, 0), "context": context}
     return await editor.request("textDocument/codeAction", params)
 
 
@@ -109,7 +115,7 @@ async def test_resolving_returns_a_versioned_edit_and_a_command_that_reports_it(
             "documentChanges": [
                 {
                     "textDocument": {"uri": URI, "version": 1},
-                    "edits": [{"range": lsp_range(2, 5), "newText": "the", "annotationId": "lsp-harness"}],
+                    "edits": [{"range": make_lsp_range(2, 5), "newText": "the", "annotationId": "lsp-harness"}],
                 }
             ],
             "changeAnnotations": {
@@ -148,7 +154,7 @@ async def test_a_client_without_versioned_edits_gets_plain_changes(spawn: Spawn)
 
     resolved = await editor.request("codeAction/resolve", model)
 
-    assert resolved["edit"] == {"changes": {URI: [{"range": lsp_range(0, 3), "newText": "the"}]}}
+    assert resolved["edit"] == {"changes": {URI: [{"range": make_lsp_range(0, 3), "newText": "the"}]}}
     assert "command" not in resolved
 
 
@@ -277,7 +283,7 @@ async def test_a_client_that_cannot_resolve_gets_a_command_that_applies_the_edit
     outcome = await execute(editor, model["command"])
 
     assert outcome == {"applied": True, "summary": "fixed by model", "failureReason": None, "verdict": VERDICT}
-    edits = [{"range": lsp_range(0, 3), "newText": "the"}]
+    edits = [{"range": make_lsp_range(0, 3), "newText": "the"}]
     assert await editor.find_params("workspace/applyEdit") == {
         "label": "Ask the model",
         "edit": {"documentChanges": [{"textDocument": {"uri": URI, "version": 1}, "edits": edits}]},

@@ -35,7 +35,7 @@ FINDING = {
 }
 
 
-def without_hash(diagnostics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def remove_hash(diagnostics: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return diagnostics after the hash of their text was looked at."""
     assert all(len(diagnostic["data"]["hash"]) == 32 for diagnostic in diagnostics)
     return [
@@ -50,7 +50,7 @@ async def test_findings_are_pushed_for_exactly_their_version(spawn: Spawn):
     editor.open(URI, "😀 teh", version=7)
 
     pushed = await editor.find_params("textDocument/publishDiagnostics")
-    [diagnostic] = without_hash(pushed["diagnostics"])
+    [diagnostic] = remove_hash(pushed["diagnostics"])
     assert (pushed["uri"], pushed["version"]) == (URI, 7)
     assert diagnostic == {**TYPO, "data": {"check": "spelling", "finding": FINDING, "verdict": VERDICT}}
 
@@ -143,7 +143,7 @@ async def test_our_own_diagnostic_keeps_its_tool_when_it_is_sent_back(spawn: Spa
         return (await editor.request("textDocument/codeAction", params))[0]["data"]["finding"]
 
     # with its data, the place and the words that an editor may have changed do not matter
-    assert await sent_back({**diagnostic, "message": "cut o…", "range": typo_range(0)}) == FINDING
+    assert await sent_back({**diagnostic, "message": "cut o…", "range": make_typo_range(0)}) == FINDING
     # without it, the range and the code are read
     assert await sent_back(TYPO) == {**FINDING, "source": ""}
     broken = {**diagnostic, "data": {**diagnostic["data"], "finding": {"start": 99, "end": 100, "message": "?"}}}
@@ -160,13 +160,13 @@ async def test_a_client_that_pulls_gets_refreshes_instead_of_diagnostics(spawn: 
     accepted_place = {"location": {"uri": URI, "range": {"start": start_position, "end": start_position}}}
     diagnostic = {
         **TYPO,
-        "range": typo_range(3),
+        "range": make_typo_range(3),
         # the accepted text ends at a byte inside the emoji
         "relatedInformation": [{**accepted_place, "message": "it came with a suggestion that was accepted here"}],
         "codeDescription": {"href": VERDICT},
         "data": {"check": "spelling", "finding": FINDING, "verdict": VERDICT},
     }
-    assert (report["kind"], without_hash(report["items"])) == ("full", [diagnostic])
+    assert (report["kind"], remove_hash(report["items"])) == ("full", [diagnostic])
     again = await pull_diagnostics(editor, previousResultId=report["resultId"])
     assert again == {"kind": "unchanged", "resultId": report["resultId"]}
 
@@ -203,7 +203,7 @@ async def pull_diagnostics(editor: Any, **more: object) -> dict[str, Any]:
     return await editor.request("textDocument/diagnostic", {"textDocument": {"uri": URI}, **more})
 
 
-def typo_range(start: int) -> dict[str, Any]:
+def make_typo_range(start: int) -> dict[str, Any]:
     """Return the range of the typo. The emoji before it is two units in UTF-16."""
     return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": start + 3}}
 

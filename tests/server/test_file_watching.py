@@ -19,7 +19,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-async def watched_patterns(editor: Editor) -> list[Any]:
+async def find_watched_patterns(editor: Editor) -> list[Any]:
     """Return the patterns that the server registers."""
 
     def is_for_files(params: dict[str, Any]) -> bool:
@@ -36,7 +36,7 @@ def report_changes(editor: Editor, *files: Path, kind: int = 2) -> None:
 async def test_the_client_is_asked_to_watch_the_settings_files(spawn: Spawn, project: Path, tmp_path: Path):
     editor = await spawn("vscode", rootUri=project.as_uri())
 
-    assert await watched_patterns(editor) == [
+    assert await find_watched_patterns(editor) == [
         {"baseUri": (tmp_path / "home").as_uri(), "pattern": "config.toml"},
         {"baseUri": project.as_uri(), "pattern": "lsp-harness.toml"},
         {"baseUri": project.as_uri(), "pattern": "localcode.toml"},
@@ -49,7 +49,11 @@ async def test_a_client_that_watches_only_the_workspace_registers_these_files(sp
     client_capabilities["workspace"]["didChangeWatchedFiles"] = {"dynamicRegistration": True}
     editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
 
-    assert await watched_patterns(editor) == ["**/lsp-harness.toml", "**/localcode.toml", "**/lsp-harness.local.toml"]
+    assert await find_watched_patterns(editor) == [
+        "**/lsp-harness.toml",
+        "**/localcode.toml",
+        "**/lsp-harness.local.toml",
+    ]
 
 
 async def test_a_client_without_file_watching_is_not_asked(spawn: Spawn, project: Path):
@@ -134,7 +138,7 @@ async def test_a_settings_file_in_another_folder_is_not_read(spawn: Spawn, proje
 
 async def test_a_project_that_is_not_trusted_is_neither_watched_nor_read(spawn: Spawn, project: Path, tmp_path: Path):
     editor = await spawn("vscode", rootUri=project.as_uri(), initializationOptions={"trusted": False})
-    assert await watched_patterns(editor) == [{"baseUri": (tmp_path / "home").as_uri(), "pattern": "config.toml"}]
+    assert await find_watched_patterns(editor) == [{"baseUri": (tmp_path / "home").as_uri(), "pattern": "config.toml"}]
     default = await read_model(editor)
 
     (project / "lsp-harness.toml").write_text('[model]\npath = "theirs"\n')

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Spawn
-from tests.support.lsp import Editor, frame_message, id_as_json
+from tests.support.lsp import Editor, encode_id, frame_message
 
 STATUS = {"method": "workspace/executeCommand", "params": {"command": "lspHarness.status"}}
 INLINE = "textDocument/inlineCompletion"
@@ -24,7 +24,7 @@ async def is_alive(editor: Editor) -> bool:
     return "version" in await editor.request(STATUS["method"], STATUS["params"])
 
 
-def codes_without_id(editor: Editor) -> list[int]:
+def list_codes_without_id(editor: Editor) -> list[int]:
     """Return the codes of the errors without an id."""
     return [
         message["error"]["code"]
@@ -76,10 +76,10 @@ async def test_ids_are_echoed_exactly(spawn: Spawn, id: Any):
 
     editor.send({"id": id, **STATUS}, {"id": [id], "method": "x"})
 
-    await editor.find(lambda message: id_as_json(message.get("id")) == id_as_json(id) and "result" in message)
+    await editor.find(lambda message: encode_id(message.get("id")) == encode_id(id) and "result" in message)
     editor.request_ids.remove([id])
     assert await is_alive(editor)
-    assert codes_without_id(editor) == [-32600]
+    assert list_codes_without_id(editor) == [-32600]
 
 
 @pytest.mark.parametrize("id", [None, True, [], {}, [1], {"a": 1}])
@@ -89,7 +89,7 @@ async def test_a_request_with_an_invalid_id_is_refused_without_an_id(spawn: Spaw
     editor.write(frame_message(json.dumps({"jsonrpc": "2.0", "id": id, "method": "shutdown"}).encode()))
 
     assert await is_alive(editor)
-    assert codes_without_id(editor) == [-32600]
+    assert list_codes_without_id(editor) == [-32600]
 
 
 async def test_two_requests_with_one_id_get_two_answers(spawn: Spawn):
@@ -150,7 +150,7 @@ async def test_an_invalid_body_is_refused_without_an_id(spawn: Spawn, body: byte
     editor.write(frame_message(body))
 
     assert await is_alive(editor)
-    assert codes_without_id(editor) == [code]
+    assert list_codes_without_id(editor) == [code]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ async def test_answers_without_a_request_are_ignored(spawn: Spawn):
     editor.write(frame_message(b'{"method":"exit"}'))
 
     assert await is_alive(editor)
-    assert codes_without_id(editor) == []
+    assert list_codes_without_id(editor) == []
 
 
 @pytest.mark.parametrize("result", [5, "x", [], {"applied": "maybe"}, {}])
@@ -223,7 +223,7 @@ async def test_broken_frames_are_survived_on_a_pipe(spawn: Spawn, invalid_bytes:
     editor.write(invalid_bytes)
 
     assert await is_alive(editor)
-    assert set(codes_without_id(editor)) <= {-32700, -32600}
+    assert set(list_codes_without_id(editor)) <= {-32700, -32600}
 
 
 async def test_other_spellings_of_the_header_are_read(spawn: Spawn):

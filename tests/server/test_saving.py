@@ -36,16 +36,16 @@ async def wait_for_symbols(editor: Editor, query: str, files: list[str]) -> None
         assert editor.process.returncode is None
 
 
-def did_save(file: Path) -> tuple[str, dict[str, Any]]:
+def make_did_save(file: Path) -> tuple[str, dict[str, Any]]:
     return "textDocument/didSave", {"textDocument": {"uri": file.as_uri()}}
 
 
-def did_change_watched_files(file: Path) -> tuple[str, dict[str, Any]]:
+def make_did_change_watched_files(file: Path) -> tuple[str, dict[str, Any]]:
     return "workspace/didChangeWatchedFiles", {"changes": [{"uri": file.as_uri(), "type": 2}]}
 
 
 @pytest.mark.usefixtures("without_file_events")
-@pytest.mark.parametrize("notification", [did_save, did_change_watched_files])
+@pytest.mark.parametrize("notification", [make_did_save, make_did_change_watched_files])
 async def test_a_saved_file_is_indexed_without_a_file_watch_of_the_system(
     spawn: Spawn, workspace: Path, notification: Any
 ):

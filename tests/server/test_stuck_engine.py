@@ -52,12 +52,12 @@ def make_command(name: str, *arguments: object) -> dict[str, object]:
     return {"command": f"lspHarness.{name}", "arguments": list(arguments)}
 
 
-def completion_params(character: int, kind: int = 1) -> dict[str, object]:
+def make_completion_params(character: int, kind: int = 1) -> dict[str, object]:
     position = {"line": 1, "character": character}
     return {"textDocument": {"uri": URI}, "position": position, "context": {"triggerKind": kind}}
 
 
-def shown_messages(editor: Editor) -> list[str]:
+def list_shown_messages(editor: Editor) -> list[str]:
     return [
         message["params"]["message"] for message in editor.received if message.get("method") == "window/showMessage"
     ]
@@ -77,9 +77,13 @@ async def test_a_waiting_request_fails_once_and_the_next_one_is_answered(engine_
         assert [type(answer) for answer in answers] == [ResponseError, ResponseError]
         assert all(STUCK in str(answer) for answer in answers)
         assert has_ended(process.pid)
-    assert len([message for message in shown_messages(editor) if STUCK in message]) == len(shown_messages(editor)) == 1
+    assert (
+        len([message for message in list_shown_messages(editor) if STUCK in message])
+        == len(list_shown_messages(editor))
+        == 1
+    )
     # the request starts a new engine
-    await editor.request("textDocument/inlineCompletion", completion_params(15))
+    await editor.request("textDocument/inlineCompletion", make_completion_params(15))
     assert peer_pid(engine_socket) not in (None, process.pid)
 
 

@@ -10,7 +10,7 @@ from tests.support.lsp import Editor, ResponseError
 TEXT = "# 𐐀\nclass Circle:\n    def area(self):\n        return 1\n\n\nlimit = 3\n"
 
 
-def values_of(symbol: dict, *names: str) -> tuple:
+def read_values(symbol: dict, *names: str) -> tuple:
     return tuple(symbol[name] for name in names)
 
 
@@ -25,7 +25,7 @@ async def test_an_outline_is_a_tree_where_the_client_shows_one(spawn: Spawn):
 
     [circle, limit] = symbols
     [area] = circle["children"]
-    assert [values_of(symbol, "name", "kind") for symbol in (circle, area, limit)] == [
+    assert [read_values(symbol, "name", "kind") for symbol in (circle, area, limit)] == [
         ("Circle", 5),
         ("area", 6),
         ("limit", 13),
@@ -71,9 +71,9 @@ async def wait_for_symbols(editor: Editor, query: str, count: int) -> list[dict]
 async def test_symbols_of_the_workspace_are_found(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     [circle, area] = await wait_for_symbols(editor, "circle", 2)
-    assert values_of(circle, "name", "kind") == ("Circle", 5)
+    assert read_values(circle, "name", "kind") == ("Circle", 5)
     assert circle["location"]["uri"] == (workspace / "shapes.py").as_uri()
-    assert values_of(area, "name", "kind") == ("CircleArea", 12)
+    assert read_values(area, "name", "kind") == ("CircleArea", 12)
     [radius] = await wait_for_symbols(editor, "radius", 1)
     # in UTF-16 units, as the client counts
     assert radius["location"]["range"] == {"start": {"line": 0, "character": 8}, "end": {"line": 0, "character": 14}}

@@ -27,17 +27,17 @@ def change(version: int, *changes: dict[str, object]) -> dict[str, object]:
     return {"method": "textDocument/didChange", "params": {"textDocument": document, "contentChanges": list(changes)}}
 
 
-def completion_params(line: int, character: int) -> dict[str, object]:
+def make_completion_params(line: int, character: int) -> dict[str, object]:
     return {"textDocument": {"uri": URI}, "position": make_position(line, character), "context": {"triggerKind": 2}}
 
 
-async def completed_line(editor: Editor, line: int, character: int) -> tuple[str, dict[str, object]]:
+async def request_completed_line(editor: Editor, line: int, character: int) -> tuple[str, dict[str, object]]:
     """Return the line up to the cursor, version and byte offset that the harness had, and the range of its answer."""
-    item = (await editor.request("textDocument/inlineCompletion", completion_params(line, character)))["items"][0]
+    item = (await editor.request("textDocument/inlineCompletion", make_completion_params(line, character)))["items"][0]
     return item["insertText"].split("\n")[0], item["range"]
 
 
-async def typo_places(editor: Editor, version: int) -> list[tuple[int, int]]:
+async def find_typo_places(editor: Editor, version: int) -> list[tuple[int, int]]:
     """Return the places of the findings for `teh` in this version."""
     await release_harness(editor, URI)
     params = await editor.find_params(
@@ -99,7 +99,7 @@ async def test_changes_land_where_the_client_means(
 
     editor.send(change(2, *changes))
 
-    assert await typo_places(editor, 2) == places
+    assert await find_typo_places(editor, 2) == places
 
 
 @pytest.mark.parametrize(("client", "column", "offset"), [("plain", 3, 6), ("nvim", 6, 6), ("eglot", 2, 6)])
@@ -107,7 +107,7 @@ async def test_columns_are_counted_in_the_negotiated_encoding(spawn: Spawn, clie
     editor = await spawn(client)
     editor.open(URI, "é😀")
 
-    text, answer_range = await completed_line(editor, 0, column)
+    text, answer_range = await request_completed_line(editor, 0, column)
 
     assert text == f"é😀v1:{offset}a"
     assert answer_range == {"start": make_position(0, 0), "end": make_position(0, column)}
@@ -117,8 +117,8 @@ async def test_positions_past_the_end_are_the_end(spawn: Spawn):
     editor = await spawn("plain")
     editor.open(URI, "ab\ncd")
 
-    assert (await completed_line(editor, 0, 2147483647))[0] == "abv1:2a"
-    assert (await completed_line(editor, 2147483647, 0))[0] == "cdv1:5a"
+    assert (await request_completed_line(editor, 0, 2147483647))[0] == "abv1:2a"
+    assert (await request_completed_line(editor, 2147483647, 0))[0] == "cdv1:5a"
 
 
 async def test_negative_positions_are_refused(spawn: Spawn):
@@ -127,20 +127,20 @@ async def test_negative_positions_are_refused(spawn: Spawn):
 
     for line, character in ((-1, 0), (0, -1), (2**31, 0), (0, 2**40)):
         with pytest.raises(ResponseError, match=r"^-32602: params of textDocument/inlineCompletion are not valid"):
-            await completed_line(editor, line, character)
+            await request_completed_line(editor, line, character)
 
-    assert (await completed_line(editor, 0, 1))[0] == "av1:1a"
+    assert (await request_completed_line(editor, 0, 1))[0] == "av1:1a"
 
 
 async def test_a_document_that_is_not_open_is_named_in_the_refusal(spawn: Spawn):
     editor = await spawn("plain")
 
     with pytest.raises(ResponseError, match=rf"^-32602: {URI} is not open"):
-        await completed_line(editor, 0, 0)
+        await request_completed_line(editor, 0, 0)
     editor.open(URI, "x")
     editor.close_document(URI)
     with pytest.raises(ResponseError, match=rf"^-32602: {URI} is not open"):
-        await completed_line(editor, 0, 0)
+        await request_completed_line(editor, 0, 0)
     # these are notifications, so they get no answer
     editor.close_document(URI)
     editor.send(change(9, {"text": "y"}))
@@ -148,7 +148,7 @@ async def test_a_document_that_is_not_open_is_named_in_the_refusal(spawn: Spawn)
     editor.notify("textDocument/willSave", 5)
 
     editor.open(URI, "again", version=1)
-    assert (await completed_line(editor, 0, 5))[0] == "againv1:5a"
+    assert (await request_completed_line(editor, 0, 5))[0] == "againv1:5a"
 
 
 MISSING = "missing"
@@ -172,7 +172,7 @@ async def test_a_change_is_applied_with_any_version(spawn: Spawn, version: objec
 
     editor.send(first, second)
 
-    assert (await completed_line(editor, 0, 9))[0].startswith("aYYc!v")
+    assert (await request_completed_line(editor, 0, 9))[0].startswith("aYYc!v")
     status = await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
     reported_version = 5 if version == 5.0 and version is not True else version if type(version) is int else None
     assert status["documents"] == [
@@ -216,7 +216,7 @@ async def test_an_impossible_change_is_reported_once_and_later_changes_are_not_a
 
     # its diagnostics are removed, and requests get no result
     await editor.find_params("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
-    assert await editor.request("textDocument/inlineCompletion", completion_params(0, 0)) is None
+    assert await editor.request("textDocument/inlineCompletion", make_completion_params(0, 0)) is None
     assert await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": URI}}) is None
     with pytest.raises(ResponseError, match=f"^-32602: the text of {URI} is not known .*; close the file and open it"):
         await editor.request("workspace/executeCommand", {"command": "lspHarness.explain", "arguments": [{"uri": URI}]})
@@ -227,7 +227,7 @@ async def test_an_impossible_change_is_reported_once_and_later_changes_are_not_a
 
     # the whole text makes it known again
     editor.send(change(5, INSERT, WHOLE_TEXT, make_replacement(make_position(0, 0), make_position(0, 1), "yy")))
-    assert (await completed_line(editor, 0, 9))[0].startswith("yy tehv")
+    assert (await request_completed_line(editor, 0, 9))[0].startswith("yy tehv")
     status = await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
     assert status["outOfStep"] == []
 
@@ -238,7 +238,7 @@ async def test_a_document_that_is_lost_twice_is_reported_twice(spawn: Spawn):
         editor.open(URI, "x")
         editor.send({"method": "textDocument/didChange", "params": {"textDocument": {"uri": URI}}})
     editor.open(URI, "again")
-    assert (await completed_line(editor, 0, 5))[0] == "againv1:5a"
+    assert (await request_completed_line(editor, 0, 5))[0] == "againv1:5a"
     assert len(find_warnings(editor)) == 2
 
 
@@ -247,10 +247,10 @@ async def test_a_change_of_an_unknown_document_is_reported_once(spawn: Spawn):
 
     editor.send(change(2, INSERT), change(3, INSERT))
 
-    assert await editor.request("textDocument/inlineCompletion", completion_params(0, 0)) is None
+    assert await editor.request("textDocument/inlineCompletion", make_completion_params(0, 0)) is None
     assert ["it was never opened" in warning for warning in find_warnings(editor)] == [True]
     editor.open(URI, "now")
-    assert (await completed_line(editor, 0, 3))[0] == "nowv1:3a"
+    assert (await request_completed_line(editor, 0, 3))[0] == "nowv1:3a"
 
 
 async def test_a_change_of_the_whole_text_opens_an_unknown_document(spawn: Spawn):
@@ -258,7 +258,7 @@ async def test_a_change_of_the_whole_text_opens_an_unknown_document(spawn: Spawn
 
     editor.send(change(2, INSERT, WHOLE_TEXT))
 
-    assert (await completed_line(editor, 0, 5))[0] == "x tehv2:5a"
+    assert (await request_completed_line(editor, 0, 5))[0] == "x tehv2:5a"
     assert find_warnings(editor) == []
 
 
@@ -271,10 +271,10 @@ async def test_a_change_behind_the_end_of_a_document_is_ignored(spawn: Spawn):
     editor.send(change(2, INSERT), change(3, WHOLE_TEXT))
 
     with pytest.raises(ResponseError, match="is not open"):
-        await completed_line(editor, 0, 0)
+        await request_completed_line(editor, 0, 0)
     assert ["came after it was closed" in warning for warning in find_warnings(editor)] == [True]
     editor.open(URI, "again")
-    assert (await completed_line(editor, 0, 5))[0] == "againv1:5a"
+    assert (await request_completed_line(editor, 0, 5))[0] == "againv1:5a"
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ async def test_a_text_with_bytes_that_are_not_utf8_is_opened(spawn: Spawn):
     editor.write(
         frame_message(b'{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":%s}}' % item)
     )
-    assert await typo_places(editor, 1) == [(0, 4)]
+    assert await find_typo_places(editor, 1) == [(0, 4)]
 
 
 @pytest.mark.parametrize("number", [2**31, 2**63, 1e300, 1.7976931348623157e308, 9007199254740991])
@@ -325,7 +325,7 @@ async def test_a_range_that_ends_beyond_all_numbers_ends_with_the_text(spawn: Sp
             {"range": {"start": make_position(0, 0), "end": {**end, "line": 0}}, "text": ""},
         )
     )
-    assert await typo_places(editor, 2) == [(1, 0)]
+    assert await find_typo_places(editor, 2) == [(1, 0)]
 
 
 @pytest.mark.parametrize("item", [{"text": 5}, {"text": None}, {}])
@@ -333,14 +333,14 @@ async def test_a_document_without_a_text_is_reported_once(spawn: Spawn, item: di
     editor = await spawn("plain")
     for _ in range(2):
         editor.notify("textDocument/didOpen", {"textDocument": {"uri": URI, **item}})
-    assert await editor.request("textDocument/inlineCompletion", completion_params(0, 0)) is None
+    assert await editor.request("textDocument/inlineCompletion", make_completion_params(0, 0)) is None
     assert len(find_warnings(editor)) == 1
 
 
 async def test_a_document_without_a_language_or_version_is_opened(spawn: Spawn):
     editor = await spawn("plain")
     editor.notify("textDocument/didOpen", {"textDocument": {"uri": URI, "text": "ab"}})
-    assert (await completed_line(editor, 0, 2))[0] == "abv0:2a"
+    assert (await request_completed_line(editor, 0, 2))[0] == "abv0:2a"
 
 
 async def test_changes_of_a_text_of_five_megabytes_are_applied(spawn: Spawn):
@@ -352,7 +352,7 @@ async def test_changes_of_a_text_of_five_megabytes_are_applied(spawn: Spawn):
     for version in range(2, 22):
         editor.send(change(version, make_replacement(make_position(lines - 1, 5), make_position(lines - 1, 6), "ö")))
 
-    text, answer_range = await completed_line(editor, lines - 1, 8)
+    text, answer_range = await request_completed_line(editor, lines - 1, 8)
     assert text.startswith("x = 'ö' v21:")
     assert answer_range["start"] == make_position(lines - 1, 0)
 
@@ -363,7 +363,7 @@ async def test_binary_text_gets_no_offer(spawn: Spawn):
     action = {"textDocument": {"uri": URI}, "range": {"start": make_position(0, 0), "end": make_position(0, 0)}}
     diagnostic = {"range": {"start": make_position(0, 3), "end": make_position(0, 6)}, "message": "typo"}
 
-    assert await editor.request("textDocument/inlineCompletion", completion_params(0, 3)) == {"items": []}
+    assert await editor.request("textDocument/inlineCompletion", make_completion_params(0, 3)) == {"items": []}
     assert await editor.request("textDocument/codeAction", {**action, "context": {"diagnostics": [diagnostic]}}) == []
 
 
@@ -379,9 +379,9 @@ async def test_a_request_is_answered_for_the_version_at_its_sending(spawn: Spawn
     try:
         editor.open(URI, "x = 1\n")
         editor.send(
-            {"id": "v1", "method": "textDocument/inlineCompletion", "params": completion_params(0, 5)},
+            {"id": "v1", "method": "textDocument/inlineCompletion", "params": make_completion_params(0, 5)},
             change(2, {"text": "y"}),
-            {"id": "v2", "method": "textDocument/inlineCompletion", "params": completion_params(0, 5)},
+            {"id": "v2", "method": "textDocument/inlineCompletion", "params": make_completion_params(0, 5)},
             change(3, {"text": "zz"}),
             change(4, {"text": "zzz"}),
         )

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Spawn
-from tests.support.lsp import Editor, id_as_json
+from tests.support.lsp import Editor, encode_id
 
 DATA = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", Path(__file__).parents[3] / "shared/data/dev"))
 VECTORS = DATA / "lsp_vectors.jsonl.gz"
@@ -35,7 +35,7 @@ async def test_every_request_is_answered_exactly_once(spawn: Spawn, client: str)
         # ids repeat in the file; some "notifications" are invalid because they have one
         if row["kind"] == "request" or "id" in message:
             message["id"] = f"vector-{number}"
-            methods[id_as_json(message["id"])] = row["method"]
+            methods[encode_id(message["id"])] = row["method"]
             if "method" not in message:
                 editor.request_ids.append(message["id"])
         editor.send(message)
@@ -44,13 +44,12 @@ async def test_every_request_is_answered_exactly_once(spawn: Spawn, client: str)
     await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
     await editor.until(
         lambda: (
-            len(methods.keys() & {id_as_json(m.get("id")) for m in editor.received if "method" not in m})
-            == len(methods)
+            len(methods.keys() & {encode_id(m.get("id")) for m in editor.received if "method" not in m}) == len(methods)
         )
     )
 
     answers = {
-        id_as_json(m["id"]): m for m in editor.received if "method" not in m and id_as_json(m.get("id")) in methods
+        encode_id(m["id"]): m for m in editor.received if "method" not in m and encode_id(m.get("id")) in methods
     }
     assert {answers[id]["error"]["code"] for id, method in methods.items() if method == "initialize"} == {-32600}
     assert not [m for m in editor.received if m.get("method") == "window/showMessage"]

@@ -16,7 +16,7 @@ ALL = [
 SELECTION = {"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 16}}
 
 
-def offered_actions(actions: list[Any]) -> list[tuple[str, str, str]]:
+def list_offered_actions(actions: list[Any]) -> list[tuple[str, str, str]]:
     return [(a["title"], a["kind"], a["command"]["command"]) for a in actions]
 
 
@@ -32,12 +32,12 @@ async def test_verbs_are_offered_by_kind_and_only_those_the_client_can_run(spawn
     for editor in (vscode, nvim):
         editor.open(uri, TEXT)
 
-    assert offered_actions(await request_actions(vscode, uri)) == ALL
-    assert offered_actions(await request_actions(vscode, uri, "refactor.rewrite")) == ALL[:1]
-    assert offered_actions(await request_actions(vscode, uri, "refactor")) == ALL
+    assert list_offered_actions(await request_actions(vscode, uri)) == ALL
+    assert list_offered_actions(await request_actions(vscode, uri, "refactor.rewrite")) == ALL[:1]
+    assert list_offered_actions(await request_actions(vscode, uri, "refactor")) == ALL
     assert await request_actions(vscode, uri, "quickfix") == []
     # this client has no command that asks for an instruction
-    assert offered_actions(await request_actions(nvim, uri)) == ALL[1:]
+    assert list_offered_actions(await request_actions(nvim, uri)) == ALL[1:]
     [explain] = await request_actions(nvim, uri)
     assert explain["command"]["arguments"] == [{"uri": uri, "range": SELECTION}]
 

@@ -11,7 +11,7 @@ URI = "file:///ws/a.py"
 VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
 
 
-def with_lenses(client: str = "vscode", *, refresh: bool = True) -> dict[str, Any]:
+def make_capabilities_with_lenses(client: str = "vscode", *, refresh: bool = True) -> dict[str, Any]:
     """Return the capabilities of a client that shows lenses."""
     declared = read_capabilities(client)
     declared["textDocument"]["codeLens"] = {}
@@ -24,7 +24,7 @@ async def request_lenses(editor: Editor) -> Any:
 
 
 async def test_a_verdict_is_a_lens_whose_command_shows_its_document(spawn: Spawn):
-    editor = await spawn("vscode", capabilities=with_lenses())
+    editor = await spawn("vscode", capabilities=make_capabilities_with_lenses())
     editor.open(URI, "fine")
     await editor.find_params("workspace/codeLens/refresh")
 
@@ -37,7 +37,7 @@ async def test_a_verdict_is_a_lens_whose_command_shows_its_document(spawn: Spawn
 
 
 async def test_a_lens_names_the_check_that_failed(spawn: Spawn):
-    editor = await spawn("vscode", capabilities=with_lenses())
+    editor = await spawn("vscode", capabilities=make_capabilities_with_lenses())
     editor.open(URI, "teh")
     await editor.find_params("workspace/codeLens/refresh")
 
@@ -45,7 +45,7 @@ async def test_a_lens_names_the_check_that_failed(spawn: Spawn):
     assert lens["command"]["title"] == "verification failed ✗ spelling"
 
 
-@pytest.mark.parametrize("declared", [read_capabilities("vscode"), with_lenses(refresh=False)])
+@pytest.mark.parametrize("declared", [read_capabilities("vscode"), make_capabilities_with_lenses(refresh=False)])
 async def test_clients_that_cannot_refresh_lenses_get_none(spawn: Spawn, declared: dict[str, Any]):
     editor = await spawn("vscode", capabilities=declared)
     editor.open(URI, "fine")
@@ -56,7 +56,7 @@ async def test_clients_that_cannot_refresh_lenses_get_none(spawn: Spawn, declare
 
 
 async def test_a_long_verification_shows_its_progress(spawn: Spawn):
-    editor = await spawn("vscode", capabilities=with_lenses())
+    editor = await spawn("vscode", capabilities=make_capabilities_with_lenses())
     editor.open(URI, "slow")
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
     assert begin["value"]["title"] == "Verifying with lsp-harness"

@@ -18,7 +18,7 @@ async def open_text(spawn: Spawn) -> Editor:
     return editor
 
 
-def action_params(start: int, end: int) -> dict[str, object]:
+def make_action_params(start: int, end: int) -> dict[str, object]:
     lsp_range = {"start": {"line": 1, "character": start}, "end": {"line": 1, "character": end}}
     return {"textDocument": DOCUMENT, "range": lsp_range, "context": {"diagnostics": []}}
 
@@ -34,8 +34,8 @@ async def test_opening_and_saving_warm_the_place_the_user_was_last_seen_at(spawn
 async def test_a_code_action_without_a_selection_says_where_the_cursor_is(spawn: Spawn):
     editor = await open_text(spawn)
 
-    await editor.request("textDocument/codeAction", action_params(1, 1))
-    await editor.request("textDocument/codeAction", action_params(0, 2))
+    await editor.request("textDocument/codeAction", make_action_params(1, 1))
+    await editor.request("textDocument/codeAction", make_action_params(0, 2))
 
     await editor.until(lambda: "warm 4" in editor.errors)
     assert "warm 5" not in editor.errors

@@ -72,11 +72,11 @@ def read_event_data(opened: OpenSession, type: str) -> list[dict[str, Any]]:
     return [dict(event.data) for event in read_log(opened.session.log.path) if event.type == type]
 
 
-def entered_states(opened: OpenSession) -> list[str]:
+def list_entered_states(opened: OpenSession) -> list[str]:
     return [data["state"] for data in read_event_data(opened, "state.entered")]
 
 
-def outcomes_by_state(opened: OpenSession) -> dict[str, str]:
+def group_outcomes_by_state(opened: OpenSession) -> dict[str, str]:
     return {data["state"]: data["outcome"] for data in read_event_data(opened, "state.exited")}
 
 
@@ -84,7 +84,7 @@ def outcomes_by_state(opened: OpenSession) -> dict[str, str]:
 async def test_a_prompt_without_a_task_is_answered_with_a_list_of_possible_tasks(open_scripted: OpenScripted):
     opened = await open_scripted({"text": "other"}, driver="code")
     stopped = await ask(opened, "hello")
-    assert (stopped.reason, entered_states(opened)) == ("completed", ["UNDERSTAND", "ANSWER", "COMPLETE"])
+    assert (stopped.reason, list_entered_states(opened)) == ("completed", ["UNDERSTAND", "ANSWER", "COMPLETE"])
     assert "Which code is it about" in stopped.text
     assert read_event_data(opened, "intent.chosen") == [{"intent": "other", "chooser": "model", "reason": ""}]
 
@@ -106,7 +106,7 @@ async def test_a_question_is_answered_and_no_file_is_changed(open_scripted: Open
     opened = await open_scripted({"text": "explain"}, {"text": "It computes an area."}, driver="code")
     write_files(project, geo=GEO)
     stopped = await ask(opened, "what does area do?")
-    assert entered_states(opened) == ["UNDERSTAND", "LOCATE", "ANSWER", "COMPLETE"]
+    assert list_entered_states(opened) == ["UNDERSTAND", "LOCATE", "ANSWER", "COMPLETE"]
     assert stopped.text.startswith("It computes an area.")
     assert (project / "geo.py").read_text() == GEO
     assert read_event_data(opened, "edit.proposed") == []
@@ -239,7 +239,7 @@ async def test_a_rename_of_a_parameter_needs_no_model(open_scripted: OpenScripte
         .replace("factor=2", "ratio=2")
     )
     assert shapes == expected
-    assert "5 edits: Shape.scale at shapes.py:2" in outcomes_by_state(opened)["PLAN"]
+    assert "5 edits: Shape.scale at shapes.py:2" in group_outcomes_by_state(opened)["PLAN"]
     assert (await opened.undo()).paths == ("shapes.py", "test_shapes.py", "uses.py")
     assert (project / "shapes.py").read_text() == SHAPES
 
@@ -266,7 +266,7 @@ async def test_places_that_only_resemble_uses_are_named_and_not_changed(open_scr
     write_files(project, shapes=SHAPES, uses=USES, guess="import shapes\n\n\n" + guess)
     await ask(opened, "rename the parameter factor of Shape.scale to ratio")
     assert (project / "guess.py").read_text().endswith(guess)
-    assert "Look at guess.py:5: these may mean it, too, and stay as they are" in outcomes_by_state(opened)["PLAN"]
+    assert "Look at guess.py:5: these may mean it, too, and stay as they are" in group_outcomes_by_state(opened)["PLAN"]
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ async def test_a_rename_that_is_not_safe_is_refused(
     with pytest.raises(NoAnswer, match=message):
         await ask(opened, prompt)
     assert (project / "shapes.py").read_text() == SHAPES
-    assert entered_states(opened)[-1] == "FAILED"
+    assert list_entered_states(opened)[-1] == "FAILED"
 
 
 AREA = "import math\n\n\ndef area(radius):\n    return math.pi * radius ** 2\n"
@@ -358,8 +358,8 @@ async def test_random_answers_of_the_model_follow_the_table_of_states(
         try:
             await ask(opened, "let area take a unit and return it")
         except HarnessError:
-            assert entered_states(opened)[-1] == "FAILED"
-        entered = entered_states(opened)
+            assert list_entered_states(opened)[-1] == "FAILED"
+        entered = list_entered_states(opened)
         assert entered[0] == "UNDERSTAND"
         table: Mapping[str, Collection[str]] = {**NEXT_STATES}
         for state, following in pairwise(entered):

@@ -11,11 +11,11 @@ from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.session_undo import UndoWish
 from lsp_harness.wire.event import Event
-from tests.sessions.conftest import OpenScripted, ask, say, tool_call
+from tests.sessions.conftest import OpenScripted, ask, make_tool_call, say
 
 
 def make_bash_call(command: str) -> dict[str, object]:
-    return tool_call("bash", command=command, execution="inline")
+    return make_tool_call("bash", command=command, execution="inline")
 
 
 def read_checkpoints(opened: OpenSession) -> list[list[str]]:
@@ -38,7 +38,7 @@ async def test_an_undo_restores_removed_renamed_and_created_files(open_scripted:
 
 async def test_an_edit_and_a_command_of_one_turn_are_undone_together(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
-        tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), make_bash_call("rm geo.py"), say("done")
+        make_tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), make_bash_call("rm geo.py"), say("done")
     )
     await ask(opened, "go")
     await opened.undo(UndoWish(with_commands=True))
@@ -65,8 +65,8 @@ async def test_a_command_without_changes_is_no_turn_to_undo(open_scripted: OpenS
 
 async def test_edits_of_a_subagent_are_undone_with_the_turn_of_its_parent(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
-        tool_call("agent", prompt="x", preset="edit"),
-        tool_call("create", path="made.py", text="x = 1\n"),
+        make_tool_call("agent", prompt="x", preset="edit"),
+        make_tool_call("create", path="made.py", text="x = 1\n"),
         say("made"),
         say("ok"),
     )
@@ -104,7 +104,7 @@ async def test_a_written_edit_succeeds_although_its_checkpoint_is_gone(
         raise FileMissing("there is no checkpoint")
 
     monkeypatch.setattr(Checkpoints, "seal", fail)
-    opened = await open_scripted(tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), say("done"))
+    opened = await open_scripted(make_tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), say("done"))
     await ask(opened, "go")
     ends = [
         event.type for event in read_log(opened.session.log.path) if event.type in ("tool.completed", "tool.failed")
@@ -117,7 +117,7 @@ async def test_a_written_edit_succeeds_although_its_checkpoint_is_gone(
 
 async def test_an_ordinary_undo_keeps_changes_during_a_command(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
-        tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), make_bash_call("echo x > made"), say("done")
+        make_tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), make_bash_call("echo x > made"), say("done")
     )
     await ask(opened, "go")
     result = await opened.undo()
@@ -129,7 +129,7 @@ async def test_an_ordinary_undo_keeps_changes_during_a_command(open_scripted: Op
 
 
 async def test_an_unconfirmed_undo_needs_a_permission(open_scripted: OpenScripted, tmp_path: Path):
-    opened = await open_scripted(tool_call("create", path="made.py", text="x = 1\n"), say("done"), has_person=True)
+    opened = await open_scripted(make_tool_call("create", path="made.py", text="x = 1\n"), say("done"), has_person=True)
     await opened.set_permission_mode("acceptEdits")
     await ask(opened, "go")
     await opened.set_permission_mode("ask")

@@ -22,8 +22,8 @@ from tests.sessions.test_code_turns import (
     AREA,
     SHOW,
     UNIT,
-    entered_states,
-    outcomes_by_state,
+    group_outcomes_by_state,
+    list_entered_states,
     project,
     read_event_data,
     write_files,
@@ -123,7 +123,7 @@ async def test_callers_are_written_at_once_and_applied_in_the_order_of_the_plan(
     assert "Producing candidate 6 for total at report.py:9..." in [
         data.get("reason") for data in read_event_data(opened, "state.entered")
     ]
-    assert entered_states(opened)[-1] == "COMPLETE"
+    assert list_entered_states(opened)[-1] == "COMPLETE"
     await opened.aclose()
 
 
@@ -132,7 +132,7 @@ async def test_an_item_whose_engine_fails_ends_the_others_and_keeps_finished_ite
     opened = await open_concurrent(project, engine)
     with pytest.raises(EngineError, match="the engine has died"):
         await ask(opened, TASK)
-    assert entered_states(opened)[-1] == "FAILED"
+    assert list_entered_states(opened)[-1] == "FAILED"
     assert [data["item"] for data in read_event_data(opened, "plan.item.completed")] == [0, 1]
     assert (project / "report.py").read_text() == BOTH
     await opened.aclose()
@@ -149,7 +149,9 @@ async def test_the_model_swaps_an_item_with_the_next_one(project: Path):
     ]
     assert decided == [(1, True, True), (2, True, False)]
     assert [data["path"] for data in read_event_data(opened, "plan.item.completed")] == SWAPPED
-    assert outcomes_by_state(opened)["PLAN"] == "3 edits: area at geo.py:4, show at show.py:5, report at report.py:5"
+    assert (
+        group_outcomes_by_state(opened)["PLAN"] == "3 edits: area at geo.py:4, show at show.py:5, report at report.py:5"
+    )
     first, second = engine.foreground_requests[1:3]
     assert "Next caller show: print(area(1))" in prompt_text(first)
     # the last item has no next one
@@ -169,7 +171,7 @@ async def test_the_model_swaps_an_item_with_the_next_one(project: Path):
     again.record_start()
     await again.session.finish_waiting()
     assert [data["path"] for data in read_event_data(again, "plan.item.completed")] == SWAPPED
-    assert entered_states(again)[-1] == "COMPLETE"
+    assert list_entered_states(again)[-1] == "COMPLETE"
     await again.aclose()
 
 

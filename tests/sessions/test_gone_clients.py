@@ -12,9 +12,9 @@ from lsp_harness.kernel.log.session_log import find_holder
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.sessions.session_host import serve_session
 from lsp_harness.sessions.session_options import SessionOptions
-from tests.sessions.conftest import OpenScripted, ask, say, tool_call
+from tests.sessions.conftest import OpenScripted, ask, make_tool_call, say
 
-RUN = tool_call("bash", command="touch x", execution="inline")
+RUN = make_tool_call("bash", command="touch x", execution="inline")
 ANSWER = {"command": "permission", "decision": "allow"}
 
 

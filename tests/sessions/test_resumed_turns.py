@@ -16,7 +16,7 @@ from tests.sessions.test_code_turns import (
     SHOW,
     UNIT,
     UNIT_REPORT,
-    entered_states,
+    list_entered_states,
     project,
     read_event_data,
     write_files,
@@ -37,7 +37,7 @@ def read_files(project: Path) -> list[str]:
     return [(project / f"{name}.py").read_text() for name in ("geo", "report", "show")]
 
 
-def missing_replies(types: Sequence[str]) -> list[str]:
+def list_missing_replies(types: Sequence[str]) -> list[str]:
     """Return the replies that are still needed after events of these types."""
     decisions, items = types.count("plan.item.decided"), types.count("plan.item.completed")
     replies = ["edit"] * ("intent.chosen" not in types) + ["change", "keep"][decisions:]
@@ -71,12 +71,12 @@ async def test_a_turn_that_was_killed_after_any_event_is_continued(open_scripted
     for cut in cuts[cuts.index(types.index("turn.started")) :]:
         log.write_text("".join(lines[: cut + 1]))
         write_base(project)
-        replies = missing_replies(types[: cut + 1])
+        replies = list_missing_replies(types[: cut + 1])
         opened = await open_scripted(*({"text": text} for text in replies), driver="code", resume=first.session.id)
         assert opened.unfinished_prompt == TASK
         assert await resume_session(opened) == len(replies), types[cut]
         assert read_files(project) == result
-        assert entered_states(opened)[-1] == "COMPLETE"
+        assert list_entered_states(opened)[-1] == "COMPLETE"
         assert opened.unfinished_prompt == ""
         await opened.aclose()
 

@@ -14,7 +14,7 @@ from lsp_harness.project import lazy_index
 from lsp_harness.project.lazy_index import LazyIndex
 from lsp_harness.sessions.direct_call import CallOutcome, call_tool
 from lsp_harness.sessions.open_session import OpenSession
-from tests.sessions.conftest import OpenScripted, ask, say, tool_call
+from tests.sessions.conftest import OpenScripted, ask, make_tool_call, say
 
 USE = "from geo import area\n\n\ndef main():\n    return area(2)\n"
 
@@ -79,7 +79,7 @@ async def test_a_subagent_uses_the_index_of_its_parent(
 
     monkeypatch.setattr(FolderIndex, "__init__", count)
     opened = await open_scripted(
-        tool_call("agent", prompt="where is area used?"),
+        make_tool_call("agent", prompt="where is area used?"),
         say('<tool_call>\n{"name": "find_references", "arguments": {"name": "area"}}\n</tool_call>'),
         say("in use.py", expect="use.py:5"),
         say("done"),
@@ -162,7 +162,7 @@ async def test_a_list_of_tools_does_not_hide_files_from_the_listed_tool(open_scr
 # -- how tools are shown
 @pytest.mark.parametrize(("window", "is_short"), [(8192, False), (600, True)])
 async def test_the_window_decides_how_tools_are_shown(open_scripted: OpenScripted, window: int, *, is_short: bool):
-    call = tool_call("symbol_overview", path="geo.py")
+    call = make_tool_call("symbol_overview", path="geo.py")
     opened = await open_scripted(call, say("one"), context_tokens=window)
     await ask(opened, "which symbols are there?")
     engine = cast("ScriptedEngine", opened.parts.models[0].engine)
@@ -195,7 +195,7 @@ async def test_the_values_of_secret_variables_are_in_no_file(
 ):
     monkeypatch.setenv("MY_API_KEY", "v4lue that nobody may see")
     opened = await open_scripted(
-        tool_call("bash", command="env; printf '%s' \"$DB_PASSWORD\" | sed s/x/x/", execution="inline"),
+        make_tool_call("bash", command="env; printf '%s' \"$DB_PASSWORD\" | sed s/x/x/", execution="inline"),
         say("done"),
         env={"DB_PASSWORD": 'an0ther"one'},
     )

@@ -18,14 +18,14 @@ from lsp_harness.sessions.agent_presets import PRESETS, READING_TOOLS, narrow_to
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.subagent_tool import SubagentTool
 from lsp_harness.wire.event import Event
-from tests.sessions.conftest import OpenScripted, ask, say, tool_call
+from tests.sessions.conftest import OpenScripted, ask, make_tool_call, say
 
 
 def read_events(opened: OpenSession, id: str = "") -> list[Event]:
     return list(read_log(opened.session.log.folder.parent / (id or opened.session.id) / "events.jsonl"))
 
 
-def only_event(found: list[Event], type: str) -> Event:
+def find_only_event(found: list[Event], type: str) -> Event:
     [event] = [event for event in found if event.type == type]
     return event
 
@@ -46,12 +46,15 @@ def listen_for_questions(opened: OpenSession) -> asyncio.Queue[Event]:
 
 async def test_the_parent_gets_only_the_answer_and_the_child_has_its_own_log(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="read geo.py"), tool_call("read", path="geo.py"), say("PI is 3"), say("It is 3.")
+        make_tool_call("agent", prompt="read geo.py"),
+        make_tool_call("read", path="geo.py"),
+        say("PI is 3"),
+        say("It is 3."),
     )
     stopped = await ask(opened, "what is PI?")
     assert (stopped.reason, stopped.text) == ("completed", "It is 3.")
     own = read_events(opened)
-    started, finished = only_event(own, "task.started").data, only_event(own, "agent.finished").data
+    started, finished = find_only_event(own, "task.started").data, find_only_event(own, "agent.finished").data
     assert (started["kind"], finished["text"], finished["reason"]) == ("subagent", "PI is 3", "completed")
     child_id = started["session_id"]
     assert child_id == finished["session_id"] != opened.session.id
@@ -59,8 +62,8 @@ async def test_the_parent_gets_only_the_answer_and_the_child_has_its_own_log(ope
     assert "PI = 3" not in json.dumps([event.data for event in own])
     assert [event.data["tool"] for event in own if event.type == "tool.started"] == ["agent"]
     child = read_events(opened, child_id)
-    assert only_event(child, "session.started").data["parent"] == opened.session.id
-    assert "PI = 3" in only_event(child, "tool.completed").data["output"]
+    assert find_only_event(child, "session.started").data["parent"] == opened.session.id
+    assert "PI = 3" in find_only_event(child, "tool.completed").data["output"]
     assert child[-1].type == "session.closed"
     # the child got a prompt of its own, and the parent goes on with the answer
     _, first_of_child, _, last = read_prompts(opened)
@@ -72,14 +75,14 @@ async def test_the_parent_gets_only_the_answer_and_the_child_has_its_own_log(ope
 
 async def test_a_preset_limits_the_tools_and_no_subagent_starts_another_one(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="write x.py", preset="explore"),
-        tool_call("create", path="x.py", text="x = 1\n"),
-        tool_call("agent", prompt="do it"),
+        make_tool_call("agent", prompt="write x.py", preset="explore"),
+        make_tool_call("create", path="x.py", text="x = 1\n"),
+        make_tool_call("agent", prompt="do it"),
         say("I cannot"),
         say("no"),
     )
     await ask(opened, "make x.py")
-    child = read_events(opened, only_event(read_events(opened), "task.started").data["session_id"])
+    child = read_events(opened, find_only_event(read_events(opened), "task.started").data["session_id"])
     reasons = [event.data["reason"] for event in child if event.type == "tool.failed"]
     assert reasons == ["not_allowed", "unknown_tool"]
     assert not (opened.options.root / "x.py").exists()
@@ -87,8 +90,8 @@ async def test_a_preset_limits_the_tools_and_no_subagent_starts_another_one(open
 
 async def test_a_subagent_has_no_more_permissions_than_its_parent(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="write x.py", preset="edit"),
-        tool_call("create", path="x.py", text="x = 1\n"),
+        make_tool_call("agent", prompt="write x.py", preset="edit"),
+        make_tool_call("create", path="x.py", text="x = 1\n"),
         say("done"),
         say("ok"),
         allowed_tools=("agent", "read", "create"),
@@ -100,8 +103,8 @@ async def test_a_subagent_has_no_more_permissions_than_its_parent(open_scripted:
     asked = asyncio.ensure_future(ask(opened, "make x.py"))
     opened.answer_question((await questions.get()).data["request_id"], {"decision": "allow"})
     await asked
-    child = read_events(opened, only_event(read_events(opened), "task.started").data["session_id"])
-    assert only_event(child, "session.started").data["permission_mode"] == "acceptEdits"
+    child = read_events(opened, find_only_event(read_events(opened), "task.started").data["session_id"])
+    assert find_only_event(child, "session.started").data["permission_mode"] == "acceptEdits"
     decided = [(event.data["tool"], event.data["by"]) for event in child if event.type == "permission.decided"]
     assert decided == [("create", "mode"), ("lint", "mode")]
     assert (opened.options.root / "x.py").read_text() == "x = 1\n"
@@ -115,8 +118,8 @@ def test_the_tools_of_a_preset_are_narrowed_by_those_of_the_parent():
 
 async def test_a_question_of_a_subagent_is_answered_by_the_client_of_the_parent(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="list", preset="edit"),
-        tool_call("bash", command="touch made", execution="inline"),
+        make_tool_call("agent", prompt="list", preset="edit"),
+        make_tool_call("bash", command="touch made", execution="inline"),
         say("done"),
         say("ok"),
         permission_mode="ask",
@@ -138,7 +141,7 @@ async def test_a_question_of_a_subagent_is_answered_by_the_client_of_the_parent(
 
 async def test_the_parent_learns_when_a_background_subagent_ends(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="count", execution="background"),
+        make_tool_call("agent", prompt="count", execution="background"),
         say("it runs"),
         say("there are 7"),
         say("7 it is"),
@@ -164,15 +167,18 @@ async def test_the_parent_learns_when_a_background_subagent_ends(open_scripted: 
     is_over.set()
     await asyncio.wait_for(ended.wait(), 10)
     own = read_events(opened)
-    assert only_event(own, "invocation.auto").data["task_id"] == only_event(own, "task.completed").data["task_id"]
-    assert only_event(own, "agent.finished").data["is_background"] is True
+    assert (
+        find_only_event(own, "invocation.auto").data["task_id"]
+        == find_only_event(own, "task.completed").data["task_id"]
+    )
+    assert find_only_event(own, "agent.finished").data["is_background"] is True
     assert "[explore completed] there are 7" in read_prompts(opened)[-1]
 
 
 async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="wait", preset="edit", execution="background"),
-        tool_call("bash", command="sleep 300 & echo $! > pipe; wait", execution="inline"),
+        make_tool_call("agent", prompt="wait", preset="edit", execution="background"),
+        make_tool_call("bash", command="sleep 300 & echo $! > pipe; wait", execution="inline"),
         say("it runs"),
     )
     # whoever is asked first, the replies are in the order parent, child, parent
@@ -198,16 +204,16 @@ async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(op
     result = await opened.cancel_task(task.task_id)
     assert result["status"] == "cancelled"
     assert pid not in [process.pid for process in list_processes()]
-    assert only_event(read_events(opened), "agent.finished").data["reason"] == "cancelled"
+    assert find_only_event(read_events(opened), "agent.finished").data["reason"] == "cancelled"
     child = read_events(opened, task.session_id)
-    assert only_event(child, "task.cancelled")
-    assert only_event(child, "turn.stopped").data["reason"] == "cancelled"
+    assert find_only_event(child, "task.cancelled")
+    assert find_only_event(child, "turn.stopped").data["reason"] == "cancelled"
     assert child[-1].type == "session.closed"
 
 
 async def test_hooks_can_refuse_a_subagent_and_are_called_at_its_end(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="first"), say("one"), tool_call("agent", prompt="second"), say("no")
+        make_tool_call("agent", prompt="first"), say("one"), make_tool_call("agent", prompt="second"), say("no")
     )
     seen: list[dict[str, Any]] = []
 
@@ -218,7 +224,7 @@ async def test_hooks_can_refuse_a_subagent_and_are_called_at_its_end(open_script
     opened.parts.hooks.add(Hook("subagentStop", function=lambda payload: seen.append(dict(payload)) or {}))
     await ask(opened, "go")
     assert [(end["preset"], end["reason"]) for end in seen] == [("explore", "completed")]
-    assert "too many" in only_event(read_events(opened), "tool.failed").data["output"]
+    assert "too many" in find_only_event(read_events(opened), "tool.failed").data["output"]
 
 
 @pytest.mark.parametrize(
@@ -228,29 +234,29 @@ async def test_hooks_can_refuse_a_subagent_and_are_called_at_its_end(open_script
 async def test_a_wrong_input_is_explained_to_the_model(
     open_scripted: OpenScripted, arguments: dict[str, Any], message: str
 ):
-    opened = await open_scripted(tool_call("agent", **arguments), say("ok"))
+    opened = await open_scripted(make_tool_call("agent", **arguments), say("ok"))
     await ask(opened, "go")
-    assert message in only_event(read_events(opened), "tool.failed").data["output"]
+    assert message in find_only_event(read_events(opened), "tool.failed").data["output"]
 
 
 async def test_a_subagent_that_fails_is_an_error_for_the_model(open_scripted: OpenScripted, tmp_path: Path):
-    opened = await open_scripted(tool_call("agent", prompt="x"), {"error": "the engine broke"}, say("ok"))
+    opened = await open_scripted(make_tool_call("agent", prompt="x"), {"error": "the engine broke"}, say("ok"))
     await ask(opened, "go")
-    assert "the engine broke" in only_event(read_events(opened), "tool.failed").data["output"]
-    assert only_event(read_events(opened), "agent.finished").data["reason"] == "error"
+    assert "the engine broke" in find_only_event(read_events(opened), "tool.failed").data["output"]
+    assert find_only_event(read_events(opened), "agent.finished").data["reason"] == "error"
 
 
 async def test_the_tokens_of_a_session_limit_its_subagents(open_scripted: OpenScripted):
-    opened = await open_scripted(tool_call("agent", prompt="x"), max_tokens_total=10)
+    opened = await open_scripted(make_tool_call("agent", prompt="x"), max_tokens_total=10)
     stopped = await ask(opened, "go")
     assert stopped.reason == "budget_exceeded"
-    assert "all 10 tokens of the session are used" in only_event(read_events(opened), "tool.failed").data["output"]
+    assert "all 10 tokens of the session are used" in find_only_event(read_events(opened), "tool.failed").data["output"]
 
 
 async def test_the_tokens_of_a_subagent_count_for_its_parent(open_scripted: OpenScripted):
-    opened = await open_scripted(tool_call("agent", prompt="x"), say("found it"), say("ok"), say("more"))
+    opened = await open_scripted(make_tool_call("agent", prompt="x"), say("found it"), say("ok"), say("more"))
     await ask(opened, "go")
-    finished = only_event(read_events(opened), "agent.finished").data
+    finished = find_only_event(read_events(opened), "agent.finished").data
     child = [
         event.data["usage"] for event in read_events(opened, finished["session_id"]) if event.type == "model.completed"
     ]
@@ -265,7 +271,7 @@ async def test_the_tokens_of_a_subagent_count_for_its_parent(open_scripted: Open
 
 async def test_running_subagents_and_their_parent_share_one_budget(open_scripted: OpenScripted):
     opened = await open_scripted(
-        say("hello"), tool_call("read", path="geo.py"), {"hang": True}, max_tokens_total=1_000_000
+        say("hello"), make_tool_call("read", path="geo.py"), {"hang": True}, max_tokens_total=1_000_000
     )
     await ask(opened, "go")
     own = opened.session.state.tokens.total

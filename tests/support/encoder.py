@@ -12,7 +12,7 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = ("read", "file", "##s", "##ing", *"abcdefghijklmnopqrstuvwxyz", *(f"##{c}" for c in "bcdefghijklmnopqrtuvwxyz"))
 
 
-def tiny_encoder(*, mean: bool = True, seed: int = 1) -> dict[str, bytes]:
+def make_tiny_encoder(*, mean: bool = True, seed: int = 1) -> dict[str, bytes]:
     """Return the files of the publisher by name; equal arguments give equal bytes."""
     config = {
         "hidden_size": WIDTH,

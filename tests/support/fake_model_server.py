@@ -184,7 +184,7 @@ def _decide(user_text: str, result: str | None) -> Reply:
     return Reply("RAN " + result.strip())
 
 
-def _text_of(content: Any) -> str:
+def _read_text(content: Any) -> str:
     """Return the text of a message, whose content is a text or a list of parts."""
     if isinstance(content, str):
         return content
@@ -198,13 +198,13 @@ def _format_event(value: Mapping[str, Any], name: str = "") -> str:
 def _make_call(reply: Reply, names: set[str]) -> tuple[str, Any]:
     """Return the name and input of the called tool, which is one of those that the agent offers."""
     if not reply.tool:
-        return _shell_call(reply.command, names)
+        return _make_shell_call(reply.command, names)
     if reply.tool not in names:
         raise AssertionError(f"no tool {reply.tool} is among {sorted(names)}")
     return reply.tool, reply.input
 
 
-def _shell_call(command: str, names: set[str]) -> tuple[str, Any]:
+def _make_shell_call(command: str, names: set[str]) -> tuple[str, Any]:
     shapes: dict[str, dict[str, Any]] = {
         "Bash": {"command": command, "description": "run it"},
         "bash": {"command": command, "description": "run it"},
@@ -235,7 +235,7 @@ class _Messages:
             content = message["content"]
             for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
                 if message["role"] == "user" and block["type"] == "tool_result":
-                    result = "denied" if block.get("is_error") else _text_of(block["content"])
+                    result = "denied" if block.get("is_error") else _read_text(block["content"])
                 elif message["role"] == "user" and COMMAND.search(block.get("text", "")):
                     text, result = block["text"], None
         return _decide(text, result)
@@ -299,8 +299,8 @@ class _Responses:
             if str(item.get("type", "")).endswith("_output"):
                 output = item["output"]
                 result = output if isinstance(output, str) else json.dumps(output)
-            elif item.get("role") == "user" and COMMAND.search(_text_of(item["content"])):
-                text, result = _text_of(item["content"]), None
+            elif item.get("role") == "user" and COMMAND.search(_read_text(item["content"])):
+                text, result = _read_text(item["content"]), None
         return _decide(text, result)
 
     def whole(self, body: Any, reply: Reply) -> dict[str, Any]:
@@ -353,9 +353,9 @@ class _Chat:
         text, result = "", None
         for message in body["messages"]:
             if message["role"] == "tool":
-                result = _text_of(message["content"])
-            elif message["role"] == "user" and COMMAND.search(_text_of(message["content"])):
-                text, result = _text_of(message["content"]), None
+                result = _read_text(message["content"])
+            elif message["role"] == "user" and COMMAND.search(_read_text(message["content"])):
+                text, result = _read_text(message["content"]), None
         return _decide(text, result)
 
     def _call(self, body: Any, reply: Reply) -> dict[str, Any]:
@@ -400,8 +400,8 @@ class _Gemini:
             responses = [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
             if responses:
                 result = json.dumps(responses[-1]["response"])
-            elif COMMAND.search(_text_of(content["parts"])):
-                text, result = _text_of(content["parts"]), None
+            elif COMMAND.search(_read_text(content["parts"])):
+                text, result = _read_text(content["parts"]), None
         return _decide(text, result)
 
     def whole(self, body: Any, reply: Reply) -> dict[str, Any]:

@@ -19,7 +19,7 @@ END_S = 30.0
 
 
 @asynccontextmanager
-async def forked_stdio_client(
+async def open_forked_stdio_client(
     arguments: Sequence[str], environment: Mapping[str, str], modules: tuple[str, ...]
 ) -> AsyncGenerator[tuple[Any, Any]]:
     """Start a server, and yield the streams of its messages.

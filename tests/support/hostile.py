@@ -71,13 +71,13 @@ def make_indented_text(rng: random.Random, language: str) -> str:
     return "".join(" " * n + line for n in range(rng.choice((250, 1_000, 1_700))))
 
 
-def one_line(rng: random.Random, language: str) -> str:
+def make_one_line(rng: random.Random, language: str) -> str:
     _, opens, within, closes = rng.choice(NESTS[language])
     unit = rng.choice((f"{opens}{within}{closes};", "f(x,1);", '"abc",', "a+", "word "))
     return rng.choice(("", "é", "😀")) + unit * (rng.choice((20_000, 200_000, LARGE)) // len(unit))
 
 
-def no_blanks(rng: random.Random, language: str) -> str:
+def make_text_without_blanks(rng: random.Random, language: str) -> str:
     letters = SIGNS + "abcxyz0123456789" * rng.choice((1, 4))
     return "".join(rng.choices(letters, k=rng.choice((2_000, 20_000, 200_000))))
 
@@ -102,7 +102,7 @@ def make_text_with_conflicts(rng: random.Random, language: str) -> str:
     )
 
 
-def half_written(rng: random.Random, language: str) -> str:
+def make_half_written_text(rng: random.Random, language: str) -> str:
     start = rng.choice(('"""\n', "/* \n", "(\n", "{\n", "def f(\n", "`\n", "<<EOF\n", "<!--\n", "'\n"))
     return start + "".join(f"function f{n}(a) {{\n    return a + {n}\n}}\n" for n in range(rng.choice((300, 3_000))))
 
@@ -129,12 +129,12 @@ def make_huge_text(rng: random.Random, language: str) -> str:
 KINDS: dict[str, Make] = {
     "deep nesting": make_nested_text,
     "deep indentation": make_indented_text,
-    "one line": one_line,
-    "no whitespace": no_blanks,
+    "one line": make_one_line,
+    "no whitespace": make_text_without_blanks,
     "signs only": make_text_of_signs,
     "binary-like": make_binary_text,
     "conflict markers": make_text_with_conflicts,
-    "half written": half_written,
+    "half written": make_half_written_text,
     "another language": make_foreign_text,
     "2 MB": make_huge_text,
 }
@@ -150,7 +150,7 @@ def make_hostile_texts(count: int, seed: int) -> Iterator[HostileText]:
         yield HostileText(kind, language, KINDS[kind](rng, language))
 
 
-def hostile_cases(seed: int) -> Iterator[HostileText]:
+def make_hostile_cases(seed: int) -> Iterator[HostileText]:
     """Yield the texts that once stopped the server, or took seconds for each key."""
     rng = random.Random(seed)
 
@@ -186,7 +186,9 @@ def hostile_cases(seed: int) -> Iterator[HostileText]:
     yield HostileText("deep nesting, named", "yaml", "".join(" " * n + "a:\n" for n in range(2_000)))
     yield HostileText("deep nesting, named", "markdown", ">" * 5_000 + " x\n")
     for language in ("python", "javascript", "typescript", "rust", "csharp", "php", "ruby", "go", "css", "shellscript"):
-        yield HostileText("half written, named", language, half_written(random.Random(f"{seed} {language}"), language))
+        yield HostileText(
+            "half written, named", language, make_half_written_text(random.Random(f"{seed} {language}"), language)
+        )
         yield HostileText(
             "another language, named", language, make_foreign_text(random.Random(f"{seed} {language}"), language)
         )

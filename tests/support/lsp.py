@@ -120,8 +120,8 @@ class Editor:
 
     async def answer(self, id: Any) -> Any:
         """Return the result for an id. Raises ResponseError."""
-        await self.until(lambda: id_as_json(id) in self._answers)
-        message = self._answers[id_as_json(id)]
+        await self.until(lambda: encode_id(id) in self._answers)
+        message = self._answers[encode_id(id)]
         if "error" in message:
             raise ResponseError(message["error"])
         return message["result"]
@@ -175,8 +175,8 @@ class Editor:
 
     def check_answers(self) -> None:
         """Check that each request got exactly one answer."""
-        answers = Counter(id_as_json(m["id"]) for m in self.received if "method" not in m and m.get("id") is not None)
-        assert answers == Counter(map(id_as_json, self.request_ids)), self.errors
+        answers = Counter(encode_id(m["id"]) for m in self.received if "method" not in m and m.get("id") is not None)
+        assert answers == Counter(map(encode_id, self.request_ids)), self.errors
 
     async def kill(self) -> None:
         """Kill the process at the end of a test, whatever happened in it."""
@@ -204,7 +204,7 @@ class Editor:
         async with self._changed:
             self.received.append(message)
             if "method" not in message:
-                self._answers.setdefault(id_as_json(message.get("id")), message)
+                self._answers.setdefault(encode_id(message.get("id")), message)
             self._changed.notify_all()
         if "method" in message and "id" in message and message["method"] not in self.muted:
             reply = self.replies.get(message["method"])
@@ -225,7 +225,7 @@ class Editor:
             self._changed.notify_all()
 
 
-def id_as_json(id: Any) -> str:
+def encode_id(id: Any) -> str:
     """Return an id as it is written in JSON: 1, 1.0 and "1" are three different ids."""
     return json.dumps(id)
 

@@ -65,7 +65,7 @@ class Scenario:
         """Record everything that happened in a history."""
         states = self._documents()
         first, offset = states[0]
-        states = states if self.moved or not offset else [(_without_last_character(first, offset), 0), *states]
+        states = states if self.moved or not offset else [(_remove_last_character(first, offset), 0), *states]
         shift = len(states) - len(self.texts)
         for number, (document, at) in enumerate(states):
             if number:
@@ -91,7 +91,7 @@ class Scenario:
         return items
 
 
-def _without_last_character(document: Document, offset: int) -> Document:
+def _remove_last_character(document: Document, offset: int) -> Document:
     """Return the text without the character before the cursor."""
     start = offset - len(encode(decode(document.data[:offset])[-1]))
     return document.apply_edit(Edit(start, offset, b""), 0)

@@ -67,7 +67,7 @@ def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1,
 
 def _make_vocabulary() -> tuple[list[str], list[str]]:
     """Return the tokens, which are all bytes and the parts of `WORDS`, and the merges from left to right."""
-    byte_names = _byte_names()
+    byte_names = _make_byte_names()
     tokens, merges = list(byte_names), list[str]()
     for word in WORDS:
         pieces = [byte_names[byte] for byte in word.encode()]
@@ -81,15 +81,15 @@ def _make_vocabulary() -> tuple[list[str], list[str]]:
     return tokens, merges
 
 
-def tokens_to_text(ids: Iterable[int]) -> str:
+def decode_tokens(ids: Iterable[int]) -> str:
     """Return the text of these tokens; special tokens become blanks."""
     tokens, _ = _make_vocabulary()
-    byte_of = {name: byte for byte, name in enumerate(_byte_names())}
+    byte_of = {name: byte for byte, name in enumerate(_make_byte_names())}
     spelled = "".join(tokens[id] if id < len(tokens) else " " for id in ids)
     return bytes(byte_of.get(char, 32) for char in spelled).decode("utf-8", "replace")
 
 
-def _byte_names() -> list[str]:
+def _make_byte_names() -> list[str]:
     """Return how byte-level vocabularies write bytes: printable ones unchanged, the others from U+0100 on."""
     printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = iter(range(256, 512))
@@ -113,11 +113,11 @@ def _make_weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, n
         for part, heads in (("q", HEADS), ("k", KV_HEADS), ("v", KV_HEADS)):
             yield f"{at}.attn_{part}.weight", random_rows(heads * head, WIDTH, 2)
             yield f"{at}.attn_{part}.bias", random.normal(0, 0.1, heads * head)
-        yield f"{at}.attn_output.weight", _constant_first(random_rows(WIDTH, WIDTH, 2))
+        yield f"{at}.attn_output.weight", _clear_first_dimension(random_rows(WIDTH, WIDTH, 2))
         yield f"{at}.ffn_norm.weight", np.ones(WIDTH)
         yield f"{at}.ffn_gate.weight", random_rows(INNER, WIDTH, 2)
         yield f"{at}.ffn_up.weight", random_rows(INNER, WIDTH, 2)
-        yield f"{at}.ffn_down.weight", _constant_first(random_rows(WIDTH, INNER, 2))
+        yield f"{at}.ffn_down.weight", _clear_first_dimension(random_rows(WIDTH, INNER, 2))
     yield "output_norm.weight", np.ones(WIDTH)
     output = random_rows(vocabulary, WIDTH, 3)
     output[:normal, 0], output[normal:, 0] = 0, -40
@@ -126,7 +126,7 @@ def _make_weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, n
     yield "output.weight", output
 
 
-def _constant_first(weights: np.ndarray) -> np.ndarray:
+def _clear_first_dimension(weights: np.ndarray) -> np.ndarray:
     """Set the weights that would change the first dimension of the residual stream to zero."""
     weights[0] = 0
     return weights

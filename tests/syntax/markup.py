@@ -21,7 +21,7 @@ class Source(NamedTuple):
         return None if span is None else self.tree.data[span[0] : span[1]].decode()
 
 
-def tree_of(path: str, text: str) -> SyntaxTree:
+def parse_tree(path: str, text: str) -> SyntaxTree:
     """Parse a text without a time limit. The path decides its language."""
     document, language = Document.from_text(f"file:///{path}", text), language_for("", path)
     assert language is not None
@@ -34,7 +34,7 @@ def parse_marked(path: str, text: str) -> Source:
     assert rest, "no <|> in the source"
     start = len(before)
     end = start + len(rest[0]) if len(rest) == 2 else start
-    return Source(tree_of(path, text.replace("<|>", "")), start, end)
+    return Source(parse_tree(path, text.replace("<|>", "")), start, end)
 
 
 def read_fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
@@ -45,7 +45,7 @@ def read_fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
     """
     result = file.read_text("utf-8").split(heading)[0]
     name, source = result.removeprefix("-- ").split(" --\n", 1)
-    return result, tree_of(name, source)
+    return result, parse_tree(name, source)
 
 
 def read_golden(file: Path, result: str, *, update: bool) -> str:

@@ -77,7 +77,7 @@ class EditRun:
         self._begin()
 
     def _begin(self) -> None:
-        self.tree = _tree(Document.from_text(f"file:///{self.name}", self.source))
+        self.tree = _parse_tree(Document.from_text(f"file:///{self.name}", self.source))
         self._kept, self._undone = IncrementalDeclarations(self.tree), list[Edit]()
 
     def step(self) -> Edit:
@@ -108,7 +108,7 @@ class EditRun:
         )
 
 
-def _tree(document: Document) -> SyntaxTree:
+def _parse_tree(document: Document) -> SyntaxTree:
     tree = parse(document)
     assert tree is not None
     return tree

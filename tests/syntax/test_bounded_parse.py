@@ -24,7 +24,7 @@ def find_language(name: str) -> LanguageSpec:
     return result
 
 
-def tree_of(name: str, text: str) -> SyntaxTree:
+def parse_tree(name: str, text: str) -> SyntaxTree:
     tree = parse(Document.from_text("x", text, language=name))
     assert tree is not None
     return tree
@@ -100,7 +100,7 @@ def test_trees_on_which_queries_take_long_are_refused(name: str, text: str, limi
 
 
 def test_an_edit_is_parsed_within_the_allowance_too():
-    tree = tree_of("python", "x = 1\n")
+    tree = parse_tree("python", "x = 1\n")
     edit = Edit(0, 0, MANY_LINES)
     with pytest.raises(ParseBudgetExceeded):
         tree.apply_edit(edit, Allowance(20.0, TickingClock()))
@@ -119,7 +119,7 @@ def test_the_search_for_broken_lines_ends_with_its_allowance():
 
 
 def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPatch):
-    tree, used = tree_of("python", "x = (a + b * c\ny = 2\n"), list[Allowance]()
+    tree, used = parse_tree("python", "x = (a + b * c\ny = 2\n"), list[Allowance]()
     apply_edit = SyntaxTree.apply_edit
 
     def recorded(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
@@ -135,7 +135,7 @@ def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_expensive_trial_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
-    tree, numbers = tree_of("python", "x = (a + b * c\ny = 2\n"), count()
+    tree, numbers = parse_tree("python", "x = (a + b * c\ny = 2\n"), count()
     apply_edit = SyntaxTree.apply_edit
 
     def costly_first(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:

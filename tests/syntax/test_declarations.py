@@ -9,7 +9,7 @@ from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.languages.traits import DeclarationTraits
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.text.position import decode
-from tests.syntax.markup import read_fixture, read_golden, tree_of
+from tests.syntax.markup import parse_tree, read_fixture, read_golden
 
 FILES = sorted((Path(__file__).parent / "declarations").glob("*.txt"))
 EXPECTED = "-- declarations --\n"
@@ -72,7 +72,7 @@ if os.name == "nt":
 
 
 def test_deep_declarations_are_found_as_if_all_of_the_tree_were_walked():
-    tree = tree_of("deep.py", DEEP)
+    tree = parse_tree("deep.py", DEEP)
     result = find_declarations(tree.language, tree.data, tree.root)
     assert [qualified_name(result[0], item) for item in result[0]] == [
         "Inner",

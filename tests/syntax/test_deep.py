@@ -17,7 +17,7 @@ from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit
-from tests.syntax.markup import Source, parse_marked, tree_of
+from tests.syntax.markup import Source, parse_marked, parse_tree
 from tests.syntax.random_edits import list_sources
 
 DEEP = 1_100
@@ -93,7 +93,7 @@ def test_a_very_deep_place_is_found_in_one_descent():
 def test_the_nodes_around_a_place_are_the_parents_of_the_node_there(name: str, text: str):
     half, rng = len(text) // 2, random.Random(1)
     for written in (text, f"{text[:half]} ( = {text[half:]}"):
-        tree = tree_of(name, written)
+        tree = parse_tree(name, written)
         for start in rng.choices(range(len(tree.data)), k=20):
             end = min(len(tree.data), start + rng.choice((1, 2, 5)))
             node, parents = tree.root.descendant_for_byte_range(start, end), list[Node]()

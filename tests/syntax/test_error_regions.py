@@ -8,13 +8,13 @@ from lsp_harness.syntax.error_regions import Region, find_new_regions
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit, differences, line_edits
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 
 MANY = 20_000
 """So many that what compares each with each would not end before the test is given up."""
 
 
-def regions_touch(data: bytes, a: Region, b: Region) -> bool:
+def do_regions_touch(data: bytes, a: Region, b: Region) -> bool:
     return not data[min(a.end, b.end) : max(a.start, b.start)].strip()
 
 
@@ -23,9 +23,9 @@ def compare_slowly(old: list[Region], new: list[Region], data: bytes) -> list[in
     places, missing = [item for item in old if not item.token], [item for item in old if item.token]
     items: list[int] = []
     for index, region in enumerate(new):
-        if any(regions_touch(data, region, place) for place in places):
+        if any(do_regions_touch(data, region, place) for place in places):
             continue
-        twin = next((item for item in missing if regions_touch(data, region, item)), None)
+        twin = next((item for item in missing if do_regions_touch(data, region, item)), None)
         if region.token and twin:
             missing.remove(twin)
         else:
@@ -61,7 +61,7 @@ def test_many_errors_are_compared_in_one_pass():
 
 def test_an_edit_between_conflict_markers_is_judged():
     part = "<<<<<<< HEAD\ndef f(a):\n    return a\n=======\ndef f(b):\n    return b\n>>>>>>> x\n"
-    before = tree_of("a.py", part * 400)
+    before = parse_tree("a.py", part * 400)
     at = len(part) * 200
     edit = Edit(at, at, b"x = 1\n")
     after = before.apply_edit(edit, Allowance(BUDGET.text_s))

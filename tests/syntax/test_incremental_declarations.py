@@ -13,7 +13,7 @@ from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDecla
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 from tests.syntax.random_edits import EditRun, list_sources
 
 EDITS = 100
@@ -72,7 +72,7 @@ def never_whole(monkeypatch: pytest.MonkeyPatch):
     "text", ["\n        x = f(a, [1, ", "\n\n    @property\n    def more(self):\n        pass", "\n\nx = 1"]
 )
 def test_unfinished_code_is_followed_without_asking_about_all_of_the_text(text: str, never_whole):
-    tree = tree_of("a.py", CLASS)
+    tree = parse_tree("a.py", CLASS)
     result = IncrementalDeclarations(tree)
     never_whole()
     for now in type_text(tree, result, CLASS.index("return 150") + len("return 150"), text):
@@ -81,7 +81,7 @@ def test_unfinished_code_is_followed_without_asking_about_all_of_the_text(text: 
 
 def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytest.MonkeyPatch):
     text = CLASS + 'TEXT = """a text"""\n'
-    tree, result = tree_of("a.py", text), list[str]()
+    tree, result = parse_tree("a.py", text), list[str]()
     outcome, everything = IncrementalDeclarations(tree), incremental_declarations.find_symbol_rows
     monkeypatch.setattr(incremental_declarations, "MAX_PARTIAL_BYTES", 100)
     monkeypatch.setattr(
@@ -101,7 +101,7 @@ def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytes
 
 
 def test_a_list_of_declarations_does_not_change_with_later_edits():
-    tree = tree_of("a.py", CLASS)
+    tree = parse_tree("a.py", CLASS)
     result = IncrementalDeclarations(tree)
     before = result.list_declarations(tree)
     *_, now = type_text(tree, result, 0, "import os\n\n")
@@ -112,7 +112,7 @@ def test_a_list_of_declarations_does_not_change_with_later_edits():
 
 
 def test_an_edit_of_another_text_is_handled():
-    tree = tree_of("a.py", "def one(): ...\n")
+    tree = parse_tree("a.py", "def one(): ...\n")
     result = IncrementalDeclarations(tree)
     other = Document.from_text("file:///a.py", "def two(): ...\n")
     edit = Edit(0, 0, b"\n")
@@ -124,7 +124,7 @@ def test_an_edit_of_another_text_is_handled():
 
 
 def test_many_edits_between_two_questions_are_one_change():
-    now = tree_of("a.py", CLASS)
+    now = parse_tree("a.py", CLASS)
     result, rng = IncrementalDeclarations(now), random.Random(1)
     for _ in range(20):
         *_, now = type_text(now, result, rng.randrange(len(now.data)), "def x")

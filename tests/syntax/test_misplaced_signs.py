@@ -7,7 +7,7 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 
 
-def tree_of(language: str, text: str) -> SyntaxTree:
+def parse_tree(language: str, text: str) -> SyntaxTree:
     tree = parse(Document.from_text("x", text, language=language))
     assert tree is not None
     return tree
@@ -16,7 +16,7 @@ def tree_of(language: str, text: str) -> SyntaxTree:
 def describe_sign(language: str, text: str, *, replaced: bool = False) -> str:
     """Describe the error of the sign between `<|` and `|>`."""
     start = text.index("<|")
-    tree = tree_of(language, text.replace("<|", "").replace("|>", ""))
+    tree = parse_tree(language, text.replace("<|", "").replace("|>", ""))
     return describe_misplaced_sign(tree, start, text.index("|>") - 2, is_replacement=replaced)
 
 
@@ -150,14 +150,14 @@ def test_removing_a_token_that_leaves_meaningless_code_is_rejected(
         ":": text.find("kind ") + 4,
         "]": text.rfind(";"),
     }.get(token, 0)
-    assert is_misplaced_removal(tree_of(language, text), token.encode(), place) is hidden
+    assert is_misplaced_removal(parse_tree(language, text), token.encode(), place) is hidden
 
 
 def test_a_returned_value_stays_behind_its_keyword() -> None:
     text = "function A() {\n  return \n    b;\n}\n"
-    assert is_misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+    assert is_misplaced_removal(parse_tree("javascript", text), b"(", text.index("return ") + 7)
     text = "function A() {\n  return b;\n}\n"
-    assert not is_misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+    assert not is_misplaced_removal(parse_tree("javascript", text), b"(", text.index("return ") + 7)
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_a_returned_value_stays_behind_its_keyword() -> None:
 )
 def test_a_closing_bracket_stays_where_the_opening_one_may_be_missing(language: str, text: str, hidden: bool) -> None:
     place = len(text.rstrip("\n}"))
-    assert is_misplaced_removal(tree_of(language, text), b")", place) is hidden
+    assert is_misplaced_removal(parse_tree(language, text), b")", place) is hidden

@@ -13,7 +13,7 @@ from lsp_harness.syntax.symbols import name_uses
 from lsp_harness.syntax.symbols.name_uses import MAX_LINE_BYTES, UNKNOWN_RECEIVER, find_references, split_chain
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import matches
-from tests.syntax.markup import read_fixture, read_golden, tree_of
+from tests.syntax.markup import parse_tree, read_fixture, read_golden
 
 FILES = sorted((Path(__file__).parent / "references").glob("*.txt"))
 EXPECTED = "-- references --\n"
@@ -41,7 +41,7 @@ def test_every_language_with_queries_has_one():
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_search_for_one_name_finds_the_same_places(file: Path):
     name, source = file.read_text("utf-8").split(EXPECTED)[0].removeprefix("-- ").split(" --\n", 1)
-    tree = tree_of(name, source)
+    tree = parse_tree(name, source)
     everything = find_references(tree)
     for word in {item.name for item in everything}:
         assert find_references(tree, word) == [item for item in everything if item.name == word]
@@ -85,7 +85,7 @@ def test_a_name_is_searched_with_one_query_for_the_text(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(name_uses, "matches", matched)
     source = "valid = id\nidle(é_id, idé, id2)\n"
-    tree = tree_of("a.py", source)
+    tree = parse_tree("a.py", source)
     assert [reference.start for reference in find_references(tree, "id")] == [8]
     assert set(looked) == {(8, 10)}
 
@@ -93,14 +93,14 @@ def test_a_name_is_searched_with_one_query_for_the_text(monkeypatch: pytest.Monk
 def test_without_queries_only_the_text_near_a_word_of_a_long_line_is_read():
     bare = LanguageSpec("javascript", "tree_sitter_javascript")
     source = "a.b" * 30_000 + ".turn\n"
-    result = tree_of("a.js", source)
+    result = parse_tree("a.js", source)
     # otherwise this would take minutes
     [turn] = find_references(SyntaxTree(bare, result.document, result.tree), "turn")
     assert len(turn.receiver_chain) <= MAX_LINE_BYTES
 
 
 def test_a_variable_of_a_function_hides_the_outer_name():
-    tree = tree_of("a.py", "def f(turn):\n    turn()\n    x.turn()\n\nturn()\n\ndef g():\n    turn()\n")
+    tree = parse_tree("a.py", "def f(turn):\n    turn()\n    x.turn()\n\nturn()\n\ndef g():\n    turn()\n")
     assert [
         (reference.kind, reference.start, reference.local_scope_start) for reference in find_references(tree, "turn")
     ] == [
@@ -115,7 +115,7 @@ def test_a_variable_of_a_function_hides_the_outer_name():
 def test_without_queries_references_are_found_by_their_form():
     bare = LanguageSpec("java", "tree_sitter_java")
     source = 'class A {\n  // turn(1)\n  int go() { return this.rate().turn(größe("turn(2)")) + turn; }\n}\n'
-    result = tree_of("A.java", source)
+    result = parse_tree("A.java", source)
     tree = SyntaxTree(bare, result.document, result.tree)
     assert [(reference.kind, *reference.receiver_chain, reference.name) for reference in find_references(tree)] == [
         ("use", "A"),
@@ -133,7 +133,7 @@ def test_without_queries_references_are_found_by_their_form():
 
 
 def test_a_chain_of_thousands_of_calls_is_cut_at_its_limit():
-    tree = tree_of("a.py", "x = a" + ".b()" * 2_000 + "\n")
+    tree = parse_tree("a.py", "x = a" + ".b()" * 2_000 + "\n")
     chains = [reference.receiver_chain for reference in find_references(tree, "b")]
     assert len(chains) == 2_000
     assert chains[0] == ("a",)
@@ -144,7 +144,7 @@ def test_a_chain_of_thousands_of_calls_is_cut_at_its_limit():
 @pytest.mark.parametrize("name", ["a", "b", "f"])
 def test_one_walk_finds_the_same_references_as_a_look_at_each_place(name: str, monkeypatch: pytest.MonkeyPatch):
     text = "def f(a, b=1):\n    a.b(a).b\n    return f(b, a.f)\n\n\nclass A(f):\n    b: a = f(b).a\n" * 5
-    tree = tree_of("a.py", text)
+    tree = parse_tree("a.py", text)
     for within in (None, (30, 200)):
         result = list[list[name_uses.Reference]]()
         for most in (0, 1_000):

@@ -8,7 +8,7 @@ import pytest
 import lsp_harness
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.symbols.declared_text import read_declarations, read_python_lines
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 from tests.syntax.random_lines import compare_changed_texts
 
 OWN = sorted(Path(lsp_harness.__file__).parent.rglob("*.py"))
@@ -17,7 +17,7 @@ AFTER = "\n\nclass After(Base):\n    field = 1\n"
 
 
 def check(source: str) -> None:
-    tree = tree_of("a.py", source)
+    tree = parse_tree("a.py", source)
     assert not tree.root.has_error
     assert read_python_lines(tree.data) == find_declarations(tree.language, tree.data, tree.root)
 
@@ -116,7 +116,7 @@ def test_declarations_by_lines_are_those_of_the_tree(source: str):
 )
 def test_the_parser_is_used_if_lines_are_not_enough(source: str):
     for text in (source, source + AFTER.replace("\n", "\r\n" if "\r" in source else "\n")):
-        tree = tree_of("a.py", text)
+        tree = parse_tree("a.py", text)
         assert read_python_lines(tree.data) is None
         assert read_declarations(tree.language, tree.data) == find_declarations(tree.language, tree.data, tree.root)
 

@@ -22,7 +22,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "PARSE_TIME_S", 60.0)
 
 
-def tree_of(language: str, text: str) -> SyntaxTree:
+def parse_tree(language: str, text: str) -> SyntaxTree:
     tree = parse(Document.from_text("x", text, language=language))
     assert tree is not None
     return tree
@@ -30,7 +30,7 @@ def tree_of(language: str, text: str) -> SyntaxTree:
 
 def find_repairs(language: str, text: str, limits: TrialLimits = PATIENT) -> list[tuple[str, Recovery]]:
     """Return each repaired text with its repair, the likeliest first."""
-    tree = tree_of(language, text)
+    tree = parse_tree(language, text)
     recoveries = find_recoveries(tree, 0, 0, limits)
     return [(apply(tree.data, [result.edit]).decode(), result) for result in recoveries]
 
@@ -296,7 +296,7 @@ def test_an_improbable_repair_is_not_proposed() -> None:
 
 
 def test_code_that_the_parser_skipped_is_read_all_the_same() -> None:
-    texts = [token.text for token in read_lexemes(tree_of("csharp", "interface A  B, C\n{\n}\n"))]
+    texts = [token.text for token in read_lexemes(parse_tree("csharp", "interface A  B, C\n{\n}\n"))]
     assert texts == [b"interface", b"A", b"B", b",", b"C", b"{", b"}"]
 
 
@@ -306,6 +306,6 @@ def test_one_slip_is_one_wrong_missing_or_exchanged_letter() -> None:
 
 
 def test_no_two_trials_give_the_same_text() -> None:
-    tree = tree_of("python", "def f(a):\n    x = foo(a, bar(1)))\n    return [x\n")
+    tree = parse_tree("python", "def f(a):\n    x = foo(a, bar(1)))\n    return [x\n")
     results = [apply(tree.data, [trial.edit]) for trial in trials(BrokenText(tree, 0, 0))]
     assert len(results) == len(set(results))

@@ -9,7 +9,7 @@ from lsp_harness.syntax.scope import (
     function_text_span,
     statement_at,
 )
-from tests.syntax.markup import parse_marked, tree_of
+from tests.syntax.markup import parse_marked, parse_tree
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,14 @@ def test_imports_are_those_of_the_file():
         "import a\nfrom b import (\n    c,\n)\ntry:\n    import d\nexcept E:\n    pass\n\ndef f():\n    for x in y:\n"
         "        import e\n"
     )
-    tree = tree_of("a.py", source)
+    tree = parse_tree("a.py", source)
     assert [source[start:end] for start, end in find_imports(tree)] == [
         "import a",
         "from b import (\n    c,\n)",
         "import d",
     ]
     source = '#include <a.h>\r\n#include "b.h"\r\nint x;\r\n'
-    assert [source[start:end] for start, end in find_imports(tree_of("a.c", source))] == [
+    assert [source[start:end] for start, end in find_imports(parse_tree("a.c", source))] == [
         "#include <a.h>",
         '#include "b.h"',
     ]

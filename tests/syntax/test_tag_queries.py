@@ -40,7 +40,7 @@ SHAPES = """
 """
 
 
-def tree_of(language: LanguageSpec, text: str) -> SyntaxTree:
+def parse_tree(language: LanguageSpec, text: str) -> SyntaxTree:
     document = Document.from_text(f"file:///a.{language.id}", dedent(text).lstrip())
     return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 
@@ -63,7 +63,7 @@ def list_declarations(tree: SyntaxTree) -> list[str]:
 
 def test_definitions_of_tag_queries_are_declared():
     assert tag_queries.declaration_source(RUBY) == "tags"
-    assert list_declarations(tree_of(RUBY, SHAPES)) == snapshot(
+    assert list_declarations(parse_tree(RUBY, SHAPES)) == snapshot(
         [
             "module Shapes | module Shapes",
             "class Shapes.Circle | class Circle < Shape",
@@ -83,7 +83,7 @@ def test_a_name_belongs_to_the_smallest_node_of_its_tags(monkeypatch: pytest.Mon
         (module name: (constant) @name) @definition.unheard_of
     """
     monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", lambda _: result)
-    tree = tree_of(LanguageSpec("said", "tree_sitter_ruby"), SHAPES)
+    tree = parse_tree(LanguageSpec("said", "tree_sitter_ruby"), SHAPES)
     outcome, _ = find_declarations(tree.language, tree.data, tree.root)
     assert [(item.kind, item.name, tree.data[item.start : item.end].decode()[:8]) for item in outcome] == [
         ("class", "Circle", "class Ci"),
@@ -93,7 +93,7 @@ def test_a_name_belongs_to_the_smallest_node_of_its_tags(monkeypatch: pytest.Mon
 
 
 def test_a_part_of_a_text_has_its_enclosing_and_inner_declarations():
-    tree = tree_of(RUBY, SHAPES)
+    tree = parse_tree(RUBY, SHAPES)
     at = tree.data.index(b"PI * r")
     result, _ = find_declarations(tree.language, tree.data, tree.root, (at, at + 2))
     assert [qualified_name(result, item) for item in result] == ["Shapes", "Shapes.Circle", "Shapes.Circle.area"]
@@ -109,11 +109,11 @@ def test_bundled_languages_use_no_tag_queries(language: LanguageSpec):
 def test_tags_for_another_grammar_and_no_tags_at_all_are_lines(name: str):
     unfit = LanguageSpec(name, "tree_sitter_go")
     assert tag_queries.declaration_source(unfit) == "lines"
-    assert list_declarations(tree_of(unfit, "package a\nfunc f() {}\n")) == []
+    assert list_declarations(parse_tree(unfit, "package a\nfunc f() {}\n")) == []
 
 
 def test_an_open_text_is_followed():
-    tree = tree_of(RUBY, SHAPES)
+    tree = parse_tree(RUBY, SHAPES)
     following = IncrementalDeclarations(tree)
     before = tree.document
     at = before.data.index(b"area")
@@ -185,7 +185,7 @@ def test_declarations_of_scala_are_found():
           def unit(): Circle = new Circle(1)
         }
     """
-    assert list_declarations(tree_of(require_grammar("scala"), source)) == snapshot(
+    assert list_declarations(parse_tree(require_grammar("scala"), source)) == snapshot(
         [
             "interface Shape | trait Shape",
             "class Circle | class Circle(r: Double) extends Shape",
@@ -212,7 +212,7 @@ def test_declarations_of_swift_are_found():
             return Circle(radius: 1)
         }
     """
-    assert list_declarations(tree_of(require_grammar("swift"), source)) == snapshot(
+    assert list_declarations(parse_tree(require_grammar("swift"), source)) == snapshot(
         [
             "interface Shape | protocol Shape",
             "method Shape.area | func area() -> Double",
@@ -237,7 +237,7 @@ def test_declarations_of_elixir_are_found():
           end
         end
     """
-    assert list_declarations(tree_of(require_grammar("elixir"), source)) == snapshot(
+    assert list_declarations(parse_tree(require_grammar("elixir"), source)) == snapshot(
         [
             "module Shapes.Circle | defmodule Shapes.Circle",
             "function Shapes.Circle.area | def area(r)",
@@ -257,7 +257,7 @@ def test_declarations_of_ocaml_are_found():
         type color = Red | Green
         let rec fact n = if n = 0 then 1 else n * fact (n - 1)
     """
-    assert list_declarations(tree_of(require_grammar("ocaml"), source)) == snapshot(
+    assert list_declarations(parse_tree(require_grammar("ocaml"), source)) == snapshot(
         [
             "module Shapes | Shapes =",
             "type Shapes.circle | circle =",

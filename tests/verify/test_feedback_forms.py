@@ -28,7 +28,7 @@ async def answer_nothing(*args: object) -> str:
     return ""
 
 
-def no_engine() -> None:
+def refuse_engine() -> None:
     raise AssertionError
 
 
@@ -52,7 +52,7 @@ FORMS: list[tuple[Check, Finding, str]] = [
         "TYPE ERROR at line 12: Incompatible return value type",
     ),
     (
-        ReviewCheck(Reviewer(no_engine), "return 1"),  # type: ignore[arg-type]
+        ReviewCheck(Reviewer(refuse_engine), "return 1"),  # type: ignore[arg-type]
         Finding(0, 0, "the model says that this change does not address the task", "review", "NO"),
         "REVIEW: NO",
     ),

@@ -44,7 +44,7 @@ VALUES: dict[Any, st.SearchStrategy[Any]] = {
 OBJECTS = st.dictionaries(TEXTS.map(lambda key: f"key {key}"), JSON_VALUES, max_size=3)
 
 
-def frame_type(type: str) -> str:
+def read_frame_type(type: str) -> str:
     return FRAMES[type]({}, Event("", None, "", "", None, None, None, type))["type"]
 
 
@@ -134,7 +134,7 @@ def test_names_of_older_programs_are_read(frame: dict[str, Any], event: ClientEv
     assert parse_event(frame) == event
 
 
-@pytest.mark.parametrize("type", [type for type in FRAMES if frame_type(type) in EVENT_CLASSES])
+@pytest.mark.parametrize("type", [type for type in FRAMES if read_frame_type(type) in EVENT_CLASSES])
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_events_of_a_session_are_understood(type: str, data: st.DataObject):

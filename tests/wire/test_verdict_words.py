@@ -63,7 +63,7 @@ CASES: list[tuple[VerdictKind, tuple[Outcome, ...], str]] = [
 ]
 
 
-def frame_of(verdict: Verdict, candidate: int | None = 3, **changed: object) -> dict[str, object]:
+def make_frame(verdict: Verdict, candidate: int | None = 3, **changed: object) -> dict[str, object]:
     type, data = encode_event(ChecksCompleted.from_verdict(verdict, candidate))
     frame = encode_frame(Event("e", 1, "now", "s", 0, None, None, type, {**data, **changed}))
     assert frame
@@ -78,9 +78,9 @@ def test_a_verdict_describes_only_what_was_checked(
     assert (verdict.kind, verdict.words, verdict.is_verified) == (standing, words, standing == "verified")
     # the events, and what programs read from a log, say the same
     assert find_standing(ChecksCompleted.from_verdict(verdict).outcomes) == standing
-    frame = frame_of(verdict)
+    frame = make_frame(verdict)
     assert (frame["standing"], frame["words"]) == (standing, words)
-    old = frame_of(verdict, standing="", words="")
+    old = make_frame(verdict, standing="", words="")
     assert (old["standing"], old["words"]) == (standing, words)
 
 
@@ -112,11 +112,11 @@ def test_the_names_of_the_words_are_those_of_checks() -> None:
     ],
 )
 def test_the_terminal_shows_the_verdict_in_one_line(outcomes: tuple[Outcome, ...], line: str) -> None:
-    assert describe_stage(frame_of(Verdict("h", outcomes))) == line
+    assert describe_stage(make_frame(Verdict("h", outcomes))) == line
 
 
 def test_the_sdk_reads_the_words_and_the_reasons() -> None:
-    event = parse_event(frame_of(Verdict("h", (PARSED, LINTED, NO_TEST))))
+    event = parse_event(make_frame(Verdict("h", (PARSED, LINTED, NO_TEST))))
     assert (event.passed, event.standing, event.words) == (True, "form", FORM_ONLY)  # pyright: ignore[reportAttributeAccessIssue]
     assert "tests – (no test depends on calc.py)" in event.checks  # pyright: ignore[reportAttributeAccessIssue]
 

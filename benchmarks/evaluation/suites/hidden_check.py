@@ -102,9 +102,9 @@ class DiagnosticCheck(HiddenCheck):
             return Judgement(False, objection)
         if find_tool("ruff") is None:
             return Judgement(False, missing="ruff")
-        if self.rule in await _ruff_codes(text, self.rule):
+        if self.rule in await _find_ruff_codes(text, self.rule):
             return Judgement(False, f"{self.rule} is still reported")
-        added = await _ruff_codes(text, "F,E9") - await _ruff_codes(self.source, "F,E9")
+        added = await _find_ruff_codes(text, "F,E9") - await _find_ruff_codes(self.source, "F,E9")
         return Judgement(not added, f"new: {', '.join(sorted(added))}" if added else "")
 
 
@@ -177,7 +177,7 @@ def _read_diagnostic_check(row: Mapping[str, Any]) -> HiddenCheck:
     return DiagnosticCheck(row["input"]["path"], row["input"]["code"], row["check"]["rule"])
 
 
-def _moved_method(row: Mapping[str, Any]) -> HiddenCheck:
+def _read_moved_method_check(row: Mapping[str, Any]) -> HiddenCheck:
     check: Mapping[str, Any] = row["check"]
     names = (str(row["input"]["path"]), str(check["method"]), str(check["class"]))
     return MovedMethodCheck(*names, int(check["method_nodes"]), int(check["class_nodes"]))
@@ -187,7 +187,7 @@ CHECKS: Mapping[str, Callable[[Mapping[str, Any]], HiddenCheck]] = {
     "script": _read_program_check,
     "files": _read_command_check,
     "ruff": _read_diagnostic_check,
-    "refactor": _moved_method,
+    "refactor": _read_moved_method_check,
 }
 """Name in `check.type` → the function that creates the check of a case."""
 
@@ -219,7 +219,7 @@ def _count_nodes(tree: ast.AST) -> int:
     return sum(1 for _ in ast.walk(tree))
 
 
-async def _ruff_codes(text: str, select: str) -> set[str]:
+async def _find_ruff_codes(text: str, select: str) -> set[str]:
     """Return the codes of the rules that ruff reports, without the settings of any project."""
     ruff = find_tool("ruff") or "ruff"
     options = ["--isolated", "--no-cache", "--preview", "--target-version", "py312", "--select", select]

@@ -7,7 +7,7 @@ from random import Random
 from benchmarks.one_fault.case import Diagnostic
 from benchmarks.one_fault.code import Code, Item
 from benchmarks.one_fault.mutations.signatures import Signature, find_signatures
-from benchmarks.one_fault.mutations.uses import find_owner, grammar_of
+from benchmarks.one_fault.mutations.uses import find_grammar, find_owner
 from benchmarks.one_fault.registry import Candidate, register_mutation
 from benchmarks.one_fault.wording import ARGUMENT
 from lsp_harness.text.edit import Edit
@@ -94,7 +94,7 @@ def _make_candidate(code: Code, given: list[Item], at: int, signature: Signature
         kind=kind,
         position=at + 1,
         function=signature.name,
-        owner=find_owner(signature.owner, grammar_of(code)),
+        owner=find_owner(signature.owner, find_grammar(code)),
         parameters=", ".join(signature.types),
         arguments=", ".join(kinds),
     )

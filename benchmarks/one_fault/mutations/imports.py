@@ -11,7 +11,7 @@ from random import Random
 
 from benchmarks.one_fault.case import Diagnostic
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.uses import grammar_of
+from benchmarks.one_fault.mutations.uses import find_grammar
 from benchmarks.one_fault.registry import Candidate, register_mutation
 from benchmarks.one_fault.wording import RUST_MODULE, RUST_PATH, RUST_TRAIT, TYPE, VARIABLE, Name, Wording
 from lsp_harness.text.edit import Edit
@@ -100,7 +100,7 @@ def _remove_line(code: Code, item: Item) -> Edit | None:
     return Edit(*code.line_of(item.start), b"") if code.alone(item) else None
 
 
-def _first_use(code: Code, name: str, edit: Edit, types: set[str]) -> Item | None:
+def _find_first_use(code: Code, name: str, edit: Edit, types: set[str]) -> Item | None:
     """Return the first place outside of the edit where a name is read."""
     for item in code.leaves:
         inside = edit.start <= item.start < edit.end
@@ -158,12 +158,12 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         edit = _remove_line(code, item)
         if match and module in NODE and edit:
             name = match[1] or match[3]
-            if use := _first_use(code, name, edit, {"identifier"}):
+            if use := _find_first_use(code, name, edit, {"identifier"}):
                 yield _make_candidate(code, edit, use, VARIABLE[code.language.id](Name(name, name), rng), item.text)
-    yield from _one_of_several(code, rng)
+    yield from _remove_one_of_several(code, rng)
 
 
-def _one_of_several(code: Code, rng: Random) -> Iterator[Candidate]:
+def _remove_one_of_several(code: Code, rng: Random) -> Iterator[Candidate]:
     """Yield candidates that remove one of several imported names of a module."""
     lists = [item for item in code.items if item.type in ("named_imports", "object_pattern") and "\n" not in item.text]
     for item in rng.sample(lists, len(lists)):
@@ -177,7 +177,7 @@ def _one_of_several(code: Code, rng: Random) -> Iterator[Candidate]:
         at = rng.randrange(len(names))
         last = at == len(names) - 1
         edit = Edit(names[at - 1].end, names[at].end, b"") if last else Edit(names[at].start, names[at + 1].start, b"")
-        use = _first_use(code, names[at].text, edit, {"identifier", "type_identifier"})
+        use = _find_first_use(code, names[at].text, edit, {"identifier", "type_identifier"})
         if use and code.words[use.text] > 1:
             wording = VARIABLE[code.language.id](Name(use.text, use.text), rng)
             yield _make_candidate(code, edit, use, wording, statement.text)
@@ -191,7 +191,11 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         statement = item.parent if item.parent and item.parent.type == "import_declaration" else item
         edit = _remove_line(code, statement)
         name = path.rpartition("/")[2]
-        if edit and "." not in path and (use := _first_use(code, name, edit, {"identifier", "package_identifier"})):
+        if (
+            edit
+            and "." not in path
+            and (use := _find_first_use(code, name, edit, {"identifier", "package_identifier"}))
+        ):
             yield _make_candidate(code, edit, use, VARIABLE["go"](Name(name, name), rng), path)
 
 
@@ -202,10 +206,10 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         match = re.fullmatch(r"use (?:std|core|alloc)::[\w:]+::([A-Z]\w+);", item.text)
         module = re.fullmatch(r"use std::(?:\w+::)?([a-z]+);", item.text)
         edit = _remove_line(code, item)
-        use = _first_use(code, module[1], edit, {"identifier"}) if module and edit else None
+        use = _find_first_use(code, module[1], edit, {"identifier"}) if module and edit else None
         if module and edit and use and use.field == "path":
             yield _make_candidate(code, edit, use, RUST_MODULE(Name(module[1], module[1]), rng), item.text)
-        if match and edit and (use := _first_use(code, match[1], edit, {"type_identifier", "identifier"})):
+        if match and edit and (use := _find_first_use(code, match[1], edit, {"type_identifier", "identifier"})):
             path = use.parent is not None and use.parent.type == "scoped_identifier"
             trait = use.field == "trait" or (use.parent is not None and use.parent.type == "trait_bounds")
             say = RUST_PATH if path else RUST_TRAIT if trait else TYPE["rust"]
@@ -218,7 +222,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
     for item in rng.sample(found, len(found)):
         match = re.fullmatch(r"import (java\.(?:util|io|net|nio|time|lang|math|text)[\w.]*)\.([A-Z]\w*);", item.text)
         edit = _remove_line(code, item)
-        if match and edit and (use := _first_use(code, match[2], edit, {"type_identifier"})):
+        if match and edit and (use := _find_first_use(code, match[2], edit, {"type_identifier"})):
             yield _make_candidate(code, edit, use, TYPE["java"](Name(match[2], match[2]), rng), item.text)
 
 
@@ -231,7 +235,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
             continue
         for use in code.leaves:
             typed = use.type == "identifier" and SHARP.get(use.text) == match[1]
-            if typed and use.parent and use.parent.type in (*grammar_of(code).types, "generic_name"):
+            if typed and use.parent and use.parent.type in (*find_grammar(code).types, "generic_name"):
                 generic = use.parent.type == "generic_name" and use.parent.text.count(",") + 1
                 shown = f"{use.text}<{',' * (generic - 1)}>" if generic else use.text
                 yield _make_candidate(code, edit, use, TYPE["csharp"](Name(shown, use.text), rng), item.text)
@@ -249,7 +253,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         siblings = match and match[1] and re.findall(rf"use {re.escape(match[1])}\w+;", code.data.decode())
         if match is None or edit is None or (siblings is not None and match[1] and len(siblings) < 2):
             continue
-        if use := _first_use(code, match[2], edit, {"name"}):
+        if use := _find_first_use(code, match[2], edit, {"name"}):
             around = f"{space.text}\\" if space else ""
             yield _make_candidate(code, edit, use, TYPE["php"](Name(match[2], match[2], around), rng), item.text)
 
@@ -262,5 +266,5 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         edit = _remove_line(code, item)
         if match and edit and match[1] in RUBY:
             name = RUBY[match[1]]
-            if use := _first_use(code, name, edit, {"constant"}):
+            if use := _find_first_use(code, name, edit, {"constant"}):
                 yield _make_candidate(code, edit, use, TYPE["ruby"](Name(name, name), rng), item.text)

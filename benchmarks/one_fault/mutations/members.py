@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from random import Random
 
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.signatures import argument_types
+from benchmarks.one_fault.mutations.signatures import find_argument_types
 from benchmarks.one_fault.mutations.uses import (
-    declared_type,
     describe_change,
+    find_declared_type,
+    find_grammar,
     find_members,
     find_owner,
-    grammar_of,
+    misspell_item,
     replace_name,
-    respelt,
 )
 from benchmarks.one_fault.registry import LANGUAGES, Candidate, register_mutation
 from benchmarks.one_fault.typos import misspell
@@ -60,7 +60,7 @@ GLOBALS = {
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
     found = [name for name, _, _ in find_members(code)]
     for item in rng.sample(found, len(found)):
-        if new := respelt(code, item, misspell, rng):
+        if new := misspell_item(code, item, misspell, rng):
             edit = Edit(item.start, item.end, encode(new))
             yield Candidate(
                 edit, "pyright", expected=("reportAttributeAccessIssue",), facts=describe_change(code, item, new)
@@ -72,10 +72,10 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
     language = code.language.id
     found = list(find_members(code))
     for item, receiver, called in rng.sample(found, len(found)):
-        new = respelt(code, item, misspell, rng)
+        new = misspell_item(code, item, misspell, rng)
         if not new:
             continue
-        arguments = argument_types(code, item) if called and language == "java" else ""
+        arguments = find_argument_types(code, item) if called and language == "java" else ""
         if language == "go" and receiver.text in _find_packages(code):
             name = Name(new, item.text, "", receiver.text)
             yield replace_name(code, item, new, PACKAGE["go"](name, rng))
@@ -86,15 +86,15 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
 
 def _type_of(code: Code, item: Item, receiver: Item) -> str:
     """Return the type of a receiver as the language server writes it, or an empty text if it is unknown."""
-    language, known = code.language.id, grammar_of(code)
+    language, known = code.language.id, find_grammar(code)
     if receiver.text in SELF:
         around = find_owner(item, known)
         if language == "rust":
-            return around and _rust_self(item, around)
+            return around and _name_rust_self(item, around)
         return around
     if language in ("javascript", "typescript") and receiver.text in GLOBALS:
         return GLOBALS[receiver.text]
-    if kind := declared_type(item, receiver.text, known):
+    if kind := find_declared_type(item, receiver.text, known):
         # of a type parameter other words are used
         plain = kind.replace("*", "").isidentifier() and len(kind.strip("*")) > 1
         if language == "rust":
@@ -103,7 +103,7 @@ def _type_of(code: Code, item: Item, receiver: Item) -> str:
     return "" if receiver.type == "constant" else WELL_KNOWN.get(language, {}).get(item.text, "")
 
 
-def _rust_self(item: Item, around: str) -> str:
+def _name_rust_self(item: Item, around: str) -> str:
     """Return the type that rustc reports for `self` in the enclosing method."""
     implemented, function = item.ancestor("impl_item"), item.ancestor("function_item")
     kind = implemented.child("type") if implemented else None

@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.signatures import argument_types
+from benchmarks.one_fault.mutations.signatures import find_argument_types
 from benchmarks.one_fault.mutations.uses import (
     Respell,
     describe_change,
     find_functions,
+    find_grammar,
     find_owner,
     find_types,
     find_variables,
-    grammar_of,
+    misspell_item,
     replace_name,
-    respelt,
 )
 from benchmarks.one_fault.registry import LANGUAGES, Candidate, register_mutation
 from benchmarks.one_fault.typos import misspell, recase
@@ -38,26 +38,26 @@ Find = Callable[[Code], list[Item]]
 
 def _misspell_python(code: Code, find: Find, respell: Respell, rng: Random) -> Iterator[Candidate]:
     for item in _shuffle_items(find(code), rng):
-        if new := respelt(code, item, respell, rng):
+        if new := misspell_item(code, item, respell, rng):
             edit = Edit(item.start, item.end, encode(new))
             yield Candidate(edit, "ruff", expected=("F821",), facts=describe_change(code, item, new))
 
 
 def _misspell_other(code: Code, find: Find, say: Say, respell: Respell, rng: Random) -> Iterator[Candidate]:
-    known, language = grammar_of(code), code.language.id
+    known, language = find_grammar(code), code.language.id
     for item in _shuffle_items(find(code), rng):
-        if new := respelt(code, item, respell, rng):
+        if new := misspell_item(code, item, respell, rng):
             called = find is find_functions
-            arguments = argument_types(code, item) if called and language == "java" else ""
+            arguments = find_argument_types(code, item) if called and language == "java" else ""
             if arguments is None:
                 continue
             around = _find_namespace(code) if find is find_types and language == "php" else find_owner(item, known)
             yield replace_name(
-                code, item, new, _word_message(item, say)(Name(new, item.text, around, "", arguments, called), rng)
+                code, item, new, _choose_message(item, say)(Name(new, item.text, around, "", arguments, called), rng)
             )
 
 
-def _word_message(item: Item, say: Say) -> Say:
+def _choose_message(item: Item, say: Say) -> Say:
     parent = item.parent
     if item.field == "trait" or (parent and parent.type == "trait_bounds"):
         return RUST_TRAIT
@@ -120,7 +120,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         item for item in code.items if item.field == "name" and item.parent and item.parent.type == "keyword_argument"
     ]
     for item in _shuffle_items(names, rng):
-        if new := respelt(code, item, misspell, rng):
+        if new := misspell_item(code, item, misspell, rng):
             edit = Edit(item.start, item.end, encode(new))
             yield Candidate(edit, "pyright", expected=("reportCallIssue",), facts=describe_change(code, item, new))
 
@@ -156,7 +156,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
     names = [item for item in code.items if item.field == "name" and item.parent and item.parent.type == "argument"]
     for item in _shuffle_items(names, rng):
-        if (new := respelt(code, item, misspell, rng)) and item.parent and item.parent.parent:
+        if (new := misspell_item(code, item, misspell, rng)) and item.parent and item.parent.parent:
             call = item.parent.parent.parent
             function = call.child("function") if call else None
             if code.language.id == "csharp" and function:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.uses import grammar_of
+from benchmarks.one_fault.mutations.uses import find_grammar
 from benchmarks.one_fault.registry import LANGUAGES, Candidate, register_mutation
 from lsp_harness.text.edit import Edit
 
@@ -49,7 +49,7 @@ def _add_tokens(code: Code, rng: Random, texts: tuple[str, ...]) -> Iterator[Can
 
 def _find_strings(code: Code) -> list[tuple[Item, str]]:
     """Return the string literals on one line, with their quotes."""
-    types = grammar_of(code).quoted
+    types = find_grammar(code).quoted
     found = [(item, item.text[-1:]) for item in code.items if item.type in types and "\n" not in item.text]
     return [(item, quote) for item, quote in found if quote in QUOTES and item.text[-3:] != quote * 3]
 

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.uses import declared_type, grammar_of
+from benchmarks.one_fault.mutations.uses import find_declared_type, find_grammar
 
 LITERALS = {
     "string_literal": "String",
@@ -16,12 +16,12 @@ LITERALS = {
 """Of Java."""
 
 
-def argument_types(code: Code, name: Item) -> str | None:
+def find_argument_types(code: Code, name: Item) -> str | None:
     """Return the types of the arguments of a Java call as jdtls lists them, or None if one is unknown."""
     listed = name.parent.child("arguments") if name.parent else None
     found: list[str] = []
     for argument in listed.named() if listed else []:
-        kind = LITERALS.get(argument.type) or declared_type(name, argument.text, grammar_of(code))
+        kind = LITERALS.get(argument.type) or find_declared_type(name, argument.text, find_grammar(code))
         if not kind:
             return None
         found.append(kind)
@@ -38,7 +38,7 @@ class Signature:
 
 
 def find_signatures(code: Code) -> dict[str, Signature]:
-    known = grammar_of(code)
+    known = find_grammar(code)
     found: list[Signature] = []
     for item in code.items:
         name, parameters = item.child("name"), item.child("parameters")

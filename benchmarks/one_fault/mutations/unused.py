@@ -5,7 +5,7 @@ from random import Random
 
 from benchmarks.one_fault.case import Diagnostic
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.uses import grammar_of
+from benchmarks.one_fault.mutations.uses import find_grammar
 from benchmarks.one_fault.registry import LANGUAGES, Candidate, register_mutation
 from benchmarks.one_fault.wording import UNUSED_IMPORT, UNUSED_VARIABLE, Wording
 from lsp_harness.text.edit import Edit
@@ -71,7 +71,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
     language = code.language.id
     names = CAMEL if language in ("javascript", "typescript", "go", "java", "csharp", "php") else SNAKE
     for function in rng.sample(code.items, len(code.items)):
-        first = _first_statement(code, function)
+        first = _find_first_statement(code, function)
         name = rng.choice(names)
         if first is None or name in code.words:
             continue
@@ -83,9 +83,9 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         yield _add_statement(code, at, first, statement, marked, wording, "F841")
 
 
-def _first_statement(code: Code, function: Item) -> Item | None:
+def _find_first_statement(code: Code, function: Item) -> Item | None:
     """Return the first statement of a function, if it begins a line."""
-    if function.type not in grammar_of(code).functions:
+    if function.type not in find_grammar(code).functions:
         return None
     body = function.child("body")
     named = [item for item in body.named() if item.type != "comment"] if body else []

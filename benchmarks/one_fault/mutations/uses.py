@@ -16,7 +16,7 @@ Respell = Callable[[str, Random], str]
 NEVER = frozenset({"self", "this", "super", "cls", "true", "false", "null", "None", "True", "False", "nil", "require"})
 
 
-def grammar_of(code: Code) -> Grammar:
+def find_grammar(code: Code) -> Grammar:
     return GRAMMARS[code.language.id]
 
 
@@ -36,7 +36,7 @@ def _is_in_table(item: Item, table: dict[str, str]) -> bool:
 
 def find_variables(code: Code) -> list[Item]:
     """Return reads of names that also occur earlier in the text."""
-    known = grammar_of(code)
+    known = find_grammar(code)
     seen: set[str] = set()
     items: list[Item] = []
     for item in code.items:
@@ -49,7 +49,7 @@ def find_variables(code: Code) -> list[Item]:
 
 def find_functions(code: Code) -> list[Item]:
     """Return called names without a receiver."""
-    known = grammar_of(code)
+    known = find_grammar(code)
     leaf = {"name"} if code.language.id == "php" else known.names
     found = [item for item in code.items if item.type in leaf and _is_in(item, known.calls)]
     if code.language.id in ("java", "ruby"):
@@ -60,14 +60,14 @@ def find_functions(code: Code) -> list[Item]:
 
 
 def find_types(code: Code) -> list[Item]:
-    known = grammar_of(code)
+    known = find_grammar(code)
     return [item for item in code.items if item.type in known.type_names and _is_in_table(item, known.types)]
 
 
 def find_members(code: Code) -> Iterator[tuple[Item, Item, bool]]:
     """Yield each member with its receiver, and whether it is called."""
     for item in code.items:
-        if fields := grammar_of(code).members.get(item.type):
+        if fields := find_grammar(code).members.get(item.type):
             receiver, name = item.child(fields[0]), item.child(fields[1])
             if receiver and name and not name.children:
                 called = (
@@ -87,7 +87,7 @@ def find_owner(item: Item, known: Grammar) -> str:
     return name.text if name else ""
 
 
-def declared_type(item: Item, name: str, known: Grammar) -> str:
+def find_declared_type(item: Item, name: str, known: Grammar) -> str:
     """Return the declared type of a parameter or local variable, or an empty text."""
     function = item.ancestor(*known.functions)
     for place in function.walk() if function else ():
@@ -105,7 +105,7 @@ def _declares_name(item: Item, field: str, name: str) -> bool:
     return item.field == field and item.text == name
 
 
-def respelt(code: Code, item: Item, respell: Respell, rng: Random) -> str:
+def misspell_item(code: Code, item: Item, respell: Respell, rng: Random) -> str:
     """Return another spelling of a name that does not occur in the text, or an empty text."""
     old = item.text.lstrip("$")
     head = item.text[: len(item.text) - len(old)]

@@ -1,6 +1,6 @@
 """Tests of the simulated typing of an edit."""
 
-from benchmarks.engine.keystrokes import languages, make_trace, make_traces
+from benchmarks.engine.keystrokes import list_languages, make_trace, make_traces
 from benchmarks.engine.real_edits import RealEdit
 
 LONG = RealEdit("a.py", "python", "", "", "the quick brown fox jumps over the lazy dog, " * 20)
@@ -33,4 +33,4 @@ def test_a_new_line_comes_with_its_indentation() -> None:
 def test_traces_have_the_requested_number_of_keys_and_at_most_max_keys_per_edit() -> None:
     traces = make_traces([LONG, LONG, LONG], 50, max_keys=20)
     assert [len(trace.states) for trace in traces] == [20, 20, 10]
-    assert languages(traces) == ["python"]
+    assert list_languages(traces) == ["python"]

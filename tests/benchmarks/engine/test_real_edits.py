@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.real_edits import RealEdit, edits_of_different_files, load_real_edits
+from benchmarks.engine.real_edits import RealEdit, choose_edits_of_different_files, load_real_edits
 from lsp_harness.errors import UsageError
 
 
@@ -73,4 +73,4 @@ def test_a_folder_that_is_no_repository_is_named(tmp_path: Path) -> None:
 
 def test_edits_of_different_files_come_first_and_then_repeat() -> None:
     edits = [RealEdit(path, "python", "", "", path) for path in ("a", "a", "b")]
-    assert [edit.path for edit in edits_of_different_files(edits, 3)] == ["a", "b", "a"]
+    assert [edit.path for edit in choose_edits_of_different_files(edits, 3)] == ["a", "b", "a"]

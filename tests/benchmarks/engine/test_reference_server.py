@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.reference_server import PROGRAM_VARIABLE, find_program, infill_body, start_llama_server
+from benchmarks.engine.reference_server import PROGRAM_VARIABLE, find_program, make_infill_body, start_llama_server
 from benchmarks.engine.timing import measure_stream
 from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
 
@@ -13,7 +13,7 @@ from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
 def test_an_infill_request_has_256_lines_above_the_cursor_and_slot_0() -> None:
     before = "".join(f"line {n}\n" for n in range(300)) + "  x = "
     after = "rest\n" + "".join(f"below {n}\n" for n in range(100))
-    body = infill_body(before, after, 16)
+    body = make_infill_body(before, after, 16)
     assert body["input_prefix"].startswith("line 44\n")
     assert body["input_prefix"].count("\n") == 256
     assert body["prompt"] == "  x = "
@@ -24,7 +24,7 @@ def test_an_infill_request_has_256_lines_above_the_cursor_and_slot_0() -> None:
 
 
 def test_a_request_on_a_blank_line_starts_at_column_0() -> None:
-    body = infill_body("def f():\n    ", "\n", 16)
+    body = make_infill_body("def f():\n    ", "\n", 16)
     assert (body["prompt"], body["n_indent"], body["input_suffix"]) == ("", 4, "\n\n")
 
 

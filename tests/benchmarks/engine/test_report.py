@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.engine.figures import Figure, Goal, Result
 from benchmarks.engine.plot import plot_distribution
-from benchmarks.engine.report import figure_cells, format_number, render_page
+from benchmarks.engine.report import format_number, make_figure_cells, render_page
 
 FIGURES = (
     Figure("fast <enough>", 1.0, 40.0, "llama-server", "ms", Goal(0.05, "ratio")),
@@ -59,7 +59,7 @@ def test_the_page_is_well_formed_and_needs_no_other_files() -> None:
 
 
 def test_a_row_names_the_compared_server_and_the_state_of_the_goal() -> None:
-    assert figure_cells(FIGURES[0]) == (
+    assert make_figure_cells(FIGURES[0]) == (
         "fast <enough>",
         "1 ms",
         "40 ms",
@@ -68,8 +68,8 @@ def test_a_row_names_the_compared_server_and_the_state_of_the_goal() -> None:
         "ratio ≤ 0.05",
         "met",
     )
-    assert figure_cells(FIGURES[1])[-2:] == ("≤ 100", "missed")
-    assert figure_cells(FIGURES[2]) == ("unknown", "5", "–", "", "", "ratio ≤ 0.5", "not measured")
+    assert make_figure_cells(FIGURES[1])[-2:] == ("≤ 100", "missed")
+    assert make_figure_cells(FIGURES[2]) == ("unknown", "5", "–", "", "", "ratio ≤ 0.5", "not measured")
     assert 'class="met"' in render_page([RESULT])
     assert 'class="missed"' in render_page([RESULT])
 

@@ -60,6 +60,6 @@ async def run_arms(
     return results
 
 
-def categories_by_arm(results: Sequence[TaskResult]) -> dict[str, str]:
+def find_categories_by_arm(results: Sequence[TaskResult]) -> dict[str, str]:
     """Return arm → category."""
     return {result.arm: result.category for result in results}

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.evaluation.attempt import UNRESOLVED, Category
-from benchmarks.evaluation.results.arm_figures import compare_pairs, compute_figures, group_results, mcnemar_p_value
+from benchmarks.evaluation.results.arm_figures import (
+    compare_pairs,
+    compute_figures,
+    compute_mcnemar_p_value,
+    group_results,
+)
 from benchmarks.evaluation.results.result_file import ResultFile
 from benchmarks.evaluation.results.results_page import render_results
 from benchmarks.evaluation.results.task_result import TaskResult
@@ -54,7 +59,7 @@ def test_two_arms_are_compared_on_the_same_tasks():
 
 @pytest.mark.parametrize(("first", "second", "p"), [(0, 0, 1.0), (5, 5, 1.0), (9, 1, 0.021484375), (1, 0, 1.0)])
 def test_the_exact_test_of_mcnemar_gives_the_known_values(first: int, second: int, p: float):
-    assert mcnemar_p_value(first, second) == pytest.approx(p)
+    assert compute_mcnemar_p_value(first, second) == pytest.approx(p)
 
 
 def test_results_are_read_again(tmp_path: Path):

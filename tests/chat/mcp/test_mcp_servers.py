@@ -36,13 +36,13 @@ async def run(tools: Mapping[str, Tool], name: str, /, **input: Any) -> ToolResu
     return await tools[f"mcp__demo__{name}"].run(input, CONTEXT)
 
 
-async def error_of(tools: Mapping[str, Tool], name: str, /, **input: Any) -> str:
+async def call_and_read_error(tools: Mapping[str, Tool], name: str, /, **input: Any) -> str:
     with pytest.raises(HarnessError) as error:
         await run(tools, name, **input)
     return error.value.message
 
 
-def text_of(result: Any) -> str:
+def convert_to_text(result: Any) -> str:
     return convert_result(result).text
 
 
@@ -84,7 +84,7 @@ async def test_only_the_allowed_tools_of_enabled_servers_are_offered(tmp_path: P
 async def test_a_call_that_takes_too_long_is_an_error_and_the_server_stays(tmp_path: Path):
     async with McpServers([make_demo_server(timeout_s=0.5)], tmp_path) as servers:
         tools = servers.tools()
-        assert await error_of(tools, "slow") == (
+        assert await call_and_read_error(tools, "slow") == (
             "slow of the MCP server demo did not answer within 0.5 s; mcp.servers.demo.timeout_s sets the limit"
         )
         assert (await run(tools, "add", a=1, b=2)).text == "3"
@@ -94,12 +94,12 @@ async def test_a_server_that_ends_is_started_again_once(tmp_path: Path):
     async with McpServers([make_demo_server()], tmp_path) as servers:
         tools = servers.tools()
         first = (await run(tools, "process")).text
-        assert await error_of(tools, "die") == (
+        assert await call_and_read_error(tools, "die") == (
             "the MCP server demo ended during the call; it is started again for the next call"
         )
         assert (await run(tools, "process")).text != first
-        assert await error_of(tools, "die") == "the MCP server demo ended during the call; it stays off"
-        assert (await error_of(tools, "add", a=1, b=2)).startswith(
+        assert await call_and_read_error(tools, "die") == "the MCP server demo ended during the call; it stays off"
+        assert (await call_and_read_error(tools, "add", a=1, b=2)).startswith(
             "the MCP server demo has ended and was started again once before"
         )
 
@@ -107,11 +107,11 @@ async def test_a_server_that_ends_is_started_again_once(tmp_path: Path):
 async def test_a_server_that_ends_between_two_calls_is_started_again_before_the_next_one(tmp_path: Path):
     connection = ServerConnection(make_demo_server(), tmp_path, 20)
     await connection.start()
-    process = psutil.Process(int(text_of(await connection.call("process", {}, print))))
+    process = psutil.Process(int(convert_to_text(await connection.call("process", {}, print))))
     process.kill()
     async with asyncio.timeout(10):
         await connection.signs.is_over.wait()
-    assert text_of(await connection.call("add", {"a": 1, "b": 2}, print)) == "3"
+    assert convert_to_text(await connection.call("add", {"a": 1, "b": 2}, print)) == "3"
     await connection.stop()
 
 
@@ -172,7 +172,7 @@ async def test_without_the_library_the_message_names_the_extra(tmp_path: Path, m
 
 
 @asynccontextmanager
-async def http_server(seen: list[Mapping[str, str]]) -> AsyncIterator[str]:
+async def serve_tools_over_http(seen: list[Mapping[str, str]]) -> AsyncIterator[str]:
     """Serve the tools on a socket that was bound before, and yield the address."""
     import uvicorn
 
@@ -200,7 +200,7 @@ async def http_server(seen: list[Mapping[str, str]]) -> AsyncIterator[str]:
 
 async def test_tools_of_an_address_are_called_with_the_headers():
     seen: list[Mapping[str, str]] = []
-    async with http_server(seen) as url:
+    async with serve_tools_over_http(seen) as url:
         spec = ServerSpec("demo", url=url, headers={"Authorization": "Bearer ${MCP_TEST_SECRET}"})
         async with McpServers([spec]) as servers:
             tools = servers.tools()
@@ -213,16 +213,16 @@ async def test_tools_of_an_address_are_called_with_the_headers():
 async def test_calls_to_an_address_that_no_longer_answers_are_errors():
     async with AsyncExitStack() as stack:
         web = await stack.enter_async_context(AsyncExitStack())
-        url = await web.enter_async_context(http_server([]))
+        url = await web.enter_async_context(serve_tools_over_http([]))
         servers = await stack.enter_async_context(McpServers([ServerSpec("demo", url=url)]))
         await web.aclose()
-        first, second = [await error_of(servers.tools(), "add", a=1, b=2) for _ in range(2)]
+        first, second = [await call_and_read_error(servers.tools(), "add", a=1, b=2) for _ in range(2)]
     assert first == "the MCP server demo ended during the call; it is started again for the next call"
     assert second == f"the MCP server demo at {url} cannot be used: All connection attempts failed"
 
 
 async def test_an_address_that_is_no_mcp_server_is_a_problem():
-    async with http_server([]) as url, McpServers([ServerSpec("demo", url=f"{url}/other")]) as servers:
+    async with serve_tools_over_http([]) as url, McpServers([ServerSpec("demo", url=f"{url}/other")]) as servers:
         assert servers.problems["demo"].startswith(f"the MCP server demo at {url}/other cannot be used: ")
 
 

@@ -20,7 +20,7 @@ from lsp_harness.chat.mcp.server_transport import ServerMessageReader, ServerSig
 from lsp_harness.chat.tool import CallContext
 from lsp_harness.errors import HarnessError
 from tests.support import raw_mcp_server
-from tests.support.raw_mcp_server import TOOL, answer, text_answer
+from tests.support.raw_mcp_server import TOOL, answer, make_text_answer
 from tests.test_tidy import ROOT
 
 pytestmark = pytest.mark.process
@@ -50,29 +50,29 @@ async def call(servers: McpServers, tool: str = "one", /, **input: Any) -> str:
         return error.message
 
 
-def error_line(code: Any, message: Any = "boom", **more: Any) -> str:
+def make_error_line(code: Any, message: Any = "boom", **more: Any) -> str:
     error = {"code": code, "message": message, **more}
     return json.dumps({"jsonrpc": "2.0", "id": "ID", "error": error}).replace('"ID"', "ID")
 
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32603, 0, 7])
 async def test_an_error_is_an_answer_and_the_server_stays(tmp_path: Path, code: int):
-    async with start_servers(make_scripted_server(tools__call=[error_line(code)]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(tools__call=[make_error_line(code)]), tmp_path) as servers:
         assert [await call(servers) for _ in range(3)] == ["the MCP server raw refused the call: boom"] * 3
         assert servers.status()[0].status == "running"
 
 
 async def test_the_message_has_an_error_before_the_end_of_the_server(tmp_path: Path):
-    async with start_servers(make_scripted_server(tools__call=[error_line(-32000), "END"]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(tools__call=[make_error_line(-32000), "END"]), tmp_path) as servers:
         assert await call(servers) == "the MCP server raw refused the call: boom"
 
 
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        (text_answer("ok \ud83d"), "ok \ufffd"),
+        (make_text_answer("ok \ud83d"), "ok \ufffd"),
         ('{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\ud83d"}]}}', "\ufffd\ufffd\ufffd"),
-        (error_line(-32000, "no \udc00"), "the MCP server raw refused the call: no \ufffd"),
+        (make_error_line(-32000, "no \udc00"), "the MCP server raw refused the call: no \ufffd"),
         (answer({"content": [], "structuredContent": {"\ud83d": ["\ude00"]}}), '{"\ufffd": ["\ufffd"]}'),
     ],
     ids=["escape", "bytes", "error", "structure"],
@@ -143,7 +143,7 @@ NOISE = (
 
 
 async def test_lines_that_are_no_messages_are_left_out(tmp_path: Path):
-    lines = [*NOISE, text_answer("fine"), text_answer("twice")]
+    lines = [*NOISE, make_text_answer("fine"), make_text_answer("twice")]
     async with start_servers(
         make_scripted_server(tools__call=lines, tools__list=[*NOISE, answer({"tools": [TOOL]})]), tmp_path
     ) as servers:
@@ -159,7 +159,7 @@ async def test_half_a_line_at_the_end_is_the_end(tmp_path: Path):
 
 async def test_a_line_that_is_too_long_ends_the_calls_that_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.wire.message_lines.MessageLines.__init__.__defaults__", (1_000,))
-    async with start_servers(make_scripted_server(tools__call=[text_answer("x" * 2_000)]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(tools__call=[make_text_answer("x" * 2_000)]), tmp_path) as servers:
         assert await call(servers) == "the MCP server raw refused the call: a line has more than 1,000 bytes"
         assert servers.status()[0].status == "running"
 
@@ -190,7 +190,7 @@ async def test_a_list_without_an_end_is_cut(tmp_path: Path, monkeypatch: pytest.
 
 async def test_a_list_that_has_changed_is_read_again(tmp_path: Path):
     async with start_servers(
-        make_scripted_server(tools__call=["OTHER", CHANGED, text_answer("ok")]), tmp_path
+        make_scripted_server(tools__call=["OTHER", CHANGED, make_text_answer("ok")]), tmp_path
     ) as servers:
         assert not await servers.refresh()
         await call(servers)
@@ -204,7 +204,7 @@ async def test_a_list_that_has_changed_is_read_again(tmp_path: Path):
 async def test_a_list_that_cannot_be_read_again_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(server_connection, "RELIST_S", 0.3)
     async with start_servers(
-        make_scripted_server(tools__call=[CHANGED, text_answer("ok"), "WAIT"]), tmp_path
+        make_scripted_server(tools__call=[CHANGED, make_text_answer("ok"), "WAIT"]), tmp_path
     ) as servers:
         assert await call(servers) == "ok"
         assert not await servers.refresh()

@@ -4,12 +4,12 @@ import json
 
 from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
-from tests.cli.sessions.conftest import Script, tool_call
+from tests.cli.sessions.conftest import Script, make_tool_call
 
 
 def test_the_log_gives_the_same_state_and_the_same_prompts(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
-    shell.run("run", "what is x?", "--provider", script(tool_call("read", path="a.py"), "one"))
+    shell.run("run", "what is x?", "--provider", script(make_tool_call("read", path="a.py"), "one"))
     result = shell.run("replay")
     assert result.code == 0
     assert "without gaps" in result.out

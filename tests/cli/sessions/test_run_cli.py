@@ -23,18 +23,18 @@ from lsp_harness.sessions import model_choice
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.event import Event
 from tests.cli.conftest import Shell
-from tests.cli.sessions.conftest import Script, tool_call
+from tests.cli.sessions.conftest import Script, make_tool_call
 from tests.support.child_signals import reset_signals
 
 
-def last_events(type: str = "") -> list[Event]:
+def read_last_events(type: str = "") -> list[Event]:
     store = SessionStore()
     return [event for event in read_log(store.path(store.find(""))) if type in ("", event.type)]
 
 
 def test_the_answer_is_printed_as_text_json_or_lines(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
-    replies = (tool_call("read", path="a.py"), "it is one")
+    replies = (make_tool_call("read", path="a.py"), "it is one")
     text = shell.run("run", "what is x?", "-p", script(*replies))
     assert (text.code, text.out) == (0, "it is one\n")
     assert '· read {"path": "a.py"}' in text.err
@@ -60,7 +60,7 @@ def test_the_prompt_is_read_from_an_argument_or_from_standard_input(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_ends_the_command_and_all_its_processes(shell: Shell, script: Script, number: signal.Signals):
     work = "setsid sleep 300 & echo $! > pid; mv pid started; wait"
-    call = tool_call("bash", command=work, execution="inline")
+    call = make_tool_call("bash", command=work, execution="inline")
     argv = [sys.executable, "-m", "lsp_harness", "run", "go", "-p", script(call), "--permission-mode", "trust"]
     with subprocess.Popen(argv, cwd=shell.folder, stderr=subprocess.DEVNULL, preexec_fn=reset_signals) as process:  # noqa: PLW1509
         while not (shell.folder / "started").exists():
@@ -70,13 +70,13 @@ def test_a_signal_ends_the_command_and_all_its_processes(shell: Shell, script: S
     pid = int((shell.folder / "started").read_text())
     assert not any(row.pid == pid for row in list_processes())
     # the turn and its task have their last events, and nothing has to be closed when the session is continued
-    assert [event.data["reason"] for event in last_events("turn.stopped")] == ["cancelled"]
-    assert len(last_events("task.cancelled")) == len(last_events("session.closed")) == 1
+    assert [event.data["reason"] for event in read_last_events("turn.stopped")] == ["cancelled"]
+    assert len(read_last_events("task.cancelled")) == len(read_last_events("session.closed")) == 1
 
 
 def test_limits_end_the_turn(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
-    call = tool_call("read", path="a.py")
+    call = make_tool_call("read", path="a.py")
     result = shell.run("run", "go", "-p", script(call), "--max-turns", "1")
     assert (result.code, "max_turns" in result.err) == (1, True)
     result = shell.run("run", "go", "-p", script(call), "--max-tokens-total", "5")
@@ -87,13 +87,13 @@ def test_limits_end_the_turn(shell: Shell, script: Script):
 
 
 def test_tool_lists_and_modes_limit_the_tools(shell: Shell, script: Script):
-    create = tool_call("create", path="b.py", text="y = 1\n")
+    create = make_tool_call("create", path="b.py", text="y = 1\n")
     shell.run("run", "go", "-p", script(create, "no"), "--allowed-tools", "read")
-    assert [event.data["reason"] for event in last_events("tool.failed")] == ["not_allowed"]
+    assert [event.data["reason"] for event in read_last_events("tool.failed")] == ["not_allowed"]
     shell.run("run", "go", "-p", script(create, "no"), "--disallowed-tools", "create")
-    assert [event.data["reason"] for event in last_events("tool.failed")] == ["not_allowed"]
+    assert [event.data["reason"] for event in read_last_events("tool.failed")] == ["not_allowed"]
     shell.run("run", "go", "-p", script(create, "no"), "--permission-mode", "deny")
-    assert [event.data["reason"] for event in last_events("tool.failed")] == ["denied"]
+    assert [event.data["reason"] for event in read_last_events("tool.failed")] == ["denied"]
     assert not (shell.folder / "b.py").exists()
     shell.run("run", "go", "-p", script(create, "yes"), "--permission-mode", "trust")
     assert (shell.folder / "b.py").exists()
@@ -118,7 +118,7 @@ def test_the_system_prompt_and_the_folder_can_be_set(shell: Shell, script: Scrip
     assert shell.run("run", "x", "-p", script(reply), "--system-prompt", "Speak like a pirate").code == 0
     other = tmp_path / "other"
     other.mkdir()
-    touch = script(tool_call("bash", command="touch here"), "ok")
+    touch = script(make_tool_call("bash", command="touch here"), "ok")
     shell.run("run", "x", "-p", touch, "--cwd", str(other), "--permission-mode", "trust")
     assert (other / "here").exists()
     assert "is not a folder" in shell.run("run", "x", "--cwd", str(tmp_path / "none")).err
@@ -144,7 +144,7 @@ def test_the_answer_fits_the_schema_or_the_status_is_an_error(shell: Shell, scri
 def test_the_statuses_of_answers_do_not_stand_for_other_failures(shell: Shell, script: Script):
     assert shell.run("run", "x", "--model", "nobody", "--json-schema", SCHEMA).code == 1
     # the model has more replies than the limit lets it give
-    call = tool_call("glob", pattern="*")
+    call = make_tool_call("glob", pattern="*")
     assert shell.run("run", "x", "-p", script(call, "rest"), "--max-turns", "1", "--json-schema", SCHEMA).code == 1
 
 
@@ -197,13 +197,13 @@ def test_another_model_answers_if_the_first_one_fails(shell: Shell, script: Scri
     monkeypatch.setattr(model_choice, "make_engine", lambda config: make(config) if config.engine.script else spare)
     both = shell.run("run", "x", "-p", script(down), "--fallback-model", "openai/spare")
     assert (both.code, both.out) == (0, "here I am\n")
-    assert [event.data["will_retry"] for event in last_events("model.failed")] == [True]
-    assert last_events("model.completed")[0].data["model"] == "openai/spare"
+    assert [event.data["will_retry"] for event in read_last_events("model.failed")] == [True]
+    assert read_last_events("model.completed")[0].data["model"] == "openai/spare"
 
 
 def test_bare_and_sources_leave_settings_out(shell: Shell, script: Script):
     shell.file("lsp-harness.toml", '[permissions]\nmode = "deny"\n[hooks]\n')
-    create = tool_call("create", path="c.py", text="z = 1\n")
+    create = make_tool_call("create", path="c.py", text="z = 1\n")
     shell.run("run", "x", "-p", script(create, "no"))
     assert not (shell.folder / "c.py").exists()
     shell.run("run", "x", "-p", script(create, "yes"), "--bare", "--permission-mode", "trust")
@@ -233,9 +233,9 @@ def test_the_servers_of_a_config_file_offer_their_tools(shell: Shell, script: Sc
 
 def test_the_option_for_permission_questions_needs_a_program_that_answers(shell: Shell, script: Script):
     assert "can be stdio" in shell.run("run", "x", "--permission-prompt-tool", "other").err
-    create = tool_call("create", path="d.py", text="q = 1\n")
+    create = make_tool_call("create", path="d.py", text="q = 1\n")
     shell.run("run", "x", "-p", script(create, "no"), "--permission-mode", "ask")
-    assert [event.data["by"] for event in last_events("permission.decided")] == ["nobody"]
+    assert [event.data["by"] for event in read_last_events("permission.decided")] == ["nobody"]
     options = SessionFlags(provider=script(create, "yes"), permission_prompt_tool="stdio").options("sdk")
     assert asyncio.run(_allow_all(options)) == ["create"]
     assert (shell.folder / "d.py").exists()
@@ -297,7 +297,7 @@ def test_a_time_is_a_finite_number(shell: Shell, option: str, value: str):
 def test_an_undo_that_leaves_a_file_says_so_and_fails(shell: Shell, script: Script):
     shell.file("huge.txt", "a" * 3_000_000)
     shell.file("small.txt", "a")
-    command = tool_call("bash", command="echo b >> huge.txt; echo b >> small.txt")
+    command = make_tool_call("bash", command="echo b >> huge.txt; echo b >> small.txt")
     assert shell.run("run", "x", "-p", script(command, "done"), "--permission-mode", "trust").code == 0
     # what changed while a command ran may be the work of somebody else
     seen = shell.run("sessions", "undo", "--yes")
@@ -307,7 +307,7 @@ def test_an_undo_that_leaves_a_file_says_so_and_fails(shell: Shell, script: Scri
     assert (shell.folder / "small.txt").read_text() == "a"
 
 
-CREATE = tool_call("create", path="notes.txt", text="hello\n")
+CREATE = make_tool_call("create", path="notes.txt", text="hello\n")
 
 
 def test_an_undo_without_a_person_needs_a_name_or_a_word(shell: Shell, script: Script):
@@ -336,7 +336,7 @@ def test_an_undo_without_a_person_needs_a_name_or_a_word(shell: Shell, script: S
 
 def test_a_file_that_the_user_changed_is_kept_and_its_texts_are_offered(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
-    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    edit = make_tool_call("edit", path="a.py", old="x = 1", new="x = 2")
     shell.run("run", "x", "-p", script(edit, CREATE, "done"), "--permission-mode", "trust")
     shell.file("a.py", "x = 3\n")
     undone = shell.run("sessions", "undo", "--yes")
@@ -386,7 +386,7 @@ def test_an_undo_is_an_edit_for_the_permission_gate(shell: Shell, script: Script
 
 
 # -- the permission mode where nobody watches
-WRITES = tool_call("create", path="b.py", text="x = 1\n")
+WRITES = make_tool_call("create", path="b.py", text="x = 1\n")
 NO_TERMINAL = "standard input is no terminal, so the permission mode is plan"
 
 
@@ -394,7 +394,7 @@ NO_TERMINAL = "standard input is no terminal, so the permission mode is plan"
 def test_a_command_without_a_terminal_writes_no_file(shell: Shell, script: Script, arguments: tuple[str, ...]):
     result = shell.run(*arguments, "-p", script(WRITES, "no"))
     assert not (shell.folder / "b.py").exists()
-    assert [event.data["by"] for event in last_events("permission.decided")] == ["mode"]
+    assert [event.data["by"] for event in read_last_events("permission.decided")] == ["mode"]
     assert NO_TERMINAL in result.err
     assert "--permission-mode" in result.err
 

@@ -13,12 +13,12 @@ from lsp_harness.cli.sessions.terminal_lines import HISTORY_LINES, LineHistory
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
-from tests.cli.sessions.conftest import Script, tool_call
+from tests.cli.sessions.conftest import Script, make_tool_call
 from tests.support.terminal_person import TerminalPerson
 
-TOUCH = tool_call("bash", command="touch made", execution="inline")
-EDIT = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
-WAIT = tool_call("bash", command="cat gate", execution="inline")
+TOUCH = make_tool_call("bash", command="touch made", execution="inline")
+EDIT = make_tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+WAIT = make_tool_call("bash", command="cat gate", execution="inline")
 """Runs until something is written to the pipe `gate`."""
 QUESTIONS = pytest.mark.parametrize(("call", "question"), [(TOUCH, "Allow? [y/n"), (EDIT, "Apply? [y/n")])
 UNDO_QUESTION = "Do it? [y/n] "

@@ -14,7 +14,7 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.kernel.results import Proposal
-from tests.coding.project_bench import ProjectBench, text_of
+from tests.coding.project_bench import ProjectBench, apply_proposal
 
 pytestmark = pytest.mark.process
 
@@ -79,7 +79,7 @@ class RepairBench(ProjectBench):
 
     @property
     def new_text(self) -> str:
-        return text_of(self.proposal)
+        return apply_proposal(self.proposal)
 
     def kinds(self) -> list[str]:
         return [event.data["kind"] for event in self.events if event.type == "candidate.generated"]

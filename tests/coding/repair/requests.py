@@ -35,7 +35,7 @@ def make_request(
     return RepairRequest(finding, find_subject(finding, document), tree, path, index, installed, root, file)
 
 
-async def repair_all(request: RepairRequest, limit: int = 8) -> list[tuple[str, Repair]]:
+async def make_all_repairs(request: RepairRequest, limit: int = 8) -> list[tuple[str, Repair]]:
     """Return the texts after each repair with the repair, the likeliest first."""
     repairs = await find_repairs(request, limit)
     return [(decode(apply(request.tree.data, repair.edits)), repair) for repair in repairs]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.coding.repair.requests import make_request, repair_all
+from tests.coding.repair.requests import make_all_repairs, make_request
 
 MENDED = [
     ("a.py", 'x = <|>"{a} items"<|>\n', "Possible f-string without an `f` prefix", "RUF027", 'x = f"{a} items"\n'),
@@ -39,7 +39,7 @@ MENDED = [
 
 @pytest.mark.parametrize(("path", "text", "message", "code", "truth"), MENDED)
 async def test_the_sign_that_was_left_out(path: str, text: str, message: str, code: str, truth: str) -> None:
-    assert (await repair_all(make_request(path, text, message, code)))[0][0] == truth
+    assert (await make_all_repairs(make_request(path, text, message, code)))[0][0] == truth
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ async def test_the_sign_that_was_left_out(path: str, text: str, message: str, co
     ],
 )
 async def test_other_strings_and_findings_get_no_repair(path: str, text: str, message: str, code: str) -> None:
-    assert await repair_all(make_request(path, text, message, code)) == []
+    assert await make_all_repairs(make_request(path, text, message, code)) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.coding.repair.requests import make_request, repair_all
+from tests.coding.repair.requests import make_all_repairs, make_request
 from tests.index.place import IndexedFolder
 
 LIBRARY = [
@@ -178,7 +178,7 @@ LIBRARY = [
 
 @pytest.mark.parametrize(("path", "marked", "message", "after"), LIBRARY, ids=[f"{row[0]}-{row[2]}" for row in LIBRARY])
 async def test_modules_of_the_standard_library_are_imported(path: str, marked: str, message: str, after: str):
-    repairs = await repair_all(make_request(path, marked, message))
+    repairs = await make_all_repairs(make_request(path, marked, message))
     assert repairs[0][1].kind == "import"
     assert repairs[0][0] == after
 
@@ -199,12 +199,12 @@ NO_IMPORT = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), NO_IMPORT)
 async def test_without_evidence_no_import_is_proposed(path: str, marked: str, message: str):
-    repairs = await repair_all(make_request(path, marked, message))
+    repairs = await make_all_repairs(make_request(path, marked, message))
     assert [item for _, item in repairs if item.kind == "import" and item.cost < 0.5] == []
 
 
 async def test_two_modules_that_export_the_name_are_both_proposed():
-    [(first, one), (second, other), *_] = await repair_all(
+    [(first, one), (second, other), *_] = await make_all_repairs(
         make_request("a.py", "x: <|>Iterable<|>[int] = []\n", "Undefined name `Iterable`")
     )
     assert {first.split("\n")[0], second.split("\n")[0]} == {
@@ -274,5 +274,5 @@ async def test_a_name_is_imported_in_the_way_of_other_files(
     files: dict[str, str], path: str, marked: str, message: str, after: str, tmp_path: Path
 ):
     with closing(IndexedFolder(tmp_path, {**files, path: ""})) as indexed:
-        repairs = await repair_all(make_request(path, marked, message, index=indexed.query))
+        repairs = await make_all_repairs(make_request(path, marked, message, index=indexed.query))
     assert repairs[0][0] == after

@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.coding.repair.repair_sources import MAX_REPAIRS, repair_tokens
-from tests.coding.repair.requests import make_request, repair_all
+from tests.coding.repair.requests import make_all_repairs, make_request
 
 CASES = [
     # the finding may be of ruff, of a compiler, or of the product itself, and before or behind the fault
@@ -56,7 +56,7 @@ CASES = [
 async def test_the_most_likely_token_is_the_first_repair(
     path: str, text: str, message: str, code: str, kind: str, expected: str
 ) -> None:
-    repaired_text, repair = (await repair_all(make_request(path, text, message, code)))[0]
+    repaired_text, repair = (await make_all_repairs(make_request(path, text, message, code)))[0]
     assert repaired_text == expected
     assert repair.kind == kind
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.coding.repair.requests import make_request, repair_all
+from tests.coding.repair.requests import make_all_repairs, make_request
 
 IMPORTS = [
     ("a.py", "import <|>os<|>\nimport sys\n\nprint(sys)\n", "`os` imported but unused", "import sys\n\nprint(sys)\n"),
@@ -228,7 +228,7 @@ ALL = [*IMPORTS, *VARIABLES, *UNREACHABLE]
     ("path", "marked", "message", "after"), ALL, ids=[f"{n}-{row[0]}" for n, row in enumerate(ALL)]
 )
 async def test_unused_code_is_removed(path: str, marked: str, message: str, after: str | None):
-    repairs = await repair_all(make_request(path, marked, message))
+    repairs = await make_all_repairs(make_request(path, marked, message))
     assert [text for text, _ in repairs][:1] == ([after] if after is not None else [])
 
 
@@ -238,4 +238,4 @@ async def test_an_import_without_names_is_not_removed():
         ("a.go", 'package p\n\nimport <|>_ "x"<|>\n'),
         ("a.c", "<|>#include <x.h><|>\n"),
     ):
-        assert await repair_all(make_request(path, marked, "unused import")) == []
+        assert await make_all_repairs(make_request(path, marked, "unused import")) == []

@@ -18,7 +18,7 @@ LEAVE = r"\<C-\>\<C-n>"
 ID = re.compile(r"\b[0-9A-Z]{26}\b")
 
 
-def without_ids(shown: str) -> str:
+def replace_ids(shown: str) -> str:
     """Replace what differs from run to run: ids, and the blanks after them."""
     return re.sub(r" +", " ", ID.sub("ID", shown))
 
@@ -51,4 +51,4 @@ def test_a_shell_of_the_server_is_used_in_a_buffer_and_stopped(
         SCREEN_FILE.write_text(ID.sub("01KABCDEFGHJKMNPQRSTVWXYZ0", shown))
         scenes = list(zip(titles, (colours, listed_colours), strict=True))
         SCREEN_FILE.with_suffix(".svg").write_text(draw_svg("Neovim", scenes, COLUMNS))
-    assert without_ids(SCREEN_FILE.read_text()) == without_ids(shown), "run this with UPDATE_SCREENS=1"
+    assert replace_ids(SCREEN_FILE.read_text()) == replace_ids(shown), "run this with UPDATE_SCREENS=1"

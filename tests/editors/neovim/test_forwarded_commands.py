@@ -16,7 +16,7 @@ def list_offered_commands(editor: Editor, begins: str = "") -> list[str]:
     return [name for name in editor.nvim.funcs.getcompletion(f"LspHarness {begins}", "cmdline") if name not in own]
 
 
-def floating_text(editor: Editor) -> list[str]:
+def read_floating_text(editor: Editor) -> list[str]:
     editor.until("#vim.api.nvim_list_wins() == 2")
     return editor.lua("return vim.api.nvim_buf_get_lines(vim.fn.winbufnr(2), 0, -1, false)")
 
@@ -28,7 +28,7 @@ def test_commands_that_the_server_lists_are_completed_and_run(editor: Editor):
 
     editor.nvim.command("LspHarness greet")
 
-    assert "from a command of one file" in floating_text(editor)
+    assert "from a command of one file" in read_floating_text(editor)
 
 
 def test_every_server_is_asked_once(editor: Editor):
@@ -60,7 +60,7 @@ def test_a_command_that_is_typed_before_the_list_arrives_waits(start: Start):
         vim.cmd.LspHarness('greet')
     """)
 
-    assert "from a command of one file" in floating_text(editor)
+    assert "from a command of one file" in read_floating_text(editor)
 
 
 def test_a_list_that_does_not_come_is_waited_for_in_vain_but_not_for_ever(start: Start):
@@ -80,7 +80,7 @@ def test_a_list_that_failed_is_requested_again(start: Start):
 
     editor.nvim.command("LspHarness greet")
 
-    assert "from a command of one file" in floating_text(editor)
+    assert "from a command of one file" in read_floating_text(editor)
 
 
 @pytest.mark.parametrize("what", ["explain", "nonsense"])
@@ -111,7 +111,7 @@ def test_the_function_for_a_key_explains_the_selection(editor: Editor):
 
     editor.type("VE")
 
-    assert "It **adds**." in floating_text(editor)
+    assert "It **adds**." in read_floating_text(editor)
     (asked,) = editor.events("explained")
     assert asked["range"]["end"] == {"line": 0, "character": 14}
 
@@ -124,7 +124,7 @@ def test_the_result_of_a_code_action_is_shown(editor: Editor):
         require('lsp_harness.server').client(0):exec_cmd(command)
     """)
 
-    assert "It **adds**." in floating_text(editor)
+    assert "It **adds**." in read_floating_text(editor)
 
 
 def test_a_handler_of_the_user_stays(start: Start):

@@ -167,7 +167,7 @@ def test_a_running_fix_is_shown_and_can_be_cancelled(start_real_editor: Real):
 
 
 # -- trust and crashes
-def lint(folder: Path) -> set[str]:
+def read_lint_outcomes(folder: Path) -> set[str]:
     """Return the outcomes of the linter for all candidates of all sessions."""
     statuses: set[str] = set()
     for events in folder.glob("home/sessions/*/events.jsonl"):
@@ -188,8 +188,8 @@ def test_the_linter_is_run_in_a_trusted_workspace_only(start_real_editor: Real, 
     editor.until(
         "vim.bo.filetype == 'diff' or vim.fn.execute('messages'):find('has no fix for this diagnostic') ~= nil"
     )
-    assert lint(tmp_path) <= ({"passed"} if trusted == "true" else {"skipped"})
-    assert (trusted == "true") == ("passed" in lint(tmp_path))
+    assert read_lint_outcomes(tmp_path) <= ({"passed"} if trusted == "true" else {"skipped"})
+    assert (trusted == "true") == ("passed" in read_lint_outcomes(tmp_path))
 
 
 def test_a_killed_server_is_restarted_and_completes(start_real_editor: Real):
@@ -197,7 +197,7 @@ def test_a_killed_server_is_restarted_and_completes(start_real_editor: Real):
     editor.type("Goedited = 1<Esc>")
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
 
-    os.kill(server_pid(editor), signal.SIGKILL)
+    os.kill(find_server_pid(editor), signal.SIGKILL)
 
     editor.until("vim.lsp.get_client_by_id(gone) == nil")
     editor.says("the server ended by signal 9 and is started again")
@@ -208,7 +208,7 @@ def test_a_killed_server_is_restarted_and_completes(start_real_editor: Real):
     editor.shows(REST)
 
 
-def server_pid(editor: Editor) -> int:
+def find_server_pid(editor: Editor) -> int:
     """Return the id of the only child process of this Neovim."""
     mine = editor.lua("return vim.fn.getpid()")
     (pid,) = Path(f"/proc/{mine}/task/{mine}/children").read_text().split()

@@ -105,7 +105,7 @@ def write_transcript(*scenes: tuple[str, list[str]]) -> str:
     return "\n".join(drawn)
 
 
-def without_figures(shown: str) -> str:
+def remove_figures(shown: str) -> str:
     """Remove the numbers of tokens, which do not depend on the editor."""
     return re.sub(r" +", " ", re.sub(r"\d+/\d+ reused", "reused", shown))
 
@@ -144,4 +144,4 @@ def test_ghost_text_and_a_fix_have_their_colours_on_the_screen(terminal: Termina
         TRANSCRIPT.write_text(shown)
         picture = draw_svg("Neovim", list(zip(titles, (ghost_colours, preview_colours), strict=True)), COLUMNS)
         TRANSCRIPT.with_suffix(".svg").write_text(picture)
-    assert without_figures(TRANSCRIPT.read_text()) == without_figures(shown), "run this with UPDATE_SCREENS=1"
+    assert remove_figures(TRANSCRIPT.read_text()) == remove_figures(shown), "run this with UPDATE_SCREENS=1"

@@ -5,7 +5,7 @@ from tests.editors.neovim.editor import Editor
 from tests.editors.neovim.fake_work import VERDICT
 
 
-def verdict_lines(editor: Editor) -> list[str]:
+def read_verdict_lines(editor: Editor) -> list[str]:
     editor.until("vim.api.nvim_buf_line_count(0) > 1")
     return editor.buffer
 
@@ -16,7 +16,7 @@ def test_the_verdict_of_the_diagnostic_here_opens_in_a_split(editor: Editor):
 
     editor.nvim.command("LspHarness why")
 
-    assert verdict_lines(editor) == ["# Verdict", "", "It is **wrong**."]
+    assert read_verdict_lines(editor) == ["# Verdict", "", "It is **wrong**."]
     assert editor.nvim.current.buffer.name == VERDICT
     assert editor.lua("return { vim.bo.filetype, vim.bo.modifiable, vim.bo.modified, vim.bo.buftype }") == [
         *("markdown", False, False, "nofile"),
@@ -30,7 +30,7 @@ def test_the_code_action_opens_the_verdict(editor: Editor):
 
     editor.lua("vim.lsp.buf.code_action({ apply = true, filter = function(a) return a.title:find('Why') ~= nil end })")
 
-    assert verdict_lines(editor)[0] == "# Verdict"
+    assert read_verdict_lines(editor)[0] == "# Verdict"
     assert editor.nvim.current.buffer.name == VERDICT
 
 
@@ -42,7 +42,7 @@ def test_the_diagnostic_under_the_cursor_comes_first(editor: Editor):
 
     editor.nvim.command("LspHarness why")
 
-    assert verdict_lines(editor)[0] == "# Verdict", "the line's only one of ours"
+    assert read_verdict_lines(editor)[0] == "# Verdict", "the line's only one of ours"
 
 
 def test_a_line_without_our_diagnostic_has_no_verdict(editor: Editor):
@@ -59,7 +59,7 @@ def test_a_verdict_is_requested_by_a_command_from_a_server_without_content(edito
 
     editor.nvim.command(f"split {VERDICT}")
 
-    assert verdict_lines(editor)[-1] == f"of {VERDICT} by the command"
+    assert read_verdict_lines(editor)[-1] == f"of {VERDICT} by the command"
 
 
 def test_a_server_without_verdicts_is_reported(start: Start):

@@ -11,7 +11,7 @@ import pytest
 from lsp_harness.inference.backends import endpoint
 
 
-async def left_as_data_comes(path: Path) -> None:
+async def cancel_read_as_data_comes(path: Path) -> None:
     """Cancel a read in the same turn of the loop in which its socket gets data."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -34,13 +34,13 @@ async def test_a_read_that_is_cancelled_when_data_arrives_logs_no_traceback(
     # what it would be without us: if this passes on its own one day, the filter can go
     logging.getLogger("asyncio").removeFilter(endpoint.is_relevant_record)
     try:
-        await left_as_data_comes(tmp_path / "a.sock")
+        await cancel_read_as_data_comes(tmp_path / "a.sock")
         assert "InvalidStateError" in caplog.text
     finally:
         logging.getLogger("asyncio").addFilter(endpoint.is_relevant_record)
     caplog.clear()
 
-    await left_as_data_comes(tmp_path / "b.sock")
+    await cancel_read_as_data_comes(tmp_path / "b.sock")
 
     assert caplog.text == ""
 

@@ -38,18 +38,18 @@ def make_fleet(names: str, **more: Any) -> Fleet:
     return Fleet(servers, more.pop("retries", 3), **{"jitter": lambda low, high: high, **more})
 
 
-def first_server(fleet: Fleet, key: str) -> str:
+def find_first_server(fleet: Fleet, key: str) -> str:
     return fleet.available_servers(key)[0].endpoint.name
 
 
 def test_a_key_always_has_the_same_server():
-    assert [first_server(make_fleet("abc"), key) for key in KEYS] == [
-        first_server(make_fleet("cab"), key) for key in KEYS
+    assert [find_first_server(make_fleet("abc"), key) for key in KEYS] == [
+        find_first_server(make_fleet("cab"), key) for key in KEYS
     ]
 
 
 def test_keys_are_spread():
-    counts = Counter(first_server(make_fleet("abc"), key) for key in KEYS)
+    counts = Counter(find_first_server(make_fleet("abc"), key) for key in KEYS)
 
     assert len(counts) == 3
     assert min(counts.values()) > 120
@@ -58,17 +58,17 @@ def test_keys_are_spread():
 async def test_only_the_keys_of_a_failed_server_move_and_later_return():
     three, clock = make_fleet("abc", sleep=Clock().sleep), Clock()
     three.sleep = clock.sleep
-    before = {key: first_server(three, key) for key in KEYS}
+    before = {key: find_first_server(three, key) for key in KEYS}
     down = three.servers[0]
 
     three.mark_failed(down)
-    meanwhile = {key: first_server(three, key) for key in KEYS}
+    meanwhile = {key: find_first_server(three, key) for key in KEYS}
     moved = [key for key in KEYS if meanwhile[key] != before[key]]
     three.mark_healthy(down)
 
     assert moved == [key for key in KEYS if before[key] == down.endpoint.name]
     assert len({meanwhile[key] for key in moved}) == 2
-    assert {key: first_server(three, key) for key in KEYS} == before
+    assert {key: find_first_server(three, key) for key in KEYS} == before
     await three.aclose()
 
 

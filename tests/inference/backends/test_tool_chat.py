@@ -53,7 +53,7 @@ async def serve_and_connect(
         yield engine_client, server
 
 
-def chat(**fields: Any) -> ToolChat:
+def make_chat(**fields: Any) -> ToolChat:
     return ToolChat(HISTORY, TOOLS, sampling=Sampling(n_predict=8), **fields)
 
 
@@ -63,7 +63,7 @@ def calls_of(chunks: list[Chunk]) -> tuple[WrittenCall, ...]:
 
 async def test_openai_gets_tools_calls_and_results():
     async with serve_and_connect("openai", ScriptedAnswer(["Done."])) as (engine_client, server):
-        await answer(engine_client, chat())
+        await answer(engine_client, make_chat())
     [body] = server.bodies(PATHS["openai"])
     read = {"id": "1", "type": "function", "function": {"name": "read", "arguments": '{"path": "ä.py"}'}}
     listed = {"id": "2", "type": "function", "function": {"name": "list_all", "arguments": "{}"}}
@@ -92,7 +92,7 @@ async def test_openai_gets_tools_calls_and_results():
 
 async def test_anthropic_gets_tools_calls_results_and_marks_for_its_cache():
     async with serve_and_connect("anthropic", ScriptedAnswer(["Done."])) as (engine_client, server):
-        await answer(engine_client, chat())
+        await answer(engine_client, make_chat())
     [body] = server.bodies(PATHS["anthropic"])
     cached = {"cache_control": {"type": "ephemeral"}}
     assert body["system"] == [{"type": "text", "text": "Be brief.", **cached}]
@@ -126,7 +126,7 @@ async def test_anthropic_gets_tools_calls_results_and_marks_for_its_cache():
 async def test_pieces_of_parallel_calls_are_joined(form: Format):
     said = ScriptedAnswer(["I ", "look."], [("read", ['{"pa', 'th": "a', '.py"}']), ("list_all", [])], thinking="hm")
     async with serve_and_connect(form, said) as (engine_client, _):
-        chunks = await answer(engine_client, chat())
+        chunks = await answer(engine_client, make_chat())
     assert join_chunks(chunks) == "I look."
     assert "".join(chunk.thinking for chunk in chunks) == "hm"
     assert calls_of(chunks) == (WrittenCall("read", '{"path": "a.py"}'), WrittenCall("list.all", ""))
@@ -145,12 +145,12 @@ async def test_pieces_of_parallel_calls_are_joined(form: Format):
 )
 async def test_the_reason_why_an_answer_ended_is_translated(form: Format, reason: str, stop: str):
     async with serve_and_connect(form, ScriptedAnswer(["a"], stop=reason)) as (engine_client, _):
-        assert (await answer(engine_client, chat()))[-1].stop == stop
+        assert (await answer(engine_client, make_chat()))[-1].stop == stop
 
 
 async def test_calls_that_end_like_a_text_are_calls():
     async with serve_and_connect("openai", ScriptedAnswer(calls=[("read", ["{}"])], stop="stop")) as (engine_client, _):
-        chunks = await answer(engine_client, chat())
+        chunks = await answer(engine_client, make_chat())
     assert chunks[-1].stop == "tool_calls"
 
 
@@ -161,7 +161,7 @@ async def test_calls_that_end_like_a_text_are_calls():
 async def test_a_refused_answer_is_no_refusal_of_tools(form: Format, reason: str, message: str):
     async with serve_and_connect(form, ScriptedAnswer([], stop=reason)) as (engine_client, _):
         with pytest.raises(EngineRefused, match=message) as refused:
-            await answer(engine_client, chat())
+            await answer(engine_client, make_chat())
     assert not isinstance(refused.value, ToolsRefused)
 
 
@@ -177,7 +177,7 @@ async def test_a_refused_answer_is_no_refusal_of_tools(form: Format, reason: str
     ids=["one index for all", "neither index nor id", "no index", "arguments as an object", "the name again"],
 )
 def test_calls_are_assembled_with_any_numbers_of_a_service(pieces: list[Any], calls: list[str]):
-    assembly = CallAssembly(ToolWire(chat()))
+    assembly = CallAssembly(ToolWire(make_chat()))
     for piece in pieces:
         assembly.add(*piece)
     assert assembly.calls == tuple(WrittenCall("read", arguments) for arguments in calls)
@@ -196,7 +196,7 @@ async def test_a_busy_service_is_asked_again_after_its_delay(form: Format, wait:
     async with serve_and_connect(form, busy, ScriptedAnswer(["b"])) as (engine_client, server):
         supply: Any = engine_client._supply  # pyright: ignore[reportPrivateUsage]
         supply.sleep = sleep
-        assert join_chunks(await answer(engine_client, chat())) == "b"
+        assert join_chunks(await answer(engine_client, make_chat())) == "b"
     assert waits == [float(wait)]
     assert len(server.bodies(PATHS[form])) == 2
 
@@ -205,7 +205,7 @@ async def test_a_busy_service_is_asked_again_after_its_delay(form: Format, wait:
 async def test_an_error_of_a_service_is_raised(form: Format):
     async with serve_and_connect(form, Reply(json={"error": {"message": "oops"}}, status=500)) as (engine_client, _):
         with pytest.raises(EngineFailed, match="oops"):
-            await answer(engine_client, chat())
+            await answer(engine_client, make_chat())
 
 
 @pytest.mark.parametrize(
@@ -224,9 +224,9 @@ async def test_a_refusal_of_tools_is_distinguished_from_other_errors(status: int
         _,
     ):
         with pytest.raises(ToolsRefused, match=message[-10:]):
-            await answer(client_, chat())
+            await answer(client_, make_chat())
         with pytest.raises(EngineError, match="too long") as error:
-            await answer(client_, chat())
+            await answer(client_, make_chat())
     assert not isinstance(error.value, ToolsRefused)
 
 
@@ -238,8 +238,8 @@ async def test_openai_gets_the_schema_beside_the_tools(monkeypatch: pytest.Monke
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
         async with open_client(model=f"openai/{MODEL}") as engine_client:
-            assert join_chunks(await answer(engine_client, chat(answer_schema=ANSWER))) == '{"n": 1}'
-            await answer(engine_client, chat(answer_schema=ANSWER, must_answer=True))
+            assert join_chunks(await answer(engine_client, make_chat(answer_schema=ANSWER))) == '{"n": 1}'
+            await answer(engine_client, make_chat(answer_schema=ANSWER, must_answer=True))
     first, second = server.bodies(PATHS["openai"])
     shape = {"name": "answer", "schema": ANSWER, "strict": True}
     assert first["response_format"] == second["response_format"] == {"type": "json_schema", "json_schema": shape}
@@ -256,8 +256,8 @@ async def test_other_services_get_the_schema_without_the_tools():
         engine_client,
         server,
     ):
-        await answer(engine_client, chat(answer_schema=ANSWER))
-        await answer(engine_client, chat(answer_schema=ANSWER, must_answer=True))
+        await answer(engine_client, make_chat(answer_schema=ANSWER))
+        await answer(engine_client, make_chat(answer_schema=ANSWER, must_answer=True))
     first, second = server.bodies(PATHS["openai"])
     assert ("tools" in first, "response_format" in first) == (True, False)
     assert ("tools" in second, "response_format" in second) == (False, True)
@@ -267,11 +267,11 @@ async def test_anthropic_gets_the_schema_as_a_tool():
     said = ScriptedAnswer(calls=[("give_answer", ['{"n"', ": 1}"])])
     both = ScriptedAnswer(calls=[("read", ["{}"]), ("give_answer", ['{"n": 1}'])])
     async with serve_and_connect("anthropic", said, both, said) as (engine_client, server):
-        chunks = await answer(engine_client, chat(answer_schema=ANSWER))
+        chunks = await answer(engine_client, make_chat(answer_schema=ANSWER))
         assert (join_chunks(chunks), chunks[-1].stop, calls_of(chunks)) == ('{"n": 1}', "eos", ())
-        chunks = await answer(engine_client, chat(answer_schema=ANSWER))
+        chunks = await answer(engine_client, make_chat(answer_schema=ANSWER))
         assert (join_chunks(chunks), calls_of(chunks)) == ("", (WrittenCall("read", "{}"),))
-        await answer(engine_client, chat(answer_schema=ANSWER, must_answer=True))
+        await answer(engine_client, make_chat(answer_schema=ANSWER, must_answer=True))
     first, _, last = server.bodies(PATHS["anthropic"])
     assert first["tools"][-1]["input_schema"] == ANSWER
     assert first["tool_choice"] == {"type": "any"}
@@ -284,7 +284,7 @@ async def test_an_answer_that_is_no_object_is_wrapped_and_unwrapped(form: Format
     said = ScriptedAnswer(written) if form == "openai" else ScriptedAnswer(calls=[("give_answer", written)])
     schema = {"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}
     async with serve_and_connect(form, said) as (engine_client, server):
-        chunks = await answer(engine_client, chat(answer_schema=schema, must_answer=True))
+        chunks = await answer(engine_client, make_chat(answer_schema=schema, must_answer=True))
     assert json.loads(join_chunks(chunks)) == [1, 2]
     [body] = server.bodies(PATHS[form])
     sent: Mapping[str, Any] = (
@@ -323,5 +323,5 @@ async def test_servers_with_grammars_refuse_tools():
     async with open_server(make_llama_server()) as server, open_client(server.url) as engine_client:
         features = (await engine_client.props()).features
         with pytest.raises(EngineRefused, match="takes tools as text only"):
-            await answer(engine_client, chat())
+            await answer(engine_client, make_chat())
     assert (features["grammar"], features["tools"]) == (True, False)

@@ -8,11 +8,11 @@ import pytest
 
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.gguf import read_header
-from tests.support.encoder import CONTEXT, LAYERS, SPECIAL, WIDTH, WORDS, make_weights, tiny_encoder
+from tests.support.encoder import CONTEXT, LAYERS, SPECIAL, WIDTH, WORDS, make_tiny_encoder, make_weights
 
 
 def convert_tiny_encoder(path: Path, *, mean: bool = True) -> Path:
-    convert(tiny_encoder(mean=mean), path, name="Tiny", license="mit")
+    convert(make_tiny_encoder(mean=mean), path, name="Tiny", license="mit")
     return path
 
 

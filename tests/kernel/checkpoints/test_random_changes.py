@@ -22,7 +22,7 @@ STEPS = st.lists(
 )
 
 
-def do_steps(root: Path, steps: Iterable[tuple[str, str, str, bytes]]) -> None:
+def change_files(root: Path, steps: Iterable[tuple[str, str, str, bytes]]) -> None:
     """Change files at random. A step that is not possible is left out."""
     for step, name, other, content in steps:
         path, target = root / name, root / other
@@ -55,13 +55,13 @@ def test_any_changes_are_undone(kind_name: str, first: Any, second: Any, tmp_pat
     with pytest.MonkeyPatch.context() as patch:
         if kind_name == "copies":
             hide_git(patch)
-        do_steps(root, first)
+        change_files(root, first)
         before = read_tree(root)
 
         async def run() -> None:
             checkpoints = Checkpoints(root, folder / "state", lambda event: None)
             created = await checkpoints.capture()
-            do_steps(root, second)
+            change_files(root, second)
             await checkpoints.seal(created.checkpoint_id)
             done = await checkpoints.restore(created.checkpoint_id)
             assert done.skipped == {}

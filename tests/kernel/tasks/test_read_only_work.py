@@ -52,7 +52,7 @@ def root(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return root
 
 
-def files_of(folder: Path) -> dict[str, tuple[bytes, int, int]]:
+def read_files(folder: Path) -> dict[str, tuple[bytes, int, int]]:
     found = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path): (path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns) for path in found}
 
@@ -106,9 +106,9 @@ def test_no_secret_can_be_read(name: str, root: Path, choice: SandboxChoice) -> 
     ],
 )
 def test_a_command_that_reads_cannot_change_a_file(attempt: str, root: Path, choice: SandboxChoice) -> None:
-    before = files_of(root.parent)
+    before = read_files(root.parent)
     run(attempt, root, choice)
-    assert files_of(root.parent) == before
+    assert read_files(root.parent) == before
     assert not (root / ".git").exists()
 
 

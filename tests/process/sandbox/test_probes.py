@@ -37,7 +37,7 @@ CONNECTED_WITHIN = {"network_datagram"}
 def find_common_python() -> str:
     """Return an interpreter that other users can start, or an empty text."""
     for program in (sys.executable, "/usr/bin/python3"):
-        command = [*as_nobody(), program, "-c", NEEDED_PYTHON]
+        command = [*make_command_as_nobody(), program, "-c", NEEDED_PYTHON]
         try:
             if subprocess.run(command, env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=False).returncode == 0:
                 return program
@@ -46,7 +46,7 @@ def find_common_python() -> str:
     return ""
 
 
-def as_nobody() -> list[str]:
+def make_command_as_nobody() -> list[str]:
     return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 
 
@@ -77,7 +77,7 @@ def _try_probes(sandbox: str, user: str, base: str, outside: str) -> dict[str, A
             os.chown(folder, NOBODY, NOBODY)
         packages = {Path(str(module.__file__)).parents[1] for module in (platformdirs, ulid)}
         env["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, *packages)))
-        command = [*as_nobody(), python]
+        command = [*make_command_as_nobody(), python]
     command += ["-B", "-m", "tests.process.sandbox.probe_world", sandbox, base, outside]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.agent_state import AgentState
 from tests.runtime.conftest import AnsweringGate
 from tests.support.fake_model_server import FakeModelServer
-from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, require_agent, seed_home, spec_for
+from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, make_spec, require_agent, seed_home
 
 START_LIMIT_S = 60.0
 """opencode shows nothing for half a minute on a machine that is busy with other tests."""
@@ -82,7 +82,7 @@ async def test_an_agent_of_a_pool_answers_and_asks_for_permission(
 ) -> None:
     pool.registry.add(require_agent(name))
     seed_home(run)
-    agent = await pool.spawn(spec_for(name, run, fake_model_server.url, "pty" if transport else ""))
+    agent = await pool.spawn(make_spec(name, run, fake_model_server.url, "pty" if transport else ""))
     await wait_for_status(agent, "ready")
     made = run.workdir / "made.txt"
 
@@ -119,7 +119,7 @@ async def test_a_message_is_not_appended_to_an_unsent_text(
     seed_home(run)
     # trust in the folder
     answering_gate.allows = True
-    agent = await pool.spawn(spec_for(name, run, fake_model_server.url, "pty"))
+    agent = await pool.spawn(make_spec(name, run, fake_model_server.url, "pty"))
     await wait_for_status(agent, "ready")
     assert agent.terminal
     changed = asyncio.Event()

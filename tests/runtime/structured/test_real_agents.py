@@ -19,7 +19,7 @@ from lsp_harness.runtime.connection import (
     StateClaimed,
 )
 from tests.support.fake_model_server import FakeModelServer
-from tests.support.real_agents import AgentRun, require_agent, spec_for
+from tests.support.real_agents import AgentRun, make_spec, require_agent
 
 pytestmark = pytest.mark.timeout(180)
 NAMES = ("claude", "codex", "gemini", "opencode")
@@ -40,7 +40,7 @@ def run(tmp_path: Path) -> AgentRun:
 
 async def start(name: str, run: AgentRun, url: str, *arguments: str) -> Connection:
     adapter = require_agent(name)
-    spec = spec_for(name, run, url)
+    spec = make_spec(name, run, url)
     spec = replace(spec, args=(*spec.args, *arguments))
     order = run.make_order(adapter, spec, adapter.transports[0])
     connection = adapter.connect(order, run.observe)

@@ -26,7 +26,7 @@ ESCAPE_SCRIPTS = {
 and writes nothing before its second process runs."""
 
 
-def marked_processes(mark: str) -> list[int]:
+def find_processes_with_mark(mark: str) -> list[int]:
     """Return the processes with a mark that begins like this one."""
     return [
         row.pid

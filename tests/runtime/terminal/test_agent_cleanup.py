@@ -15,7 +15,7 @@ from tests.runtime.terminal.conftest import StartTerminal
 from tests.runtime.terminal.process_count import (
     ESCAPE_SCRIPTS,
     find_descendants,
-    marked_processes,
+    find_processes_with_mark,
     open_descriptors,
     until_shown,
 )
@@ -24,7 +24,7 @@ ALL_ESCAPES = "; ".join(f"{{ {script} }}" if script.endswith("&") else script fo
 ROUNDS = 6
 
 
-def running_processes() -> set[int]:
+def list_running_processes() -> set[int]:
     return {row.pid for row in list_processes()}
 
 
@@ -40,7 +40,7 @@ async def test_every_process_ends_when_the_agent_is_stopped(escape: str, force: 
     assert len(pids) >= 3
 
     assert await terminal.end(force=force, timeout_s=0.3) == []
-    assert pids.isdisjoint(running_processes())
+    assert pids.isdisjoint(list_running_processes())
     assert await terminal.wait() == (-signal.SIGKILL if force else -signal.SIGTERM)
 
 
@@ -54,7 +54,7 @@ async def test_every_process_ends_with_the_agent_itself(escape: str, start: Star
     terminal.write(b"\r")
 
     assert await terminal.wait() == 3
-    assert pids.isdisjoint(running_processes())
+    assert pids.isdisjoint(list_running_processes())
 
 
 async def test_an_interactive_shell_ends_by_the_signal_of_a_closed_terminal(start: StartTerminal):
@@ -87,7 +87,7 @@ async def test_rounds_leave_no_process_no_descriptor_and_no_file(
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     await (await start("true")).wait()
-    descriptors, before = open_descriptors(), running_processes()
+    descriptors, before = open_descriptors(), list_running_processes()
     for number in range(ROUNDS):
         script = f"{ALL_ESCAPES}\necho re''ady; exec sleep 1000"
         env = {"TMPDIR": str(temporary)}
@@ -137,7 +137,7 @@ async def test_no_process_is_left_when_the_server_is_killed(mark: str):
     assert all(await asyncio.gather(*(process.wait_for_end(30) for process in processes)))
     for process in processes:
         process.close()
-    assert marked_processes(mark) == []
+    assert find_processes_with_mark(mark) == []
 
 
 async def test_no_process_is_left_when_the_supervisor_is_killed(start: StartTerminal, mark: str):
@@ -146,7 +146,7 @@ async def test_no_process_is_left_when_the_supervisor_is_killed(start: StartTerm
     os.kill(terminal._program.pid, signal.SIGKILL)
 
     assert await terminal.wait() == -signal.SIGKILL
-    assert marked_processes(mark) == []
+    assert find_processes_with_mark(mark) == []
 
 
 async def test_a_terminal_is_closed_when_its_processes_end(start: StartTerminal):

@@ -12,7 +12,7 @@ UNITS = [
 TEXT = b"".join(UNITS)
 
 
-def whole_places() -> set[int]:
+def find_whole_places() -> set[int]:
     places, end = {0}, 0
     for unit in UNITS:
         end += len(unit)
@@ -26,7 +26,7 @@ def test_a_cut_is_only_between_sequences_and_characters(place: int):
     splitter = OutputSplitter()
     first = splitter.feed(TEXT[:place])
 
-    assert len(first) in whole_places()
+    assert len(first) in find_whole_places()
     assert len(first) > place - max(map(len, UNITS))
     assert first + splitter.feed(TEXT[place:]) == TEXT
 
@@ -39,7 +39,7 @@ def test_single_bytes_come_out_in_whole_units():
         ends.add(end)
 
     assert end == len(TEXT)
-    assert ends <= whole_places()
+    assert ends <= find_whole_places()
 
 
 def test_an_escape_character_begins_a_new_sequence_within_a_string():

@@ -216,7 +216,7 @@ ATOMS = (
 )
 
 
-def shown_cells(screen: Screen) -> list[object]:
+def list_shown_cells(screen: Screen) -> list[object]:
     """Return the cells that a screen shows, and the style of its cursor."""
     viewer = Screen(COLUMNS, ROWS)
     viewer.feed(screen.snapshot())
@@ -225,7 +225,7 @@ def shown_cells(screen: Screen) -> list[object]:
     return [*cells, grid.cursor.attrs]
 
 
-def random_output(choice: random.Random, longest: int) -> bytes:
+def draw_random_output(choice: random.Random, longest: int) -> bytes:
     return "".join(choice.choice(ATOMS) for _ in range(choice.randint(0, longest))).encode()
 
 
@@ -233,7 +233,7 @@ def test_a_snapshot_shows_the_same_in_another_terminal():
     for seed in range(300):
         choice = random.Random(seed)
         live, attached = Screen(COLUMNS, ROWS), Screen(COLUMNS, ROWS)
-        live.feed(random_output(choice, 15))
+        live.feed(draw_random_output(choice, 15))
         attached.feed(live.snapshot())
 
         assert attached.rows() == live.rows(), seed
@@ -246,15 +246,15 @@ def test_a_viewer_from_the_middle_shows_the_same_afterwards():
     for seed in range(300):
         choice = random.Random(seed)
         live, attached = Screen(COLUMNS, ROWS), Screen(COLUMNS, ROWS)
-        live.feed(random_output(choice, 15))
+        live.feed(draw_random_output(choice, 15))
         attached.feed(live.snapshot())
-        rest = random_output(choice, 8)
+        rest = draw_random_output(choice, 8)
         live.feed(rest)
         attached.feed(rest)
 
         assert attached.rows() == live.rows(), seed
         assert attached.cursor == live.cursor, seed
-        assert shown_cells(attached) == shown_cells(live), seed
+        assert list_shown_cells(attached) == list_shown_cells(live), seed
         assert [attached.has_mode(mode) for mode in (1, 6, 7, 25, 2004)] == [
             live.has_mode(mode) for mode in (1, 6, 7, 25, 2004)
         ]

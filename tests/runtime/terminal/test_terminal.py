@@ -23,7 +23,7 @@ from lsp_harness.runtime.terminal.terminal_signals import (
 )
 from lsp_harness.runtime.terminal.terminal_viewer import MAX_PENDING_BYTES, SlowViewer, TerminalViewer
 from tests.runtime.terminal.conftest import StartTerminal
-from tests.runtime.terminal.process_count import marked_processes, open_descriptors, until_shown, wait_until
+from tests.runtime.terminal.process_count import find_processes_with_mark, open_descriptors, until_shown, wait_until
 
 SHELL = ("bash", "--norc", "--noprofile", "-i")
 PYTHON = (sys.executable, "-S", "-E", "-u", "-c")
@@ -297,7 +297,7 @@ async def test_a_cancelled_start_leaves_no_process_and_no_descriptor(mark: str, 
             ["sleep", "1000"], cwd=tmp_path, env=dict(os.environ), columns=80, rows=24, log_file=None, mark=mark
         )
     )
-    while not marked_processes(mark):  # noqa: ASYNC110 - the process appears
+    while not find_processes_with_mark(mark):  # noqa: ASYNC110 - the process appears
         await asyncio.sleep(0)
     starting.cancel()
     await asyncio.wait({starting})
@@ -305,7 +305,7 @@ async def test_a_cancelled_start_leaves_no_process_and_no_descriptor(mark: str, 
         starting.result().close()
 
     async with asyncio.timeout(30):
-        while marked_processes(mark):  # noqa: ASYNC110 - the processes are not children of this one
+        while find_processes_with_mark(mark):  # noqa: ASYNC110 - the processes are not children of this one
             await asyncio.sleep(0.01)
     assert open_descriptors() == before
 
@@ -315,5 +315,5 @@ async def test_a_closed_terminal_leaves_no_process(start: StartTerminal, mark: s
     terminal.close()
 
     async with asyncio.timeout(30):
-        while marked_processes(mark):  # noqa: ASYNC110 - see above
+        while find_processes_with_mark(mark):  # noqa: ASYNC110 - see above
             await asyncio.sleep(0.01)

@@ -40,7 +40,7 @@ async def start(editor: Editor) -> str:
     return agent["id"]
 
 
-def diagnostic_codes(params: dict[str, Any]) -> list[str]:
+def list_diagnostic_codes(params: dict[str, Any]) -> list[str]:
     return [diagnostic["code"] for diagnostic in params["diagnostics"]]
 
 
@@ -53,7 +53,7 @@ async def wait_for_published_codes(editor: Editor, uri: str, wanted: list[str], 
     """Wait for diagnostics with these codes, and forget all diagnostics until then."""
 
     def fits(params: dict[str, Any]) -> bool:
-        return params["uri"] == uri and diagnostic_codes(params) == wanted and fields.items() <= params.items()
+        return params["uri"] == uri and list_diagnostic_codes(params) == wanted and fields.items() <= params.items()
 
     params = await editor.find_params(PUBLISH, fits)
     forget(editor, PUBLISH)

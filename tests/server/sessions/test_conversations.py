@@ -15,7 +15,7 @@ from tests.support.lsp import ResponseError
 from tests.support.scripted_session import call_text
 
 
-def lsp_harness(root: Path, *arguments: str, status: int = 0) -> str:
+def run_lsp_harness(root: Path, *arguments: str, status: int = 0) -> str:
     """Run the command line, and return what it prints."""
     process = subprocess.run(
         [sys.executable, "-m", "lsp_harness", *arguments], cwd=root, capture_output=True, text=True, check=False
@@ -54,24 +54,24 @@ async def test_the_command_line_shows_forks_continues_and_undoes_a_session_of_th
     answer = await run_command(editor, "agent.run", prompt="subtract instead")
     session = answer["sessionId"]
     assert (root / "app.py").read_text() == EDITED
-    assert "open in the process" in lsp_harness(root, "sessions", "undo", session, status=2)
+    assert "open in the process" in run_lsp_harness(root, "sessions", "undo", session, status=2)
     assert (root / "app.py").read_text() == EDITED
     await run_command(editor, "session.close", sessionId=session)
 
-    listed = json.loads(lsp_harness(root, "sessions", "list", "--json"))
+    listed = json.loads(run_lsp_harness(root, "sessions", "list", "--json"))
     assert [(row["id"], row["title"]) for row in listed] == [(session, "subtract instead")]
-    shown = lsp_harness(root, "sessions", "show", session)
+    shown = run_lsp_harness(root, "sessions", "show", session)
     assert "you: subtract instead" in shown
     assert "· edit" in shown
-    fork = json.loads(lsp_harness(root, "sessions", "fork", session, "--json"))
+    fork = json.loads(run_lsp_harness(root, "sessions", "fork", session, "--json"))
     assert fork["id"] != session
     script = tmp_path / "more.json"
     script.write_text(json.dumps([{"text": "it subtracts", "expect": "subtract instead"}]))
-    said = lsp_harness(root, "run", "--session", session, "--provider", f"scripted:{script}", "what does it do?")
+    said = run_lsp_harness(root, "run", "--session", session, "--provider", f"scripted:{script}", "what does it do?")
     assert "it subtracts" in said
-    assert "restored app.py" in lsp_harness(root, "sessions", "undo", session)
+    assert "restored app.py" in run_lsp_harness(root, "sessions", "undo", session)
     assert (root / "app.py").read_text() == TEXT
-    assert "there is nothing to undo" in lsp_harness(root, "sessions", "undo", session, status=2)
+    assert "there is nothing to undo" in run_lsp_harness(root, "sessions", "undo", session, status=2)
 
     # the editor sees what happened meanwhile
     shown = await run_command(editor, "session.show", sessionId=session)
@@ -85,9 +85,9 @@ async def test_a_changed_file_is_only_undone_by_force(serve: Serve, root: Path):
     await editor.leave()
     (root / "app.py").write_text("mine\n")
 
-    assert "app.py" in lsp_harness(root, "sessions", "undo", session, "--turn", "0", status=1)
+    assert "app.py" in run_lsp_harness(root, "sessions", "undo", session, "--turn", "0", status=1)
     assert (root / "app.py").read_text() == "mine\n"
-    result = json.loads(lsp_harness(root, "sessions", "undo", session, "--turn", "0", "--force", "--json"))
+    result = json.loads(run_lsp_harness(root, "sessions", "undo", session, "--turn", "0", "--force", "--json"))
 
     assert result == {"session_id": session, "turn": 0, "paths": ["app.py"], "skipped": {}}
     assert (root / "app.py").read_text() == TEXT

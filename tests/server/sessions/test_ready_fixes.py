@@ -25,7 +25,7 @@ async def wait_for_diagnostics(editor: Editor, version: int, *, count: int) -> A
     return params["diagnostics"]
 
 
-async def quick_fixes(editor: Editor, uri: str, diagnostic: dict[str, Any]) -> list[dict[str, Any]]:
+async def request_quick_fixes(editor: Editor, uri: str, diagnostic: dict[str, Any]) -> list[dict[str, Any]]:
     context = {"diagnostics": [diagnostic], "only": ["quickfix"], "triggerKind": 1}
     params = {"textDocument": {"uri": uri}, "range": diagnostic["range"], "context": context}
     return await editor.request("textDocument/codeAction", params)
@@ -46,7 +46,7 @@ async def test_a_saved_edit_is_verified_and_its_fix_is_prepared(serve: Serve, ro
     assert diagnostic["data"]["feedback"] == line["message"]
     assert place["message"] == "it came with a change that was saved here"
 
-    while "edit" not in (fix := (await quick_fixes(editor, uri, diagnostic))[0]):
+    while "edit" not in (fix := (await request_quick_fixes(editor, uri, diagnostic))[0]):
         assert editor.process.returncode is None
     assert fix["title"] == "Fix with lsp-harness: `raduis` → `radius` (parse ✓, kept ✓, lint ✓, gone ✓)"
     [edit] = fix["edit"]["changes"][uri]
@@ -59,7 +59,7 @@ async def test_a_saved_edit_is_verified_and_its_fix_is_prepared(serve: Serve, ro
     names = ("fixes_prepared", "fixes_used", "fixes_dropped", "fixes_offered")
     assert [statistics[name] for name in names] == [1, 1, 0, 1]
     # a text that was fixed is no text of the old diagnostic
-    assert not [fix for fix in await quick_fixes(editor, uri, diagnostic) if "edit" in fix]
+    assert not [fix for fix in await request_quick_fixes(editor, uri, diagnostic) if "edit" in fix]
 
 
 async def test_no_fix_is_prepared_in_a_workspace_that_is_not_trusted(serve: Serve, root: Path):
@@ -72,4 +72,4 @@ async def test_no_fix_is_prepared_in_a_workspace_that_is_not_trusted(serve: Serv
     [diagnostic] = await wait_for_diagnostics(editor, 2, count=1)
     assert diagnostic["code"] == "syntax"
     assert diagnostic["data"]["feedback"].startswith("SYNTAX ERROR at line 3: ")
-    assert [fix["title"] for fix in await quick_fixes(editor, uri, diagnostic)] == ["Why lsp-harness says this"]
+    assert [fix["title"] for fix in await request_quick_fixes(editor, uri, diagnostic)] == ["Why lsp-harness says this"]

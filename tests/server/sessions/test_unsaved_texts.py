@@ -19,7 +19,7 @@ def change(editor: Editor, uri: str, version: int, text: str) -> None:
     editor.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
 
-async def tool_ends(editor: Editor, session_id: str) -> list[dict[str, Any]]:
+async def read_tool_ends(editor: Editor, session_id: str) -> list[dict[str, Any]]:
     events = await run_command(editor, "events.since", sessionId=session_id)
     return [frame for frame in events["events"] if frame["type"] == "tool_end"]
 
@@ -29,7 +29,7 @@ async def run_with_unsaved_text(editor: Editor, uri: str) -> list[dict[str, Any]
     editor.open(uri, TEXT)
     change(editor, uri, 2, UNSAVED)
     answer = await run_command(editor, "agent.run", prompt="subtract")
-    return await tool_ends(editor, answer["sessionId"])
+    return await read_tool_ends(editor, answer["sessionId"])
 
 
 async def test_the_model_reads_and_edits_the_unsaved_text(serve: Serve, root: Path):
@@ -84,6 +84,6 @@ async def test_a_saved_open_text_is_edited_in_its_file(serve: Serve, root: Path)
     change(editor, uri, 2, UNSAVED)
     change(editor, uri, 3, TEXT)
     answer = await run_command(editor, "agent.run", prompt="subtract")
-    [edited] = await tool_ends(editor, answer["sessionId"])
+    [edited] = await read_tool_ends(editor, answer["sessionId"])
     assert edited["output"].startswith("app.py was changed in line 2.")
     assert "a - b" in (root / "app.py").read_text()

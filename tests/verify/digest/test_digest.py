@@ -6,7 +6,7 @@ from lsp_harness.errors import UsageError
 from lsp_harness.verify.digest.digest import MAX_MESSAGE_CHARS, digest_output, read_last_line
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import ToolProblem
-from tests.verify.digest.conftest import digest_fixture, read_fixture
+from tests.verify.digest.conftest import digest_of_fixture, read_fixture
 
 TOKEN = "ghp_" + "a1B2" * 9
 
@@ -40,10 +40,10 @@ def test_errors_come_first_and_repeated_problems_are_counted():
 
 
 def test_lines_that_end_as_elsewhere_and_colours(name: str):
-    assert digest_output(read_fixture(name).replace("\n", "\r\n"), root="/project") == digest_fixture(name)
+    assert digest_output(read_fixture(name).replace("\n", "\r\n"), root="/project") == digest_of_fixture(name)
     if not name.endswith((".xml", ".json")):
         coloured = "".join(f"\x1b[1;31m{line}\x1b[0m\n" for line in read_fixture(name).split("\n")[:-1])
-        assert digest_output(coloured, root="/project") == digest_fixture(name)
+        assert digest_output(coloured, root="/project") == digest_of_fixture(name)
 
 
 def test_a_log_of_several_tools_names_all_of_them():
@@ -52,7 +52,7 @@ def test_a_log_of_several_tools_names_all_of_them():
     )
     assert digest.tool == "pytest, ruff, mypy, tsc"
     assert len(digest.problems) == sum(
-        len(digest_fixture(name).problems) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")
+        len(digest_of_fixture(name).problems) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")
     )
 
 

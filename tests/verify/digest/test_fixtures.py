@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.verify.digest.conftest import digest_fixture, digest_lines
+from tests.verify.digest.conftest import digest_lines, digest_of_fixture
 
 TESTS = [
     (
@@ -68,7 +68,7 @@ BUILD = [
 @pytest.mark.parametrize("name", ["pytest.txt", "pytest-q.txt", "pytest-short.txt"])
 def test_text_of_pytest_has_all_its_failures(name: str):
     assert digest_lines(name) == TESTS
-    assert digest_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
+    assert digest_of_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
 
 
 @pytest.mark.parametrize("name", ["pytest.xml", "pytest-no-summary.txt"])
@@ -77,7 +77,7 @@ def test_reports_of_pytest_in_another_order_have_the_same_failures(name: str):
     assert {line.removesuffix(" (tests/test_parse.py)") for line in digest_lines(name)} == {
         line.removesuffix(" (tests/test_parse.py)") for line in TESTS
     }
-    assert digest_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
+    assert digest_of_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
 
 
 def test_output_of_pytest_without_tracebacks_has_all_failures():
@@ -104,7 +104,7 @@ def test_pytest_stopped_by_a_file_that_cannot_be_imported():
 
 
 def test_an_expected_failure_is_no_problem():
-    digest = digest_fixture("pytest-clean.txt")
+    digest = digest_of_fixture("pytest-clean.txt")
     assert (digest.problems, digest.skipped) == ((), 2)
 
 
@@ -113,7 +113,7 @@ def test_an_expected_failure_is_no_problem():
 )
 def test_all_formats_of_ruff_give_the_same_findings(name: str):
     assert digest_lines(name) == RUFF
-    assert digest_fixture(name).tool == "ruff"
+    assert digest_of_fixture(name).tool == "ruff"
 
 
 def test_output_of_ruff_format_is_read():
@@ -149,7 +149,7 @@ def test_text_and_json_of_pyright_give_the_same_findings():
         "[reportReturnType]"
     )
     assert "b.py:2:5: error: Expected expression (×2: also line 3)" in digest_lines("pyright.txt")
-    assert digest_fixture("pyright.txt").summary == "pyright: 14 errors, 1 remark"
+    assert digest_of_fixture("pyright.txt").summary == "pyright: 14 errors, 1 remark"
 
 
 def test_plain_and_pretty_output_of_tsc_give_the_same_findings():
@@ -160,14 +160,14 @@ def test_plain_and_pretty_output_of_tsc_give_the_same_findings():
     assert digest_lines("tsc.txt")[3].endswith("Type 'string' is not assignable to type 'number'. [TS2322]")
     [line] = digest_lines("tsc-nothing.txt")
     assert line.startswith("error: File 'nowhere.ts' not found.")
-    assert digest_fixture("tsc-pretty.txt").summary == "tsc: 9 errors"
+    assert digest_of_fixture("tsc-pretty.txt").summary == "tsc: 9 errors"
 
 
 def test_go():
     assert digest_lines("go-build.txt") == BUILD
     assert digest_lines("go-test.json") == GO
     assert digest_lines("go-test.txt") == digest_lines("go-test-v.txt") == [*BUILD, *GO]
-    assert digest_fixture("go-test-v.txt").summary == "go: 4 failed, 3 passed, 1 skipped, 4 errors"
+    assert digest_of_fixture("go-test-v.txt").summary == "go: 4 failed, 3 passed, 1 skipped, 4 errors"
     vet = "parse/parse.go:6:2: error: fmt.Printf format %d has arg text of wrong type string"
     assert digest_lines("go-vet.txt")[1:] == digest_lines("go-test-vet.txt") == [vet]
 
@@ -185,7 +185,7 @@ def test_all_formats_of_cargo_build_give_the_same_errors():
     )
     assert digest_lines("cargo-build.json")[2] == "src/lib.rs:1:5: warning: unused import: `std::fs` [unused_imports]"
     for name in ("cargo-build.txt", "cargo-build.json", "cargo-short.txt"):
-        assert digest_fixture(name).summary == "cargo: 2 errors, 3 warnings"
+        assert digest_of_fixture(name).summary == "cargo: 2 errors, 3 warnings"
 
 
 def test_failed_tests_of_cargo_are_read():
@@ -201,16 +201,16 @@ def test_failed_tests_of_cargo_are_read():
         "src/lib.rs:1:5: warning: unused import: `std::fs`",
         "src/lib.rs:9:9: warning: unused variable: `spare`",
     ]
-    assert digest_fixture("cargo-test.txt").summary == "cargo: 5 failed, 1 passed, 1 skipped, 2 warnings"
+    assert digest_of_fixture("cargo-test.txt").summary == "cargo: 5 failed, 1 passed, 1 skipped, 2 warnings"
 
 
 @pytest.mark.parametrize("tool", ["ruff", "mypy", "pyright", "go", "cargo"])
 def test_a_clean_output_has_no_problems(tool: str):
-    digest = digest_fixture(f"{tool}-clean.txt")
+    digest = digest_of_fixture(f"{tool}-clean.txt")
     assert (digest.tool, digest.problems, digest.note) == (tool, (), "")
-    assert digest_fixture("eslint-clean.json").summary == "eslint: no problems"
+    assert digest_of_fixture("eslint-clean.json").summary == "eslint: no problems"
 
 
 def test_a_named_tool_gives_the_same_digest(name: str):
     tool = name.split("-")[0].split(".")[0]
-    assert digest_fixture(name, tool) == digest_fixture(name)
+    assert digest_of_fixture(name, tool) == digest_of_fixture(name)

@@ -4,7 +4,7 @@ import pytest
 
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
-from tests.verify.digest.conftest import digest_fixture, digest_lines
+from tests.verify.digest.conftest import digest_lines, digest_of_fixture
 
 JAVA = """<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="com.acme.CalcTest" tests="4" errors="1" skipped="1" failures="1">
@@ -247,13 +247,13 @@ def test_templates_of_class_names(attributes: str, suite: str):
 
 
 def test_junit_files_of_jest_and_node_are_read():
-    assert digest_fixture("junit-jest.xml").passed_tests == {
+    assert digest_of_fixture("junit-jest.xml").passed_tests == {
         f"src/calc.test.js::{name}" for name in ("stands alone", "takes zero", "will be written")
     }
     assert digest_lines("junit-jest.xml")[0].startswith(
         "TEST FAIL: adds two numbers — expect(received).toBe(expected): "
     )
-    digest = digest_fixture("junit-node.xml", "node")
+    digest = digest_of_fixture("junit-node.xml", "node")
     assert digest.tool == "node"
     assert "src/calc.test.js::calc > add() > takes zero" in (digest.passed_tests or ())
 
@@ -281,7 +281,7 @@ PYTEST_IDS = {
     ],
 )
 def test_all_formats_of_pytest_give_the_same_test_ids(name: str):
-    digest = digest_fixture(name)
+    digest = digest_of_fixture(name)
     assert {problem.test for problem in digest.problems} == PYTEST_IDS
     assert len(digest.problems) == len(PYTEST_IDS)
     assert all(problem.line for problem in digest.problems)
@@ -293,13 +293,13 @@ def test_all_formats_of_pytest_give_the_same_test_ids(name: str):
 
 @pytest.mark.parametrize("name", ["pytest-sugar.txt", "pytest-pretty.txt"])
 def test_output_of_plug_ins_of_pytest_with_another_last_line_is_read(name: str):
-    assert digest_fixture(name).summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
-    assert len(digest_fixture(name).problems) == len(PYTEST_IDS)
+    assert digest_of_fixture(name).summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
+    assert len(digest_of_fixture(name).problems) == len(PYTEST_IDS)
 
 
 def test_pytest_without_names():
     assert digest_lines("pytest-unnamed.txt") == ["error: 6 failed, 1 error; the output does not say which [summary]"]
-    assert digest_fixture("pytest-unnamed.txt").summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
+    assert digest_of_fixture("pytest-unnamed.txt").summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
     assert digest_output("FF.F\n4 failed, 1 passed in 0.02s\n").summary == "pytest: 4 failed, 1 passed"
 
 
@@ -311,7 +311,7 @@ def test_a_collection_error_counts_once():
     assert digest_output(text + "=== 1 error in 0.18s ===\n").summary == "pytest: 1 error"
     # with -qq
     assert digest_output(text).summary == "pytest: 1 error"
-    assert digest_fixture("pytest-collection.txt").failed == 1
+    assert digest_of_fixture("pytest-collection.txt").failed == 1
 
 
 def test_short_or_repeated_output_of_pytest_is_read():

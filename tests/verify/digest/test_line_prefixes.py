@@ -4,7 +4,7 @@ import pytest
 
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.line_prefixes import split_sources
-from tests.verify.digest.conftest import digest_fixture, read_fixture
+from tests.verify.digest.conftest import digest_of_fixture, read_fixture
 
 
 def add_prefixes(text: str, *prefixes: str) -> str:
@@ -76,7 +76,7 @@ def test_a_prefix_does_not_change_the_digest_of_any_tool(name: str):
 
 
 def check_prefix(name: str, prefixes: tuple[str, ...]) -> None:
-    digest, plain = digest_output(add_prefixes(read_fixture(name), *prefixes), root="/project"), digest_fixture(name)
+    digest, plain = digest_output(add_prefixes(read_fixture(name), *prefixes), root="/project"), digest_of_fixture(name)
     assert digest.lines(100) == plain.lines(100), prefixes
     assert digest.summary == plain.summary
     assert digest.passed_tests == plain.passed_tests
@@ -94,7 +94,7 @@ def test_the_failed_step_of_an_image_is_printed_twice():
     log = ["#5 [2/3] COPY . .", "#5 DONE 0.1s", "#12 [3/3] RUN ruff", *(f"#12 {line}" for line in step)]
     log += [f"#12 ERROR: {failure}", "------", " > [3/3] RUN ruff:", *step, "------", "Dockerfile:5"]
     log += [">>> RUN ruff", f"ERROR: failed to solve: {failure}"]
-    assert digest_output("\n".join(log)).lines(99) == digest_fixture("ruff-concise.txt").lines(99)
+    assert digest_output("\n".join(log)).lines(99) == digest_of_fixture("ruff-concise.txt").lines(99)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_the_failed_step_of_an_image_is_printed_twice():
 )
 @pytest.mark.parametrize("name", ["pytest.txt", "cargo-build.txt"])
 def test_the_last_line_of_the_calling_program_is_ignored(name: str, end: str):
-    assert digest_output(f"{read_fixture(name)}{end}\n", root="/project").lines(99) == digest_fixture(name).lines(99)
+    assert digest_output(f"{read_fixture(name)}{end}\n", root="/project").lines(99) == digest_of_fixture(name).lines(99)
 
 
 def test_an_indented_log_of_a_build_that_fails_is_no_success():
     text = "   ✖  nx run app:build\n" + add_prefixes(read_fixture("cargo-build.txt"), "      ")
-    assert digest_output(text, root="/project").lines(99) == digest_fixture("cargo-build.txt").lines(99)
+    assert digest_output(text, root="/project").lines(99) == digest_of_fixture("cargo-build.txt").lines(99)
 
 
 def test_each_of_several_sources_is_read_separately():
@@ -124,7 +124,7 @@ def test_each_of_several_sources_is_read_separately():
         mixed += [f"api-1  | {line}" for line in api[index : index + 1]]
         mixed += [f"web-1  | {line}" for line in web[index : index + 1]]
     digest = digest_output("\n".join([*mixed, "api-1 exited with code 1"]), root="/project")
-    expected = (digest_fixture("pytest.txt"), digest_fixture("jest.txt"))
+    expected = (digest_of_fixture("pytest.txt"), digest_of_fixture("jest.txt"))
     assert digest.tool == "pytest, jest"
     assert digest.failed == sum(part.failed for part in expected)
     assert digest.passed == sum(part.passed for part in expected)
@@ -134,7 +134,7 @@ def test_each_of_several_sources_is_read_separately():
 def test_a_few_lines_with_a_prefix_are_found_among_many_others():
     text = "".join(f"step {number} of the build\n" for number in range(200))
     digest = digest_output(text + add_prefixes(read_fixture("ruff-concise.txt"), "lint-1  | "))
-    assert digest.lines(99) == digest_fixture("ruff-concise.txt").lines(99)
+    assert digest.lines(99) == digest_of_fixture("ruff-concise.txt").lines(99)
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,12 @@ def test_the_own_lines_of_a_workspace_runner_are_ignored():
         add_prefixes(read_fixture("jest.txt"), "packages/app test: ") + "packages/app test: Failed\n/p/packages/app:\n"
     )
     text += " ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  app@1.0.0 test: `jest`\nExit status 1\n"
-    assert digest_output(text).lines(99) == digest_fixture("jest.txt").lines(99)
+    assert digest_output(text).lines(99) == digest_of_fixture("jest.txt").lines(99)
     text = "• Packages in scope: @acme/app\n" + add_prefixes(read_fixture("tsc.txt"), "@acme/app:build: ")
     text += (
         "@acme/app:build: npm error Lifecycle script `build` failed with error:\n@acme/app:build: npm error code 2\n"
     )
-    assert digest_output(text).lines(99) == digest_fixture("tsc.txt").lines(99)
+    assert digest_output(text).lines(99) == digest_of_fixture("tsc.txt").lines(99)
 
 
 @pytest.mark.parametrize(

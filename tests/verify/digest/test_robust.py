@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.verify.digest.digest import READERS_BY_TOOL, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
-from tests.verify.digest.conftest import NAMES, digest_fixture, read_fixture
+from tests.verify.digest.conftest import NAMES, digest_of_fixture, read_fixture
 
 tools = st.sampled_from(["", *READERS_BY_TOOL])
 SCRAPS = [
@@ -48,7 +48,7 @@ def test_any_parts_of_outputs_have_a_digest(name: str, start: float, end: float,
 def test_the_beginning_of_a_truncated_file_is_read(name: str, end: float):
     text = read_fixture(name)
     whole, digest = (
-        digest_fixture(name),
+        digest_of_fixture(name),
         digest_output(text[: int(end * len(text))], name.split("-")[0].split(".")[0], "/project"),
     )
     places = {(p.message, p.path, p.line) for p in whole.problems}

@@ -52,7 +52,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def texts_of(root: Path) -> Mapping[str, str]:
+def read_texts(root: Path) -> Mapping[str, str]:
     return {path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*") if path.is_file()}
 
 
@@ -70,7 +70,7 @@ async def test_tests_run_on_the_proposed_text(root: Path, sandbox: Sandbox) -> N
     assert before.digest.failing_tests == {"test_old"}
     after = await run(root, sandbox, BROKEN, "tests/test_config.py")
     assert after.digest.failing_tests == {"test_old", "test_parse"}
-    assert texts_of(root) == FILES
+    assert read_texts(root) == FILES
 
 
 async def test_names_of_tests_are_the_same_in_each_run(root: Path, sandbox: Sandbox) -> None:
@@ -99,7 +99,7 @@ async def test_tests_that_write_do_not_change_the_project(root: Path, sandbox: S
     assert (passed.is_on_copy, passed.digest.passed, passed.digest.failed) == (not sandbox.has_overlays, 1, 0)
     failed = await run(root, sandbox, BROKEN, "tests/test_writing.py")
     assert failed.digest.failing_tests == {"test_write"}
-    assert texts_of(root) == FILES
+    assert read_texts(root) == FILES
 
 
 async def test_a_run_without_an_end_is_not_complete(root: Path, sandbox: Sandbox) -> None:

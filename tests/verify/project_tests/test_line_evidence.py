@@ -27,7 +27,7 @@ RAN, NOT_RUN = "# ran", "# not run"
 RUN_S = 30.0
 
 
-def lines_with(source: str, *marks: str) -> set[int]:
+def find_lines_with(source: str, *marks: str) -> set[int]:
     return {number for number, line in enumerate(source.splitlines(), 1) if line.endswith(marks)}
 
 
@@ -215,14 +215,14 @@ fast(1)  # ran
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
 def test_the_lines_that_run_are_recorded(source: str) -> None:
     everything = set(range(1, len(source.splitlines()) + 1))
-    assert run_marked(source, everything) == lines_with(source, RAN)
-    assert lines_with(source, RAN, NOT_RUN) == line_evidence.list_lines(source, everything)
+    assert run_marked(source, everything) == find_lines_with(source, RAN)
+    assert find_lines_with(source, RAN, NOT_RUN) == line_evidence.list_lines(source, everything)
 
 
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
 def test_only_chosen_lines_are_recorded(source: str) -> None:
-    ran = sorted(lines_with(source, RAN))
-    chosen = {ran[0], ran[-1], *lines_with(source, NOT_RUN)}
+    ran = sorted(find_lines_with(source, RAN))
+    chosen = {ran[0], ran[-1], *find_lines_with(source, NOT_RUN)}
     assert run_marked(source, chosen) == {ran[0], ran[-1]}
 
 

@@ -37,15 +37,15 @@ def log(*row: Any) -> None:
         file.write(json.dumps(row) + "\n")
 
 
-def position_at(text: str, offset: int) -> dict[str, int]:
+def find_position(text: str, offset: int) -> dict[str, int]:
     before = text[:offset]
     return {"line": before.count("\n"), "character": len(before.rpartition("\n")[2].encode())}
 
 
-def diagnose(text: str) -> list[dict[str, Any]]:
+def find_diagnostics(text: str) -> list[dict[str, Any]]:
     return [
         {
-            "range": {"start": position_at(text, match.start()), "end": position_at(text, match.end())},
+            "range": {"start": find_position(text, match.start()), "end": find_position(text, match.end())},
             "message": f"Name `{match.group().strip('()')}` is not defined\n\ninfo: more",
             "code": code,
             "severity": 1,
@@ -60,7 +60,7 @@ def find_problems(text: str) -> list[dict[str, Any]] | None:
         sys.exit("something broke")
     if "slow" in text:
         LOG.with_name("release").read_text()
-    return None if "stuck" in text else diagnose(text)
+    return None if "stuck" in text else find_diagnostics(text)
 
 
 def publish_problems(document: dict[str, Any]) -> None:
@@ -70,7 +70,7 @@ def publish_problems(document: dict[str, Any]) -> None:
     params = {"uri": document["uri"], "diagnostics": items}
     for version in ({}, {"version": document["version"] - 1}, {"version": document["version"]}):
         # the findings of an unknown or an earlier version are others
-        other = {} if version.get("version") == document["version"] else {"diagnostics": diagnose("wrong")}
+        other = {} if version.get("version") == document["version"] else {"diagnostics": find_diagnostics("wrong")}
         if items is not None:
             send({"method": "textDocument/publishDiagnostics", "params": params | version | other})
 

@@ -46,7 +46,7 @@ CASES = [
 ]
 
 
-def gate_for(folder: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TypeGate, CheckerPool]:
+def make_gate(folder: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TypeGate, CheckerPool]:
     monkeypatch.setenv(TYPESCRIPT_VARIABLE, str(package))
     (folder / "tsconfig.json").write_text('{"compilerOptions": {"strict": true, "skipLibCheck": true}}')
     (folder / "other.ts").write_text(
@@ -66,7 +66,7 @@ async def check(gate: TypeGate, file: Path, marked: str, text: str, language: st
 
 @pytest.mark.parametrize("package", REAL_TYPESCRIPTS, ids=str)
 async def test_typescript_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: Path):
-    gate, pool = gate_for(tmp_path, package, monkeypatch)
+    gate, pool = make_gate(tmp_path, package, monkeypatch)
     file = tmp_path / "a.ts"
     gate.prepare(Document.from_text(file.as_uri(), HEAD, language="typescript"))
     await wait_for(lambda: pool.state()[0]["state"] == "ready")
