@@ -1,4 +1,4 @@
-"""Real agents of a client: their worktrees are made and reviewed by themselves, and their folders are watched."""
+"""Tests of the worktrees of real agents, which are made and reviewed automatically, and of watched folders."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping

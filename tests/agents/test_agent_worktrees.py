@@ -1,4 +1,4 @@
-"""An agent that edits files in a worktree of its own: the verdict, the application and the undo of its changes."""
+"""Tests of an agent that edits files in its worktree: the verdict, the application and the undo of its changes."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Tests of the routes of agents: the settings act, each error has its code, and what is read is what happened."""
+"""Tests of the routes of agents: their settings, their errors, and the state that they report."""
 
 import asyncio
 import json

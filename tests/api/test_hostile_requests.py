@@ -1,4 +1,4 @@
-"""Tests of requests that must be refused, and of what nobody may read anywhere."""
+"""Tests of hostile requests, and of secrets that no log, event or file may contain."""
 
 import asyncio
 import json

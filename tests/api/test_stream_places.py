@@ -1,4 +1,4 @@
-"""The places of open streams: one too many is refused in one line of the log, and a place is always given back."""
+"""Tests of the limit of open streams: one too many is refused in one line of the log, and closed ones are freed."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Tests of the WebSockets: both ways of a terminal, and the events with their replay."""
+"""Tests of the WebSockets: input and output of a terminal, and the events with their replay."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The words of the client, and the variables that choose the program."""
+"""Tests of the documented words of the client, and of the variables that choose the program."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Every event of hooks is told to the hooks of the user, and those that may forbid something do."""
+"""Tests that every hook event calls the hooks of the user, and that some hooks can forbid something."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,4 +1,4 @@
-"""Every name has a test."""
+"""A test that every documented name has a test."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""The rules that need no model, on the scenarios."""
+"""Tests of the rules of the quiet gate that need no model, on the scenarios."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The figures that are made of rows: of keypresses, of an hour of typing, of memory."""
+"""Tests of the figures from recorded rows: of keypresses, of an hour of typing, of memory."""
 
 import json
 

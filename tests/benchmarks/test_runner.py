@@ -1,5 +1,4 @@
-"""Cases go through the product as a user's would, in this process and through a server, and the rows tell what came of
-them."""
+"""Tests of cases that go through the product, in this process and through a server, and of their result rows."""
 
 import json
 from pathlib import Path

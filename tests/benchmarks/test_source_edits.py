@@ -1,4 +1,4 @@
-"""Tests of the edits that measurements draw for the sources of others."""
+"""Tests of the random edits that measurements make in the sources of other projects."""
 
 import ast
 from pathlib import Path

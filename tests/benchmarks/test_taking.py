@@ -1,4 +1,4 @@
-"""Tests of the suggestions that the recorded user accepts and the keys that they press."""
+"""Tests of the simulated user: which suggestions they accept, and which keys they press."""
 
 from collections import Counter
 

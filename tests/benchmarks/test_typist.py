@@ -1,5 +1,4 @@
-"""The typist at a real Neovim with the real server, whose engine is scripted: that it takes what it is offered, finds
-ghost text that does not belong, and loses no row."""
+"""Tests of the simulated typist in a real Neovim with the real server, whose engine is scripted."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Turns with the tool calls of services: what is sent, run, recorded and shown, and what happens if they go wrong."""
+"""Tests of turns with the tool calls of services: requests, runs, records, display and errors."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence

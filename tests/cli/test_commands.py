@@ -1,4 +1,4 @@
-"""The output of commands for people and for programs, and their errors."""
+"""Tests of the output of commands for people and for programs, and of their errors."""
 
 import io
 import json

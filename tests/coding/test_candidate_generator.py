@@ -1,4 +1,4 @@
-"""The candidates that a fix asks of the model: which, how many, and what their prompts say."""
+"""Tests of the candidates that a fix requests from the model: their kinds, number and prompts."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Comments that ask for something: which comments do, what they ask for, and which code they are about."""
+"""Tests of comments that ask for an edit or an answer: how they are found, and which code they mean."""
 
 import pytest
 

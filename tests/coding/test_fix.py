@@ -1,4 +1,4 @@
-"""A diagnostic to a verified edit: which candidate wins, what is told, and what the log says about it."""
+"""Tests of a fix, from a diagnostic to a verified edit: the winning candidate, the progress and the log."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A name of the index in a task beats the words about it; a test that fails leads to the code under test."""
+"""Tests of names in a task: a name of the index wins over words, and a failing test leads to the tested code."""
 
 from collections.abc import Iterator
 from contextlib import closing

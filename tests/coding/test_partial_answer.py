@@ -1,4 +1,4 @@
-"""An answer that leaves out the head of a function, or what stands above it, is completed."""
+"""Tests that an answer without the head of a function, or without the code above it, is completed."""
 
 from textwrap import dedent
 

@@ -1,4 +1,4 @@
-"""The second prompt of a turn evaluates little: what changes from one prompt to the next stands last."""
+"""Tests that the second prompt of a turn evaluates few tokens, because its changes are at the end."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""The choice of what a prompt asks for, and the decisions about a plan."""
+"""Tests of the classification of a prompt by its intent, and of the decisions about a plan."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,4 @@
-"""Which of several repairs that are as likely as each other is taken: the model may write one of them, and nothing
-else."""
+"""Tests of the choice among equally likely repairs: the model may write one of them, and no other text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which code a task is about, when nobody says where it is."""
+"""Tests that the code of a task is found without a given place."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing

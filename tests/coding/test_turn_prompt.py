@@ -1,4 +1,4 @@
-"""The prompt of a hole in the log, compared with the prompt that an engine makes."""
+"""Tests that the prompt in the log is the prompt that an engine makes."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Several suggestions for one place, for who asks for them."""
+"""Tests of several suggestions for one place, on an explicit request."""
 
 from lsp_harness.completion.completer import Completer
 from lsp_harness.inference.request import Infill

@@ -1,4 +1,4 @@
-"""The answer cache: it answers a repeated request without the model, and tells when a request differs."""
+"""Tests of the answer cache, which answers a repeated request without the model."""
 
 from lsp_harness.completion.answer_cache import MAX_ANSWERS, AnswerCache, ModelText
 from lsp_harness.inference.request import Usage

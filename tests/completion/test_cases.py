@@ -1,4 +1,4 @@
-"""Every rule's case file, run through the whole table."""
+"""Tests of the case file of each rule, with all rules switched on."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The small judgements the rules are made of."""
+"""Tests of the small functions about code lines that the rules use."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Ghost text: what is shown, what replaces what, and what needs no model."""
+"""Tests of ghost text: the shown text, the replaced text, and answers without the model."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""An answer on its way goes on while the user types what it says, and ends when they type something else."""
+"""Tests of a running answer: it continues while the user types its text, and ends otherwise."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""An answer that begins with a line break: the line was complete, and what follows is a line of its own."""
+"""Tests of answers that begin with a line break, and are shown as the next line."""
 
 import pytest
 

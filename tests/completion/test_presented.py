@@ -1,4 +1,4 @@
-"""The check of which part of a text may be shown. It runs outside the event loop when it may take long."""
+"""Tests of the check of the text that may be shown, which runs outside of the event loop if it may take long."""
 
 import threading
 

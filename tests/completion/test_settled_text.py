@@ -1,4 +1,4 @@
-"""The point at which the model may be stopped."""
+"""Tests of the point at which the generation can be stopped."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The quiet gate's golden files, each rule's own, and that its setting turns it off."""
+"""Tests of the rules of the quiet gate with their golden files, and of the settings that switch them off."""
 
 from dataclasses import fields, replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Before it is asked for: prompts that are warmed, and the suggestion after the one that is shown."""
+"""Tests of work before a request: warmed prompts, and the suggestion after the shown one."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Examples of such code in the project, in the prompt of an instruction."""
+"""Tests of examples from the project in the prompt of an instruction."""
 
 from contextlib import closing
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which test of a declaration is shown whole, and when."""
+"""Tests of the choice of the test that is shown whole for a declaration."""
 
 import re
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""A file of the user's is replaced whole or not at all; a file of ours is made where something else lies."""
+"""Tests of writing files: a file of the user is replaced completely or not at all."""
 
 import errno
 import os

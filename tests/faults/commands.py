@@ -1,4 +1,4 @@
-"""The commands that are tried under each fault. A script holds the replies of the model."""
+"""The commands that are run under each fault. A script has the replies of the model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

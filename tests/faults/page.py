@@ -1,4 +1,4 @@
-"""The table as a page of the documentation: what is tried is what is told."""
+"""The table of faults as a page of the documentation."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Ways to break a world. Each takes the world as it is before a command, in the process that will run the command."""
+"""Functions that damage the folders of a user. Each runs before a command, in the process of the command."""
 
 import ctypes
 import os

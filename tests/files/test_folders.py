@@ -1,4 +1,4 @@
-"""Which folder a file lies in: by what both are on disk."""
+"""Tests of the folder to which a file belongs, by the identity of both on disk."""
 
 import os
 from pathlib import Path

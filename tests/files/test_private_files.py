@@ -1,4 +1,4 @@
-"""A file that is kept from the model is kept by every URI of it."""
+"""Tests that a private file is private under each of its URIs."""
 
 import os
 from pathlib import Path

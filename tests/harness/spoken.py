@@ -1,4 +1,4 @@
-"""Code on a word of the user's: how a test marks it, and what became of it."""
+"""Helpers for edits by instruction: a marked selection, and the text after an edit."""
 
 from typing import Any
 

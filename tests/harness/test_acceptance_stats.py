@@ -1,4 +1,4 @@
-"""The fate of suggestions, as the text and the client show it."""
+"""Tests of the statistics of suggestions: whether they were accepted, typed or dismissed."""
 
 from collections.abc import Callable
 from pathlib import Path

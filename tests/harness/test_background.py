@@ -1,4 +1,4 @@
-"""Work that no user waits for: when it waits, and what does not."""
+"""Tests of background work: when it waits, and what does not wait."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A retry is told what the packages have that the failed attempt used."""
+"""Tests that a retry gets the documentation of the packages that the failed attempt used."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Texts that were edited and not saved, in the prompts of others."""
+"""Tests that prompts have the unsaved texts of other documents."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Vectors of what a folder holds, and what is near a query. The engine is scripted: it knows which words are shared."""
+"""Tests of the vectors of a folder, and of the search for near texts. The scripted engine compares shared words."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A diagnostic of an open document, fixed."""
+"""Tests of the fix of a diagnostic in an open document."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that are kept from the model: by their name, or by an ignore file."""
+"""Tests of files that are private by their name or by an ignore file."""
 
 import asyncio
 

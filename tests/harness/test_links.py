@@ -1,4 +1,4 @@
-"""A workspace folder and its files by different names: both mean what is on disk."""
+"""Tests of a workspace folder and its files under different names."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Code that is found by what is to be done to it, and edited there; the engine is a script."""
+"""Tests of instructions without a place: their code is found and edited. The engine is a script."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Verdicts and errors that follow the files outside of the editor, and an index that is still being made."""
+"""Tests of verdicts and errors that follow files outside of the editor, and of an incomplete index."""
 
 from collections.abc import Sequence
 from pathlib import Path

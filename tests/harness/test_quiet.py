@@ -1,4 +1,4 @@
-"""The quiet gate as a front end meets it: what it is told of, and what it says."""
+"""Tests of the quiet gate in a front end: its events, and the places without a suggestion."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The status: the engine as its requests show it, and whether suggestions are paused."""
+"""Tests of the status: the engine as its requests show it, and whether suggestions are paused."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Edits of a text with half a surrogate pair: what the model writes about it leaves it as it is."""
+"""Tests of edits of a text with half a surrogate pair, which stays in the text."""
 
 import pytest
 

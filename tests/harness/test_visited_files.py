@@ -1,4 +1,4 @@
-"""The last cursor of a file, and the files that are opened most: what is remembered, and what is prepared by it."""
+"""Tests of remembered cursors and often opened files, and of the prompts that are prepared for them."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A file is cut into what is found as one, and nothing of it is lost."""
+"""Tests of the chunks of a file: their borders, and that no text is lost."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Declarations that are built alike, and those most like one of them."""
+"""Tests of groups of similar declarations, and of the declarations most similar to one."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which code a question finds, and by what."""
+"""Tests of code search: the hits of a query, and their reasons."""
 
 from contextlib import closing
 from itertools import chain, repeat

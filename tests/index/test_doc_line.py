@@ -1,4 +1,4 @@
-"""The first line of what is said of a declaration."""
+"""Tests of the first line of the documentation of a declaration."""
 
 from contextlib import closing
 from pathlib import Path

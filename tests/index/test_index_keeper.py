@@ -1,4 +1,4 @@
-"""One process keeps an index, whoever has the folder open, and whatever happens to it."""
+"""Tests that one process keeps an index for all front ends, and is replaced when it ends."""
 
 import asyncio
 import os

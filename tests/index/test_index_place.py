@@ -1,4 +1,4 @@
-"""Where an index is when the cache cannot be written."""
+"""Tests of the place of an index when the cache cannot be written."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A parser that crashes or never ends costs the file it was given."""
+"""Tests that a parser that crashes or never ends costs only the file that it was given."""
 
 import math
 import multiprocessing

@@ -1,4 +1,4 @@
-"""Finding symbols by what is typed of their names."""
+"""Tests of finding symbols by a part of their names."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,5 +1,4 @@
-"""How the settings have texts made into vectors: prefixes by the model's name, and a key that changes with whatever a
-vector depends on."""
+"""Tests of the embedding recipe: prefixes by the name of the model, and a key that changes with every influence."""
 
 import os
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The session log: one line an event, in order, nobody else's to read."""
+"""Tests of the session log: one line for each event, in order, readable only by the user."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""Which files of packages are read, and what becomes of those that are broken."""
+"""Tests of reading the files of packages: which files are read, and how broken ones are handled."""
 
 import os
 from pathlib import Path

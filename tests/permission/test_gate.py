@@ -1,4 +1,4 @@
-"""The order of the gate: who decides, what is recorded, and that every failure denies."""
+"""Tests of the permission gate: who decides in which order, what is recorded, and that every failure denies."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""Processes that say nothing: at work, or stuck."""
+"""Tests that working processes without output are distinguished from stuck ones."""
 
 import subprocess
 import sys

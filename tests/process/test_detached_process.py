@@ -1,4 +1,4 @@
-"""A process that outlives us says one thing, or its end is noticed."""
+"""Tests of detached processes: they report their start or their end."""
 
 import asyncio
 import os

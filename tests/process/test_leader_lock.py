@@ -1,4 +1,4 @@
-"""One of several leads, and another one when that ends."""
+"""Tests that one of several processes leads, and that another one follows when it ends."""
 
 import asyncio
 import os

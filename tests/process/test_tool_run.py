@@ -1,4 +1,4 @@
-"""Tools come to an end, one way or another, and so does what they started."""
+"""Tests that tools and the processes that they started always end."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""When somebody typed last is known to every process of the user."""
+"""Tests that every process of the user knows the time of the last key."""
 
 import math
 import os

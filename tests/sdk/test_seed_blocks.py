@@ -1,4 +1,4 @@
-"""The uses that the documentation of such an SDK shows, with our names and a real session in a child process."""
+"""Tests of the uses that the documentation of such an SDK shows, with a real session in a child process."""
 
 import asyncio
 import os

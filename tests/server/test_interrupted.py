@@ -1,4 +1,4 @@
-"""A signal that comes before the server has a connection ends it like any other signal."""
+"""A test that a signal before the connection ends the server like any other signal."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The messages that say where the user is, and whether the workspace is trusted."""
+"""Tests of the messages that report the cursor of the user, and the trust in the workspace."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A client that ends: its questions are denied, its session is free for others, and without a turn nothing is left."""
+"""Tests of a client that ends: its questions are denied, and its session can be continued."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A database that can be made again is made again, and readers find the new one."""
+"""Tests of databases that can be rebuilt, and of readers that find the new file."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""A sentence encoder of a few kilobytes with random weights, as its publisher would keep it: real files, no sense."""
+"""A sentence encoder of a few kilobytes with random weights, in the files of a publisher."""
 
 import json
 import struct

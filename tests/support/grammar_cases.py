@@ -1,4 +1,4 @@
-"""One case for each kind of grammar: how it is asked for, and what reads the answers. Caps are small: they are many."""
+"""One case for each kind of grammar: its request, and the reader of its answers. The limits are small."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Test sources in plain text: `<|>` is the cursor (twice: a selection), carets in a comment a diagnostic.
+"""Test sources with marks: `<|>` is the cursor (twice: a selection), and carets in a comment are a diagnostic.
 
     def area(r):
         return <|>pi * r ** 2

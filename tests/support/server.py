@@ -1,5 +1,4 @@
-"""A server over real sockets in this very process: it answers what a test tells it to, and remembers what it was
-asked."""
+"""A server over real sockets in this process, with prepared answers and recorded requests."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A model of a few hundred kilobytes with random weights: real llama.cpp from load to last token, no sense at all.
+"""A model of a few hundred kilobytes with random weights, which llama.cpp can load and run.
 
 Its first dimension is a constant that only the output layer reads, and there it pushes special tokens far down: an
 answer ends where a limit, a stop string or a grammar ends it, never by the luck of the weights.

@@ -1,4 +1,4 @@
-"""A user at the keyboard in made-up time: a loop whose clock jumps, an engine that takes as long as one says it does.
+"""A simulated user with a simulated clock, and an engine with given speeds.
 
 Nothing sleeps and nothing depends on the machine, so what a replay counts is the same everywhere.
 """

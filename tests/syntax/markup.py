@@ -1,4 +1,4 @@
-"""Test sources: with `<|>` once (a cursor) or twice (a selection), and in files with what is expected of them."""
+"""Test sources with `<|>` once (a cursor) or twice (a selection), and golden files with expected results."""
 
 from pathlib import Path
 from typing import NamedTuple

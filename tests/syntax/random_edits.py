@@ -1,4 +1,4 @@
-"""Random edits of the fixtures: what an edited text declares must be what it declares when all of it is asked about.
+"""Random edits of the fixtures: updated declarations must equal those of the whole text.
 
 python -m tests.syntax.random_edits [--edits 3000] [--seed 1]      # of every language
 """

@@ -1,4 +1,4 @@
-"""Random changes of lines of Python files: what is read off their lines must be what their trees say.
+"""Random changes of lines of Python files: both readers of declarations must agree.
 
 python -m tests.syntax.random_lines FOLDER [--rounds 20000] [--seed 1]
 

@@ -1,4 +1,4 @@
-"""Calls and parameters, as one file says them."""
+"""Tests of calls and parameters in one file."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Signs that parse where an edit puts them, and that only hide what is missing."""
+"""Tests of repairs that parse but only hide missing code."""
 
 import pytest
 

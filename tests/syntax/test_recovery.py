@@ -1,4 +1,4 @@
-"""Syntax errors are mended by one token, where the text shows which; where it does not, several cost the same."""
+"""Tests of the repair of syntax errors by one token; ambiguous repairs have equal costs."""
 
 import pytest
 

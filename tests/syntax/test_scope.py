@@ -1,4 +1,4 @@
-"""Functions, classes and statements around an offset, and imports."""
+"""Tests of functions, classes and statements around an offset, and of imports."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where a cursor is: code, comment or string, in whole texts and in half-typed ones."""
+"""Tests whether a cursor is in code, in a comment or in a string."""
 
 import pytest
 

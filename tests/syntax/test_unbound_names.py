@@ -1,4 +1,4 @@
-"""Names that the code below uses and nothing binds."""
+"""Tests of names that the code below uses without a binding."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Columns by the index of a long line are those that counting gives."""
+"""Tests that the column index of a long line gives the same columns as counting."""
 
 import random
 from typing import get_args

@@ -1,4 +1,4 @@
-"""Halves of surrogate pairs: what leaves the process has none, and what comes back puts them where they were."""
+"""Tests of halves of surrogate pairs: sent texts have none, and edits of the text restore them."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Which file a URI names, and which paths where it names none here."""
+"""Tests of the file that a URI names, and of the paths that other URIs mention."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Texts of which nothing is hidden."""
+"""Tests of the display of texts without hidden characters."""
 
 import pytest
 from hypothesis import given

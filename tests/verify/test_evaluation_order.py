@@ -1,4 +1,4 @@
-"""A repair keeps the order in which code asks its conditions and gives its values."""
+"""Tests that a repair keeps the order in which conditions and values are evaluated."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The third gate: is the diagnostic the fix is for gone?"""
+"""Tests of the check whether the diagnostic of a fix is gone."""
 
 from dataclasses import replace
 from pathlib import Path

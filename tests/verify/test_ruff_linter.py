@@ -1,4 +1,4 @@
-"""Asking ruff about a text: nothing found because nothing was looked at is said, with the reason."""
+"""Tests of ruff as a linter: the reason is given if its settings exclude every finding."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""ruff is never asked where it would wait for a settings file for ever."""
+"""Tests that ruff is never started if it would wait for a settings file for ever."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Findings that no longer hold on the text as it is, and those that do although our own tools are silent."""
+"""Tests of outdated findings, and of findings that may hold although our own tools are silent."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The syntax gate: new errors are reported, old ones are nobody's."""
+"""Tests of the syntax check: new errors fail, and old errors do not."""
 
 import threading
 from pathlib import Path

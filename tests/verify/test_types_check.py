@@ -1,4 +1,4 @@
-"""The check by the type checker: what it fails, what it does not say, and what the setting decides."""
+"""Tests of the check by the type checker: its results, its reasons, and its setting."""
 
 from dataclasses import replace
 from pathlib import Path

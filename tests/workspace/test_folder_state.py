@@ -1,4 +1,4 @@
-"""Reports of the state of a folder: each change once, with its kind, whoever saw it."""
+"""Tests of the reports about a folder: each change is reported once, with its kind."""
 
 import os
 from collections.abc import Callable, Sequence

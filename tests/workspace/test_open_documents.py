@@ -1,4 +1,4 @@
-"""The open documents: what is known, and that versions only go up."""
+"""Tests of open documents, whose versions only increase."""
 
 import pytest
 

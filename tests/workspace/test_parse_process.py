@@ -1,4 +1,4 @@
-"""The process in which texts are tried first."""
+"""Tests of the process that parses texts first."""
 
 import asyncio
 import io

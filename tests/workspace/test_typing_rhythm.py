@@ -1,4 +1,4 @@
-"""How long the model waits for the next key."""
+"""Tests of the time to wait for the next key."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Schemas of foreign tools that are no schemas: none of them stops a prompt, a grammar or a check of arguments."""
+"""Tests of tools with invalid schemas: none of them stops a prompt, a grammar or a check of arguments."""
 
 import random
 from types import SimpleNamespace

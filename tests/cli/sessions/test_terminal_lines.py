@@ -1,4 +1,4 @@
-"""The lines of a person in a real terminal: what was typed too early, Ctrl-C, and the history."""
+"""Tests of the input lines of a person in a real terminal: early input, Ctrl-C, and the history."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Two arguments that are in each other's place."""
+"""Tests of the repair that exchanges two arguments."""
 
 from contextlib import closing
 from pathlib import Path

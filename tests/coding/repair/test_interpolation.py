@@ -1,4 +1,4 @@
-"""Strings with the place of a value, and first assignments that should declare a name."""
+"""Tests of repairs that mark a string as a template, and that declare a name at its first assignment."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A missing import, in the style of the file."""
+"""Tests of the repair that adds a missing import, in the style of the file."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The nearest name for one that is not known."""
+"""Tests of the repair that replaces an unknown name by a similar known one."""
 
 from contextlib import closing
 from pathlib import Path

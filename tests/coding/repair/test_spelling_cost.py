@@ -1,4 +1,4 @@
-"""The cost of a slip of the hand."""
+"""Tests of the cost of a typing error."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The code that the message of a linter suggests needs no model."""
+"""Tests of the repair that inserts the code that a linter suggests, without a model."""
 
 import pytest
 

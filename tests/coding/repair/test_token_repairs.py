@@ -1,4 +1,4 @@
-"""Repairs of syntax errors, as a finding asks for them."""
+"""Tests of the repairs of syntax errors for a finding."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Trust, crashes, and a plugin that is loaded late, with a fake server."""
+"""Tests of trust, crashes, and a plugin that is loaded late, with a fake server."""
 
 import os
 import signal

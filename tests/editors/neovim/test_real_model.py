@@ -1,4 +1,4 @@
-"""The real model in a real terminal: ghost text, taken, and a finding fixed after it was verified.
+"""Tests of the real model in a real terminal: ghost text is accepted, and a finding is fixed after a verification.
 
 What the model says is its own affair: what is checked is that it says something, that what is taken is what was shown,
 and that the fix was verified. With `UPDATE_SCREENS=1` this writes `docs/images/neovim-real-model.txt` and its picture.

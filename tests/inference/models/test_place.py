@@ -1,4 +1,4 @@
-"""Tests of the file that a setting means."""
+"""Tests of the model file that a setting names."""
 
 import os
 import subprocess

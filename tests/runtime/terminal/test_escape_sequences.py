@@ -1,4 +1,4 @@
-"""Output is never cut within an escape sequence or a character."""
+"""Tests that output is never cut inside of an escape sequence or a character."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A proposal fails if it breaks a test that passed before."""
+"""Tests that a proposal fails if it breaks a test that passed before."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tests of a project run on proposed texts, and change nothing."""
+"""Tests of running the tests of a project on proposed texts, without a change of the project."""
 
 import sys
 from collections.abc import Mapping

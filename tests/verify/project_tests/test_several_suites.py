@@ -1,4 +1,4 @@
-"""Packages of a repository that use the changed one have tests of their own, and these count, too."""
+"""Tests of repositories in which other packages test the changed package."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The ways in which checkers are asked: they answer, publish by themselves, or have a protocol of their own."""
+"""Tests of the three ways to ask a type checker: requests, published findings, and its own protocol."""
 
 from pathlib import Path
 
